@@ -13,13 +13,11 @@
 
 mod engine;
 
-mod first_picture;
+mod image;
 mod queue;
 mod scope;
 
-mod image;
 mod keeper;
-mod keeping;
 mod reader;
 
 use wasm_bindgen::prelude::wasm_bindgen;

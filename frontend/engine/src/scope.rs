@@ -1,14 +1,12 @@
 //! The browser's side of a file's Web Worker: passes messages to the engine and its reports to the page.
 
 use crate::engine::Engine;
-use crate::first_picture::FirstPicture;
 use crate::image::Images;
 use crate::keeper;
-use crate::queue::Queue;
+use crate::queue::{FirstPicture, Queue};
 use crate::reader::Reader;
 use frontend::ask::{Answers, FileBytes, GetPicture, Joinable, Order, PartOrder, PreviewData, Question, Reply, Report};
-use frontend::platform::messages::{from_buffer, to_buffer};
-use frontend::platform::{Source, blob};
+use frontend::platform::{Source, blob, from_buffer, to_buffer};
 use gloo_timers::callback::Timeout;
 use js_sys::{Array, Uint8Array};
 use shared::import::{ImportError, Importer, Overview};

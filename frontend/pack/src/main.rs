@@ -9,19 +9,18 @@
 //!
 //! It does nothing if neither its input nor the program itself has changed since the last run.
 
-mod bindings;
-mod compress;
 mod files;
 mod icons;
 mod offline;
 mod site;
-mod stamp;
 
+use crate::files::Effort;
+use anyhow::{Context, Result};
+use sha2::{Digest, Sha256};
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-
-use anyhow::{Context, Result};
-use compress::Effort;
+use std::time::UNIX_EPOCH;
 
 /// Names of the pages' modules.
 const MODULES: [&str; 4] = ["home", "viewer", "engine", "jobs"];
@@ -56,13 +55,13 @@ fn main() -> ExitCode {
 
 /// Packs the pages and returns a one-line summary.
 fn pack(paths: &Paths, effort: Effort) -> Result<String> {
-    let stamp = stamp::Stamp::of(paths)?;
+    let stamp = Stamp::of(paths)?;
     if stamp.is_current() {
         return Ok(format!("{} is up to date", paths.out.display()));
     }
     let mut scripts = files::Files::new();
     for module in &paths.modules {
-        scripts.extend(bindings::generate(module)?);
+        scripts.extend(site::generate(module)?);
     }
     let statics = files::read_folder(&paths.statics)?;
     scripts.extend(icons::draw(&statics)?);
@@ -70,11 +69,49 @@ fn pack(paths: &Paths, effort: Effort) -> Result<String> {
 
     // A new folder replaces the old one at the end, so that a running server never reads half a page.
     let fresh = paths.out.with_extension("new");
-    let totals = compress::write(&site, &fresh, effort)?;
+    let totals = files::write(&site, &fresh, effort)?;
     if paths.out.exists() {
-        std::fs::remove_dir_all(&paths.out).with_context(|| format!("removing {}", paths.out.display()))?;
+        fs::remove_dir_all(&paths.out).with_context(|| format!("removing {}", paths.out.display()))?;
     }
-    std::fs::rename(&fresh, &paths.out).with_context(|| format!("putting {} in place", paths.out.display()))?;
+    fs::rename(&fresh, &paths.out).with_context(|| format!("putting {} in place", paths.out.display()))?;
     stamp.save()?;
     Ok(format!("{}, {totals}", paths.out.display()))
+}
+
+/// Hash of all input, including this program, and the folder that it belongs to.
+struct Stamp {
+    hash: String,
+    out: PathBuf,
+}
+
+impl Stamp {
+    /// Hashes the input of a run.
+    fn of(paths: &Paths) -> Result<Self> {
+        let mut hasher = Sha256::new();
+        // The program is identified by its modification time, because it is many times larger than the page.
+        let built = fs::metadata(std::env::current_exe()?)?.modified()?.duration_since(UNIX_EPOCH)?;
+        hasher.update(built.as_nanos().to_le_bytes());
+        for module in &paths.modules {
+            hasher.update(fs::read(module).with_context(|| format!("reading {}", module.display()))?);
+        }
+        for (path, bytes) in files::read_folder(&paths.statics)? {
+            hasher.update(path);
+            hasher.update(bytes);
+        }
+        Ok(Self { hash: site::hex(&hasher.finalize()), out: paths.out.clone() })
+    }
+
+    /// Returns true if the folder exists and was made from this input.
+    fn is_current(&self) -> bool {
+        self.out.is_dir() && fs::read_to_string(self.path()).is_ok_and(|hash| hash == self.hash)
+    }
+
+    /// Writes the stamp beside the folder, because inside it the stamp would be served.
+    fn save(&self) -> Result<()> {
+        fs::write(self.path(), &self.hash).context("writing the stamp")
+    }
+
+    fn path(&self) -> PathBuf {
+        self.out.with_extension("stamp")
+    }
 }

@@ -1,8 +1,7 @@
 //! Tells the service worker which files the viewer consists of.
 
-use anyhow::{Context, Result};
-
 use crate::files::{Files, INDEX};
+use anyhow::{Context, Result};
 
 /// Files outside the assets that are kept offline: the viewer's page, the manifest for installing it, and the sample.
 const KEPT: [&str; 3] = [INDEX, "snapscope.webmanifest", "sample.pickle.gz"];

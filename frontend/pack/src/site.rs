@@ -1,15 +1,14 @@
-//! Lays out the site: decides under which path each file is served.
+//! Lays out the site: generates the bindings of modules, and decides under which path each file is served.
 //!
 //! Invariant: equal content has the same path, and changed content has another path.
 
-use std::ffi::OsStr;
-use std::path::Path;
-
+use crate::files::{Files, INDEX, read_folder};
+use crate::offline;
 use anyhow::{Context, Result, bail};
 use sha2::{Digest, Sha256};
-
-use crate::files::{Files, INDEX};
-use crate::offline;
+use std::ffi::OsStr;
+use std::path::Path;
+use wasm_bindgen_cli_support::Bindgen;
 
 /// Suffixes of documents: pages, and the manifest for installing the viewer.
 const DOCUMENTS: [&str; 2] = [".html", ".webmanifest"];
@@ -17,7 +16,7 @@ const DOCUMENTS: [&str; 2] = [".html", ".webmanifest"];
 /// Script that keeps the viewer for visits without a network.
 ///
 /// It stays at the top, because a browser looks for a newer version at the same path.
-pub(crate) const SERVICE_WORKER: &str = "sw.js";
+const SERVICE_WORKER: &str = "sw.js";
 
 /// Suffixes of files that the browser may cache for ever; the others stay at the top under their own names.
 const ASSETS: [&str; 6] = ["css", "js", "png", "svg", "wasm", "woff2"];
@@ -103,6 +102,28 @@ fn content_hash(files: &Files) -> String {
 /// Formats bytes as lower-case hexadecimal digits.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Runs wasm-bindgen over a compiled module and returns the generated files, which bear the module's name.
+///
+/// # Errors
+///
+/// Returns an error if the module is missing or was built with another version of wasm-bindgen.
+pub(crate) fn generate(module: &Path) -> Result<Files> {
+    let name = module.file_stem().and_then(OsStr::to_str).context("a module needs a name")?;
+    let folder = tempfile::tempdir()?;
+    Bindgen::new()
+        .input_path(module)
+        .web(true)?
+        .out_name(name)
+        // The generated script looks for the module in its own folder.
+        .omit_default_module_path(false)
+        .typescript(false)
+        .remove_name_section(true)
+        .remove_producers_section(true)
+        .generate(folder.path())
+        .with_context(|| format!("wasm-bindgen over {}", module.display()))?;
+    read_folder(folder.path())
 }
 
 #[cfg(test)]

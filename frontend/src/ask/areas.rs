@@ -1,9 +1,9 @@
-//! Defines the questions about the areas of a picture, and their answers.
+//! Defines the questions about the areas and categories that a picture shows, with their bytes at a moment.
 
-use super::categories::ColorBy;
 use super::kind::Kind;
 use serde::{Deserialize, Serialize};
-use shared::analysis::AreaBy;
+use shared::analysis::{AreaBy, Category, PhaseBasis};
+pub use shared::draw::shade::ColorBy;
 
 /// Asks for the areas of a device, and their bytes at a moment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -36,4 +36,25 @@ pub fn area_by(color: ColorBy) -> Option<AreaBy> {
         ColorBy::AreaModule => Some(AreaBy::Module),
         ColorBy::AreaFunction => Some(AreaBy::Function),
     }
+}
+
+/// Asks for the live bytes of a moment by category.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GetCategories {
+    pub device: u32,
+    pub moment: u32,
+}
+
+/// Live bytes of a moment by category.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CategoryBytes {
+    pub moment: u32,
+    /// Bytes from before the trace, of any category, because they are drawn as a single band.
+    pub initial_bytes: u64,
+    /// Other bytes by category.
+    ///
+    /// All categories that occur in the trace are listed, even those without bytes at this moment.
+    pub rows: Vec<(Category, u64)>,
+    /// Evidence for the phases from which categories were inferred.
+    pub basis: PhaseBasis,
 }

@@ -1,10 +1,13 @@
-//! Defines the questions about an allocation's kind, its neighbours and the events around it, and their answers.
+//! Defines the questions about kinds of allocations, about an allocation's kind, its neighbours and the events around
+//! it, and about single events.
 
-use super::name_mark::NameMark;
+use super::allocations::Found;
+use super::kind::Kind;
+use super::selection::{GroupKeyData, NameMark};
 use super::timeline::Hit;
 use serde::{Deserialize, Serialize};
 use shared::analysis::{AllocationKey, Category};
-use shared::report::Frame;
+use shared::report::{EventLine, EventReport, Frame};
 
 /// Asks for what an allocation was for, and what happened around it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -113,3 +116,88 @@ pub struct BandName {
 
 /// Allocation to which a step leads.
 pub type StepHit = Option<Hit>;
+
+/// Asks for a range of a device's events.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GetEvents {
+    pub device: u32,
+    /// Index of the first event.
+    pub first: u32,
+    /// Maximum number of events.
+    pub count: u32,
+}
+
+/// Asks for all about one event.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GetEvent {
+    pub device: u32,
+    pub event: u32,
+}
+
+/// Range of events.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct EventPage {
+    /// Index of the first event.
+    pub first: u32,
+    pub lines: Vec<EventLine>,
+}
+
+/// Event with the allocation that it begins or ends.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct EventDetails {
+    pub report: EventReport,
+    /// The allocation as a click on it would have hit it, if the event belongs to one.
+    pub hit: Option<Hit>,
+}
+
+/// Asks for the totals of a kind.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GetKind {
+    pub device: u32,
+    pub kind: Kind,
+    /// Moment for which bytes are wanted.
+    pub moment: u32,
+}
+
+/// Asks for the next or previous allocation of a kind, in the order of births; it wraps around at both ends.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StepKind {
+    pub device: u32,
+    pub kind: Kind,
+    /// Allocation to start from; `None` starts at the largest one at `moment`.
+    pub from: Option<u32>,
+    pub is_back: bool,
+    /// Moment at which an allocation is shown if it is alive then.
+    pub moment: u32,
+}
+
+/// Totals of a kind.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct KindFacts {
+    pub title: String,
+    /// Callers or another text that distinguishes the kind from others with the same title; may be empty.
+    pub detail: String,
+    /// Number of allocations in the whole trace.
+    pub count: u64,
+    /// Bytes at the moment that was asked for.
+    pub bytes: u64,
+    /// Bytes of all allocations at that moment.
+    pub live_bytes: u64,
+    /// Moment at which the kind holds the most bytes.
+    pub most_moment: u32,
+    /// Bytes at that moment.
+    pub most_bytes: u64,
+    /// Key of the group with the same allocations, if there is one.
+    pub key: Option<GroupKeyData>,
+    /// Mark of that group in addresses.
+    pub mark: Option<NameMark>,
+    /// Marks of the line and of the function that a flame graph outlines.
+    pub sites: Option<[NameMark; 2]>,
+    /// Mark of the stack, if all allocations have one stack.
+    pub stack: Option<NameMark>,
+    /// Text of the search that finds the kind, and true if it is a regular expression.
+    pub search: Option<(String, bool)>,
+}
+
+/// Allocation to which a step through a kind leads.
+pub type KindStep = Option<Found>;

@@ -1,8 +1,8 @@
 //! Rows of the table of differences: grouping, order, filter and texts, the same on the page and in saved tables.
 
 use super::Matched;
+use super::allocations::{SortBy, SortColumn};
 use super::compare::DiffData;
-use serde::{Deserialize, Serialize};
 use shared::analysis::{Category, Change, DiffBy, DiffRow};
 use shared::base::{StackLabel, format};
 use shared::names;
@@ -25,37 +25,12 @@ pub enum Column {
 
 names!(Column { Delta => "change", Other => "other", This => "this", Count => "count", Title => "title" });
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Sort {
-    pub by: Column,
-    /// True if the largest value comes first.
-    pub is_falling: bool,
-}
+/// Order of the table's rows.
+pub type Sort = SortBy<Column>;
 
-impl Default for Sort {
-    fn default() -> Self {
-        Self { by: Column::Delta, is_falling: true }
-    }
-}
-
-impl Sort {
-    /// Returns the order after a click on a column's head.
-    ///
-    /// A click on the current column reverses the order; another column starts with its usual direction.
-    pub fn after(self, clicked: Column) -> Self {
-        match self.by == clicked {
-            true => Self { is_falling: !self.is_falling, ..self },
-            false => Self { by: clicked, is_falling: clicked != Column::Title },
-        }
-    }
-
-    /// Returns the value of `aria-sort` for a column's head.
-    pub fn aria(self, column: Column) -> &'static str {
-        match (self.by == column, self.is_falling) {
-            (false, _) => "none",
-            (true, true) => "descending",
-            (true, false) => "ascending",
-        }
+impl SortColumn for Column {
+    fn rises(self) -> bool {
+        self == Self::Title
     }
 }
 
@@ -144,8 +119,8 @@ pub fn shown(entries: &[Entry], filter: &str, sort: Sort) -> Vec<usize> {
     let mut left: Vec<usize> = (0..entries.len()).filter(|&position| is_left(&entries[position])).collect();
     // The sort is stable: equal rows keep the order of the difference.
     left.sort_by(|&one, &other| {
-        let order = compare(&entries[one], &entries[other], sort.by);
-        if sort.is_falling { order.reverse() } else { order }
+        let order = compare(&entries[one], &entries[other], sort.column);
+        if sort.is_rising { order } else { order.reverse() }
     });
     left
 }

@@ -1,4 +1,4 @@
-//! Defines the questions about flame graphs, and their answers.
+//! Defines the questions about flame graphs and source lines, and their answers.
 
 use super::selection::SelectionData;
 use serde::{Deserialize, Serialize};
@@ -157,4 +157,19 @@ pub struct FlameSites {
     pub rows: Vec<SiteRow>,
     /// Sum over all allocations; the sites' totals may add up to more, their own weights add up to it.
     pub total: FlameTally,
+}
+
+/// Asks for the paths of the source files in the stacks of all devices.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GetSourceFiles {
+    pub device: u32,
+}
+
+/// Asks for the memory of source lines.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GetSource {
+    pub device: u32,
+    pub selection: SelectionData,
+    /// Files whose lines own allocations, as stacks name them; `None` for the program and its libraries.
+    pub focus: Option<Vec<String>>,
 }

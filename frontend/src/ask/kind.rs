@@ -7,8 +7,7 @@
 //!
 //! Invariant: a kind is given by content, never by numbers of the worker, so that it can be part of the address.
 
-use super::name_mark::NameMark;
-use super::selection::GroupMark;
+use super::selection::{GroupMark, NameMark};
 use serde::{Deserialize, Serialize};
 use shared::analysis::{AllocationKey, Category};
 

@@ -4,8 +4,7 @@
 
 use super::part::{PartOrder, PreviewData};
 use super::question::Question;
-use super::spans::Parts;
-use super::summary::{DeviceFigures, FileSummary, Notice};
+use super::summary::{DeviceFigures, FileSummary, Notice, Parts};
 use serde::{Deserialize, Serialize};
 use shared::logs::torch_profiler::Makers;
 use shared::logs::tracemalloc::TracemallocSnapshot;

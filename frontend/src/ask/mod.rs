@@ -1,6 +1,6 @@
 //! Questions that the page asks the Web Worker of a file, their answers, and the other messages between the two.
 //!
-//! A file per view has the types of its questions and of its answers; [`Question`] lists them. [`differences`],
+//! A file per theme has the types of its questions and of their answers; [`Question`] lists them. [`differences`],
 //! [`site_table`] and [`stack`] have the texts that both the page and the tables saved by the engine contain.
 //! Nothing here depends on the browser: `platform` carries the messages, and the crate `engine` answers.
 //!
@@ -14,30 +14,19 @@ mod question;
 
 mod messages;
 mod part;
-mod spans;
 mod summary;
 
 mod allocations;
 mod areas;
 mod around;
-pub mod bands;
-mod categories;
-mod columns;
 mod compare;
-mod copy;
-mod events;
 mod export;
 mod flame;
 mod kind;
-mod kind_facts;
-mod name_mark;
-mod overview;
 mod picture;
 pub mod raster;
 mod segments;
 mod selection;
-mod sheet;
-mod source;
 mod timeline;
 mod what_if;
 
@@ -48,42 +37,35 @@ pub mod stack;
 pub mod wire;
 
 pub use allocations::{
-    AllocationRow, FindGroup, Found, GetFacts, GetRows, GroupRow, MixedRow, Sort, TablePage, TableRequest, TableRows,
-    Walk, WalkRequest, WalkTo,
+    AllocationRow, Column, Columns, FindGroup, Found, GetFacts, GetRows, GroupRow, MixedRow, RowFacts, Sort, SortBy,
+    SortColumn, TablePage, TableRequest, TableRows, Walk, WalkRequest, WalkTo,
 };
-pub use areas::{AreaRow, GetAreas, area_by};
-pub use around::{Around, BandName, GetAround, GetBandNames, NearEvent, StepAllocation, StepHit, Toward};
-pub use categories::{CategoryBytes, ColorBy, GetCategories};
-pub use columns::{Column, Columns, RowFacts};
+pub use areas::{AreaRow, CategoryBytes, ColorBy, GetAreas, GetCategories, area_by};
+pub use around::{
+    Around, BandName, EventDetails, EventPage, GetAround, GetBandNames, GetEvent, GetEvents, GetKind, KindFacts,
+    KindStep, NearEvent, StepAllocation, StepHit, StepKind, Toward,
+};
 pub use compare::{
     CompareSide, CurveData, DiffData, GetCurve, GetDiff, GetProfile, GetRank, GetSteps, RankData, StepData,
     side_of_value, side_value,
 };
-pub use copy::{CopyOptions, CopyPreview, GetCopyPreview, PackageRow, TextChange, TextGroup, WriteCopy};
-pub use events::{EventDetails, EventPage, GetEvent, GetEvents};
-pub use export::{ExportForm, ExportOrder};
+pub use export::{CopyOptions, ExportForm, ExportOrder, GetCopyPreview, SheetOf, SheetOrder, WriteCopy};
 pub use flame::{
     FlameBoxData, FlameBoxKind, FlameBoxes, FlameShape, FlameSites, FlameSource, FlameTally, FlameTree, GetBoxes,
-    GetLargest, GetSites, SiteKey, SiteRow, SiteText,
+    GetLargest, GetSites, GetSource, GetSourceFiles, SiteKey, SiteRow, SiteText,
 };
 pub use kind::{Kind, Marking};
-pub use kind_facts::{GetKind, KindFacts, KindStep, StepKind};
 pub use messages::{Joinable, Order, Report};
-pub use name_mark::NameMark;
-pub use overview::{GetStrip, StripData};
 pub use part::{PartOrder, PartPlace, PreviewData, PreviewDevice};
 pub use picture::{OutlineStep, PictureData};
 pub use question::{Answers, Ask, AskFile, FileBytes, Question, Readable, Reply, Writes};
 pub use segments::{BlockRow, GetSegments, Instant, Look, SegmentRow, SegmentsData};
-pub use selection::{FilterData, GroupKeyData, GroupMark, ScopeData, SelectionData, SelectionFacts};
-pub use sheet::{SheetOf, SheetOrder};
-pub use source::{GetSource, GetSourceFiles};
-pub use spans::{PartSpan, Parts};
-pub use summary::{DeviceFigures, DeviceOutline, FileSummary, Notice, SettingText};
+pub use selection::{FilterData, GroupKeyData, GroupMark, NameMark, ScopeData, SelectionData, SelectionFacts};
+pub use summary::{DeviceFigures, DeviceOutline, FileSummary, Notice, PartSpan, Parts, SettingText};
 pub use timeline::{
     Details, FindAllocation, GetCourse, GetDetails, GetFindings, GetHit, GetMarks, GetMoments, GetOperators,
-    GetOutline, GetPicture, GetPlace, GetStacks, Hit, HitAllocation, Mark, MarkKind, Marks, MomentFacts, SetOwnCode,
-    Span, View,
+    GetOutline, GetPicture, GetPlace, GetStacks, GetStrip, Hit, HitAllocation, Mark, MarkKind, Marks, MomentFacts,
+    SetOwnCode, Span, StripData, View,
 };
 pub use what_if::{
     GetRecordedSetup, GetReplay, GetSweep, RecordedSetup, ReplayData, SweepData, WhatIfColumn, WhatIfSetup, WriteReplay,

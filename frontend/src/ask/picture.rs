@@ -1,7 +1,6 @@
 //! Defines the message form of a picture.
 
-use super::bands::{AREA, BAND_BYTES, INITIAL, MERGED, OTHER};
-use super::raster::{FILLS, raster};
+use super::raster::{AREA, BAND_BYTES, FILLS, INITIAL, MERGED, OTHER, raster};
 use super::timeline::View;
 use serde::{Deserialize, Serialize};
 use shared::analysis::{Band, BandOwner, CurveStep, Picture};
@@ -76,9 +75,8 @@ fn push_band(bytes: &mut Vec<u8>, band: &Band) {
 mod tests {
     use super::*;
     use crate::ask::Axis;
-    use crate::ask::categories::ColorBy;
-    use shared::analysis::AllocationId;
-    use shared::analysis::PictureRequest;
+    use crate::ask::areas::ColorBy;
+    use shared::analysis::{AllocationId, PictureRequest};
 
     #[test]
     fn bands_lie_as_the_renderer_reads_them() {

@@ -6,30 +6,27 @@
 //! `device` is always a position in [`FileSummary::devices`](super::FileSummary), not a CUDA index.
 
 use super::allocations::{FindGroup, Found, GetFacts, GetRows, TablePage, WalkTo};
-use super::areas::{AreaRow, GetAreas};
-use super::around::{Around, BandName, GetAround, GetBandNames, StepAllocation, StepHit};
-use super::categories::{CategoryBytes, GetCategories};
+use super::areas::{AreaRow, CategoryBytes, GetAreas, GetCategories};
+use super::around::{
+    Around, BandName, EventDetails, EventPage, GetAround, GetBandNames, GetEvent, GetEvents, GetKind, KindFacts,
+    KindStep, StepAllocation, StepHit, StepKind,
+};
 use super::compare::{CurveData, DiffData, GetCurve, GetDiff, GetProfile, GetRank, GetSteps, RankData, StepData};
-use super::copy::{CopyPreview, GetCopyPreview, WriteCopy};
-use super::events::{EventDetails, EventPage, GetEvent, GetEvents};
-use super::export::ExportOrder;
-use super::flame::{FlameBoxes, FlameSites, GetBoxes, GetLargest, GetSites};
-use super::kind_facts::{GetKind, KindFacts, KindStep, StepKind};
-use super::overview::{GetStrip, StripData};
+use super::export::{ExportOrder, GetCopyPreview, SheetOrder, WriteCopy};
+use super::flame::{FlameBoxes, FlameSites, GetBoxes, GetLargest, GetSites, GetSource, GetSourceFiles};
 use super::picture::PictureData;
 use super::segments::{GetSegments, SegmentsData};
 use super::selection::{GroupKeyData, SelectionFacts};
-use super::sheet::SheetOrder;
-use super::source::{GetSource, GetSourceFiles};
 use super::timeline::{
     Details, FindAllocation, GetCourse, GetDetails, GetFindings, GetHit, GetMarks, GetMoments, GetOperators,
-    GetOutline, GetPicture, GetPlace, GetStacks, Hit, Marks, MomentFacts, SetOwnCode,
+    GetOutline, GetPicture, GetPlace, GetStacks, GetStrip, Hit, Marks, MomentFacts, SetOwnCode, StripData,
 };
 use super::what_if::{GetRecordedSetup, GetReplay, GetSweep, RecordedSetup, ReplayData, SweepData, WriteReplay};
 use super::wire;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use shared::analysis::Profile;
+use shared::export::SanitizeReport;
 use shared::logs::OperatorsAtPeak;
 use shared::report::{Diagnosis, LiveGroups, LogCurves, SourceReport};
 
@@ -174,7 +171,7 @@ questions! {
         GetSweep -> SweepData, each;
         GetFindings -> Diagnosis, newest;
         SetOwnCode -> Diagnosis, newest;
-        GetCopyPreview -> CopyPreview, newest;
+        GetCopyPreview -> SanitizeReport, newest;
     }
     files {
         WriteCopy, newest;

@@ -1,21 +1,22 @@
 //! Rows of the table of sites: order, filter and texts, the same on the page and in saved tables.
 
 use super::Weight;
+use super::allocations::{SortBy, SortColumn};
 use super::flame::{FlameSites, SiteKey, SiteRow, SiteText};
-use super::name_mark::NameMark;
+use super::selection::NameMark;
 use super::stack::short_place;
-use serde::{Deserialize, Serialize};
 use shared::base::format;
 use shared::names;
 use shared::report::Frame;
 use std::cmp::Ordering;
 use std::ops::Range;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SiteColumn {
     /// Name of the function.
     Name,
     /// Weight of all allocations whose stacks contain the site.
+    #[default]
     Total,
     /// Weight of the allocations made by the site itself.
     Own,
@@ -26,26 +27,12 @@ pub enum SiteColumn {
 // In display order.
 names!(SiteColumn { Total => "total", Own => "itself", Count => "count", Name => "name" });
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SiteOrder {
-    pub column: SiteColumn,
-    /// True if the largest value comes first.
-    pub is_descending: bool,
-}
+/// Order of the table's rows.
+pub type SiteOrder = SortBy<SiteColumn>;
 
-impl Default for SiteOrder {
-    fn default() -> Self {
-        Self { column: SiteColumn::Total, is_descending: true }
-    }
-}
-
-impl SiteOrder {
-    /// Returns the order after a click on a column's head; a click on the current column reverses the order.
-    pub fn clicked(self, column: SiteColumn) -> Self {
-        match column == self.column {
-            true => Self { is_descending: !self.is_descending, ..self },
-            false => Self { column, is_descending: column != SiteColumn::Name },
-        }
+impl SortColumn for SiteColumn {
+    fn rises(self) -> bool {
+        self == Self::Name
     }
 }
 
@@ -73,7 +60,7 @@ pub fn shown(sites: &FlameSites, order: SiteOrder, text: &str) -> Vec<usize> {
     let mut shown: Vec<usize> = (0..sites.rows.len()).filter(|&row| has_text(&sites.rows[row], text)).collect();
     let compare = |&a: &usize, &b: &usize| {
         let found = compare(&sites.rows[a], &sites.rows[b], order.column);
-        if order.is_descending { found.reverse() } else { found }
+        if order.is_rising { found } else { found.reverse() }
     };
     // The sort is stable: equal rows stay as the Web Worker sorted them, by descending total.
     shown.sort_by(compare);
@@ -166,10 +153,10 @@ mod tests {
 
     #[test]
     fn a_click_sorts_and_another_turns_round() {
-        let order = SiteOrder::default().clicked(SiteColumn::Own);
+        let order = SiteOrder::default().after(SiteColumn::Own);
         assert_eq!(shown(&sites(), order, ""), [1, 2, 0]);
-        assert_eq!(shown(&sites(), order.clicked(SiteColumn::Own), ""), [0, 2, 1]);
-        assert_eq!(shown(&sites(), order.clicked(SiteColumn::Name), ""), [2, 1, 0], "names begin with the first");
+        assert_eq!(shown(&sites(), order.after(SiteColumn::Own), ""), [0, 2, 1]);
+        assert_eq!(shown(&sites(), order.after(SiteColumn::Name), ""), [2, 1, 0], "names begin with the first");
         assert_eq!(shown(&sites(), SiteOrder::default(), ""), [0, 1, 2]);
     }
 

@@ -1,6 +1,6 @@
 //! Call stacks in words: their titles, and their frames with those of the runtime folded.
 
-use super::name_mark::NameMark;
+use super::selection::NameMark;
 use shared::base::stack_label::{self, FrameText, Labelled};
 use shared::base::{OwnCode, StackLabel, frame_rules};
 use shared::report::Frame;

@@ -1,8 +1,7 @@
-//! Defines the questions about the timeline (its picture, moments, allocations, stacks and marks), those for findings,
-//! and the answers.
+//! Defines the questions about the timeline (its picture, moments, allocations, stacks, marks, and its curve among
+//! those of other devices), those for findings, and the answers.
 
-use super::areas::AreaRow;
-use super::categories::ColorBy;
+use super::areas::{AreaRow, ColorBy};
 use super::kind::{Kind, Marking};
 use serde::{Deserialize, Serialize};
 use shared::analysis::{AllocationKey, AreaBy, Axis, PictureRequest};
@@ -299,4 +298,24 @@ pub struct Mark {
     pub size_bytes: u64,
     /// Free bytes of the device at an `oom`.
     pub free_bytes: Option<u64>,
+}
+
+/// Asks for the live bytes over a whole trace, in columns of equal time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GetStrip {
+    pub device: u32,
+    /// Number of columns.
+    pub columns: u32,
+}
+
+/// Live bytes of a device over the whole trace.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct StripData {
+    /// Times of the first and of the last event in microseconds of the process's clock; `None` if events have no times,
+    /// and columns have equal numbers of events.
+    pub clock_us: Option<(i64, i64)>,
+    /// Highest live bytes of each column.
+    pub bytes: Vec<u64>,
+    /// Places of out-of-memory errors, from 0 to 1.
+    pub ooms: Vec<f64>,
 }

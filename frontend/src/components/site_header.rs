@@ -1,8 +1,9 @@
-//! Bar at the top of all pages: name, links to the other pages, colours.
+//! Bar at the top of all pages: name, links to the other pages, and the switch between the colours of the system, light
+//! and dark.
 
-use super::scheme_switch::SchemeSwitch;
+use super::icon::{Icon, IconName};
 use crate::platform::{has_server, site_url};
-use crate::state::SchemeChoice;
+use crate::state::{Scheme, SchemeChoice};
 use yew::prelude::*;
 
 /// A page that the bar links to.
@@ -67,5 +68,33 @@ fn mark() -> Html {
             <rect class="brand-c" x="7" y="12.5" width="17" height="7" rx="1.5" />
             <rect class="brand-b" x="13" y="4" width="8" height="7" rx="1.5" />
         </svg>
+    }
+}
+
+#[derive(Clone, PartialEq, Properties)]
+pub struct SchemeSwitchProps {
+    pub choice: SchemeChoice,
+    pub on_choose: Callback<SchemeChoice>,
+}
+
+/// Shows three buttons, one of them pressed.
+#[component]
+fn SchemeSwitch(props: &SchemeSwitchProps) -> Html {
+    let button = |choice: SchemeChoice| {
+        let (icon, label) = match choice {
+            SchemeChoice::System => (IconName::System, "System colors"),
+            SchemeChoice::Always(Scheme::Light) => (IconName::Light, "Light colors"),
+            SchemeChoice::Always(Scheme::Dark) => (IconName::Dark, "Dark colors"),
+        };
+        let onclick = props.on_choose.reform(move |_: MouseEvent| choice);
+        let pressed = (choice == props.choice).to_string();
+        html! {
+            <button type="button" {onclick} aria-pressed={pressed} aria-label={label} title={label}>
+                <Icon name={icon} />
+            </button>
+        }
+    };
+    html! {
+        <div class="segmented icons" role="group" aria-label="Colors">{ for SchemeChoice::ALL.map(button) }</div>
     }
 }

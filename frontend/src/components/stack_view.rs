@@ -1,9 +1,8 @@
-//! Call stack with its runtime frames folded.
+//! Frames of a stack, and one-line summaries of stacks that open to them.
 
+use super::buttons::CopyButton;
 use crate::ask::stack::{StackLine, as_text, folded_count, frame_title, full_place, lines, short_place};
-use crate::components::copy_button::CopyButton;
-
-use shared::base::format;
+use shared::base::{StackLabel, format};
 use shared::report::Frame;
 use std::rc::Rc;
 use yew::prelude::*;
@@ -61,4 +60,74 @@ fn frame_line(frame: &Frame, is_runtime: bool) -> Html {
 fn fold_line(count: usize, on_unfold: &Callback<MouseEvent>) -> Html {
     let text = format::counted(count as u64, "runtime frame");
     html! { <li class="fold"><button type="button" onclick={on_unfold.clone()}>{ text }</button></li> }
+}
+
+#[derive(Clone, PartialEq, Properties)]
+pub struct StackRowProps {
+    pub label: StackLabel,
+    /// Figures of the memory that the stack holds, if known.
+    #[prop_or_default]
+    pub figures: Option<RowFigures>,
+    /// Frames, innermost first.
+    pub frames: Rc<Vec<Frame>>,
+    /// True if the stack's allocations are selected.
+    #[prop_or_default]
+    pub is_selected: bool,
+    /// Called with true when the row is opened, with false when it is closed.
+    #[prop_or_default]
+    pub on_open: Option<Callback<bool>>,
+}
+
+/// Formatted figures of a stack's memory.
+#[derive(Clone, PartialEq)]
+pub struct RowFigures {
+    pub size: String,
+    /// Share and number of allocations.
+    pub note: String,
+    /// Length of the bar, as a percentage of the longest one.
+    pub bar: f64,
+}
+
+/// Shows the line; its frames are added to the document only when opened, because fifty stacks have thousands of them.
+#[component]
+pub fn StackRow(props: &StackRowProps) -> Html {
+    let is_open = use_state_eq(|| false);
+    let StackLabel { title, place, leaf, differs } = &props.label;
+    let onclick = {
+        let (is_open, on_open) = (is_open.clone(), props.on_open.clone());
+        move |_: MouseEvent| {
+            is_open.set(!*is_open);
+            if let Some(on_open) = &on_open {
+                on_open.emit(!*is_open);
+            }
+        }
+    };
+    html! {
+        <li class="top-stack" aria-current={props.is_selected.then_some("true")}>
+            <button type="button" class="top-stack-head" aria-expanded={is_open.to_string()} {onclick}>
+                <span class="top-stack-title" title={props.label.text()}>
+                    { title }
+                    if !place.is_empty() { <span class="top-stack-at">{ " " }{ place }</span> }
+                </span>
+                if let Some(figures) = &props.figures {
+                    <span class="top-stack-size numbers">{ &figures.size }</span>
+                }
+                if !differs.is_empty() { <span class="top-stack-differs">{ differs }</span> }
+                <span class="top-stack-place">
+                    if !leaf.is_empty() { { "→ " }{ leaf } }
+                </span>
+                if let Some(figures) = &props.figures {
+                    <span class="top-stack-share numbers">{ &figures.note }</span>
+                    <svg class="bar" height="4" aria-hidden="true"><rect width={format!("{:.2}%", figures.bar)} height="4" rx="2" /></svg>
+                }
+            </button>
+            if *is_open && props.frames.is_empty() {
+                <p class="panel-empty">
+                    { "No stack was recorded, as is common for memory that was allocated before recording and for the autograd engine" }
+                </p>
+            } else if *is_open {
+                <StackView title="Stack" frames={props.frames.clone()} />
+            }
+        </li>
+    }
 }

@@ -1,7 +1,7 @@
 //! Opens what the page's address names: a shared copy, recordings, stored snapshots, or files of `snapscope open`.
 
-use super::page_address::address;
 use super::use_files::{FilesHandle, Opening};
+use super::view_link::address;
 use crate::platform::{ApiError, ApiRequest, api_url, day_text, fragment, site_url};
 use crate::state::{Address, LinkFacts, Origin, Start, ThisCard, cuts_text};
 use serde::Deserialize;

@@ -1,15 +1,15 @@
-//! The shown file, which its views take from contexts instead of from their parents.
+//! The shown file, which its views take from contexts instead of from their parents, and the commands to its timeline.
 //!
 //! What never changes while the file is shown is a context of its own, so that a view which only asks and acts renders
 //! no more often for using it. What the pointer or a gesture changes is in neither: it is passed to those who show it.
 
-use super::use_commands::Commands;
 use super::use_files::{FilesHandle, OpenLog, Peer};
 use super::view_link::{Seen, ViewLink};
 use crate::ask::{DeviceFigures, Kind, KindFacts, Readable};
 use crate::draw::camera::View;
 use crate::platform::{WorkerClient, bring_into_view_soon};
-use crate::state::{Choice, DockTab, FileAction, FileId, ReadyFile, Scheme, TimelineCommand};
+use crate::state::{Choice, DockTab, FileAction, FileId, Issued, ReadyFile, Scheme, TimelineCommand};
+use std::cell::Cell;
 use std::rc::Rc;
 use yew::prelude::*;
 
@@ -186,4 +186,33 @@ pub fn use_shown() -> Rc<ShownFile> {
 pub fn use_subject() -> (WorkerClient, u32) {
     let (file, shown) = (use_file(), use_shown());
     (file.client, shown.device.device)
+}
+
+/// Issues commands, each with its own number.
+#[derive(Clone, PartialEq)]
+pub struct Commands {
+    last: UseStateHandle<Option<Issued>>,
+    count: Rc<Cell<u32>>,
+}
+
+impl Commands {
+    /// Returns the last command.
+    pub fn last(&self) -> Option<Issued> {
+        *self.last
+    }
+
+    /// Sends a command to the timeline.
+    pub fn issue(&self, command: TimelineCommand) {
+        let number = self.count.get().wrapping_add(1);
+        self.count.set(number);
+        self.last.set(Some(Issued { number, command }));
+    }
+}
+
+/// Returns the channel for commands to the timeline.
+#[hook]
+pub fn use_commands() -> Commands {
+    let last = use_state_eq(|| None);
+    let count = use_memo((), |()| Cell::new(0));
+    Commands { last, count }
 }

@@ -3,10 +3,9 @@
 //! The tab remembers the files, and the browser stores their bytes for a day.
 
 use super::local_files::{CHOICE, NO, is_keeping_chosen};
-use super::page_address::is_plain_page;
 use super::use_files::FilesHandle;
-use super::view_link::ViewLink;
-use crate::platform::{LeaveGuard, LeaveListener, can_keep, entry_name, kept_file, page_address, session_text, store};
+use super::view_link::{ViewLink, is_plain_page};
+use crate::platform::{can_keep, entry_name, guard_page, kept_file, on_leave, page_address, session_text, store};
 use crate::state::{FileAction, Keeping, NO_FILE, OpenFile};
 use wasm_bindgen_futures::spawn_local;
 use yew::prelude::*;
@@ -55,7 +54,7 @@ pub fn use_session(files: &FilesHandle, link: &ViewLink) -> SessionHandle {
                 let save = save.clone();
                 move |()| save()
             }));
-            let listener = LeaveListener::new(save);
+            let listener = on_leave(save);
             move || drop(listener)
         }
     });
@@ -69,7 +68,7 @@ pub fn use_session(files: &FilesHandle, link: &ViewLink) -> SessionHandle {
     });
     let is_at_risk = files.files().all.iter().any(OpenFile::is_at_risk);
     use_effect_with(is_at_risk, |is_at_risk| {
-        let guard = is_at_risk.then(LeaveGuard::new);
+        let guard = is_at_risk.then(guard_page);
         move || drop(guard)
     });
     SessionHandle {

@@ -1,11 +1,10 @@
-//! Keeps the page's address and the browser's history in step with the view on the screen.
+//! Writes the view on the screen to the page's address and to the browser's history.
 
-use super::page_address::is_plain_page;
 use crate::ask::Axis;
 use crate::draw::camera::View;
-use crate::platform::{entry_name, fragment, put_entry};
+use crate::platform::{entry_name, fragment, has_files, page_path, put_entry, search_params};
 use crate::state::{
-    Entry, FileId, FileStatus, Files, Moved, NO_FILE, OpenFile, Place, ReadyFile, ViewState, entry_for,
+    Address, Entry, FileId, FileStatus, Files, Moved, NO_FILE, OpenFile, Place, ReadyFile, ViewState, entry_for,
 };
 use gloo_timers::callback::Timeout;
 use std::cell::{Cell, RefCell};
@@ -185,4 +184,14 @@ impl ViewLink {
             is_before_closed: key.is_some() && old.is_none(),
         }
     }
+}
+
+/// Parses the page's address.
+pub(super) fn address() -> Address {
+    Address::of(&page_path(), search_params, has_files())
+}
+
+/// Returns true if the address names nothing, so that files are opened by hand.
+pub(super) fn is_plain_page() -> bool {
+    address() == Address::Plain
 }

@@ -1,13 +1,19 @@
-//! HTTP requests to the server, with JSON bodies in both directions and the server's own error format.
+//! HTTP requests to the server, with JSON bodies in both directions and the server's own error format, and uploads.
+//!
+//! Uploads use `XMLHttpRequest`, because `fetch` does not report progress.
 
+use super::address::site_url;
 use super::browser::window;
-use super::site::site_url;
+use super::session::{local_storage, stored};
+use gloo_events::EventListener;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use shared::api::{ErrorBody, ErrorCode};
+use std::cell::RefCell;
+use std::rc::Rc;
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
-use web_sys::{RequestInit, Response, Storage};
+use web_sys::{Blob, FormData, ProgressEvent, RequestInit, Response, XmlHttpRequest};
 
 /// Storage key for the token of a server that needs one.
 const TOKEN_KEY: &str = "snapscope-token";
@@ -122,7 +128,7 @@ impl ApiRequest {
 }
 
 /// Interprets an answer by its status and text.
-pub(super) fn answer_of(status: u16, text: String) -> Result<String, ApiError> {
+fn answer_of(status: u16, text: String) -> Result<String, ApiError> {
     if (200..300).contains(&status) {
         return Ok(text);
     }
@@ -140,12 +146,12 @@ pub fn api_url(path: &str) -> String {
 
 /// Returns the server's token that this browser stores, if any.
 pub fn token() -> Option<String> {
-    storage()?.get_item(TOKEN_KEY).ok()?.filter(|token| !token.is_empty())
+    stored(TOKEN_KEY).filter(|token| !token.is_empty())
 }
 
 /// Stores a token for the server, or removes it.
 pub fn keep_token(token: Option<&str>) {
-    let Some(storage) = storage() else { return };
+    let Some(storage) = local_storage() else { return };
     // If storage is full or disabled, the token will be asked for again.
     let _ = match token {
         Some(token) => storage.set_item(TOKEN_KEY, token),
@@ -153,6 +159,65 @@ pub fn keep_token(token: Option<&str>) {
     };
 }
 
-fn storage() -> Option<Storage> {
-    window().local_storage().ok()?
+/// Running upload, which is aborted when this is dropped.
+pub struct Upload {
+    request: XmlHttpRequest,
+    // The listeners must live as long as the request may call them.
+    _listeners: Vec<EventListener>,
+}
+
+impl Upload {
+    /// Sends a form of two parts, `view` as JSON and `snapshot`; `path` is below `/api/v1`.
+    ///
+    /// `on_progress` receives the bytes sent and their total; `on_end` receives the text of the answer once.
+    ///
+    /// # Errors
+    /// Returns an error if the browser can't send anything.
+    pub fn start(
+        path: &str,
+        view: &str,
+        snapshot: &Blob,
+        on_progress: impl Fn(u64, u64) + 'static,
+        on_end: impl FnOnce(Result<String, ApiError>) + 'static,
+    ) -> Result<Self, JsValue> {
+        let form = FormData::new()?;
+        form.append_with_str("view", view)?;
+        form.append_with_blob("snapshot", snapshot)?;
+        let request = XmlHttpRequest::new()?;
+        request.open("POST", &api_url(path))?;
+        if let Some(token) = token() {
+            request.set_request_header("authorization", &format!("Bearer {token}"))?;
+        }
+        let sent = request.upload()?;
+        let progress = EventListener::new(&sent, "progress", move |event| {
+            let event: &ProgressEvent = event.unchecked_ref();
+            on_progress(event.loaded() as u64, event.total() as u64);
+        });
+        let on_end = Rc::new(RefCell::new(Some(on_end)));
+        let ends = ["load", "error", "timeout"].map(|name| {
+            let (asked, on_end) = (request.clone(), on_end.clone());
+            EventListener::new(&request, name, move |_| {
+                let on_end = on_end.borrow_mut().take();
+                if let Some(on_end) = on_end {
+                    on_end(answer(&asked));
+                }
+            })
+        });
+        request.send_with_opt_form_data(Some(&form))?;
+        Ok(Self { request, _listeners: [progress].into_iter().chain(ends).collect() })
+    }
+}
+
+impl Drop for Upload {
+    fn drop(&mut self) {
+        // It fails for a request that has ended, which does no harm.
+        let _ = self.request.abort();
+    }
+}
+
+/// Reads the answer; its status is 0 if there was none.
+fn answer(request: &XmlHttpRequest) -> Result<String, ApiError> {
+    let status = request.status().unwrap_or(0);
+    let text = request.response_text().ok().flatten().unwrap_or_default();
+    answer_of(status, text)
 }

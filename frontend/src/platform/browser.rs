@@ -1,5 +1,7 @@
-//! Small browser functions: clock, clipboard, scrolling, title and dialogs.
+//! Small browser functions: clock, dates, clipboard, scrolling, title, dialogs, and an element beside another one.
 
+use super::surface::{set_style, size_of_element};
+use js_sys::{Date, Object, Reflect};
 use wasm_bindgen::JsValue;
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{Element, HtmlDialogElement, HtmlElement, UrlSearchParams, Window};
@@ -70,4 +72,58 @@ pub fn set_title(title: &str) {
 pub fn show_modal(dialog: &HtmlElement) -> Result<(), JsValue> {
     let dialog: &HtmlDialogElement = wasm_bindgen::JsCast::unchecked_ref(dialog);
     if dialog.open() { Ok(()) } else { dialog.show_modal() }
+}
+
+/// Language of the page.
+const LANGUAGE: &str = "en-GB";
+
+/// Returns the milliseconds since 1970.
+pub fn unix_ms() -> i64 {
+    Date::now() as i64
+}
+
+/// Formats the day of a moment, such as `27 Nov 2026`.
+pub fn day_text(unix_ms: i64) -> String {
+    let options = Object::new();
+    // It fails only for frozen objects.
+    let _ = Reflect::set(&options, &"dateStyle".into(), &"medium".into());
+    Date::new(&(unix_ms as f64).into()).to_locale_date_string(LANGUAGE, &options).into()
+}
+
+/// Attribute of the element that something points at.
+const POINTED: &str = "data-pointed";
+
+/// Marks an element while something points at it.
+pub struct Pointed {
+    element: Element,
+}
+
+impl Drop for Pointed {
+    fn drop(&mut self) {
+        // It fails only for names that are no attributes.
+        let _ = self.element.remove_attribute(POINTED);
+    }
+}
+
+/// Moves an element to where `place` puts it beside the first element that matches a selector, and focuses it.
+///
+/// `place` gets the rectangle of that element, the size of the moved one and that of the window. The result marks the
+/// element that is pointed at; it is `None` if there is no such element.
+pub fn place_beside(
+    moved: &HtmlElement,
+    selector: &str,
+    place: impl Fn((f64, f64, f64, f64), (f64, f64), (f64, f64)) -> (f64, f64),
+) -> Option<Pointed> {
+    let element = window().document()?.query_selector(selector).ok().flatten()?;
+    element.scroll_into_view_with_bool(false);
+    let rect = element.get_bounding_client_rect();
+    let pixels =
+        |value: Result<wasm_bindgen::JsValue, _>| value.ok().and_then(|value: wasm_bindgen::JsValue| value.as_f64());
+    let room = (pixels(window().inner_width()).unwrap_or(0.0), pixels(window().inner_height()).unwrap_or(0.0));
+    let (x, y) = place((rect.left(), rect.top(), rect.width(), rect.height()), size_of_element(moved), room);
+    set_style(moved, "transform", &format!("translate({x:.0}px, {y:.0}px)"));
+    let _ = element.set_attribute(POINTED, "");
+    // It fails on elements that can't take the focus, which does no harm.
+    let _ = moved.focus();
+    Some(Pointed { element })
 }

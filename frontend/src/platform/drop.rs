@@ -1,58 +1,60 @@
-//! Files that are dropped anywhere on the page, or chosen with a button.
+//! Files and texts that are dropped or pasted anywhere on the page, or chosen in an input.
 
+use super::blob::{file_of, text_blob};
 use super::browser::window;
-use super::dropped::{Dropped, list};
+use super::kept::awaited;
+use super::keyboard::is_text;
 use gloo_events::{EventListener, EventListenerOptions};
-use wasm_bindgen::JsCast;
+use js_sys::{Array, Promise};
+use shared::base::file_names::{is_of_no_interest, number_order};
+use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::spawn_local;
-use web_sys::{DataTransfer, DragEvent, File, HtmlInputElement};
+use web_sys::{
+    ClipboardEvent, DataTransfer, DragEvent, File, FileList, FileSystemDirectoryEntry, FileSystemDirectoryReader,
+    FileSystemFileEntry, HtmlInputElement,
+};
 
-/// Listener for files dragged over the page, active until it is dropped.
-pub struct DropListener {
-    _listeners: [EventListener; 4],
-}
-
-impl DropListener {
-    /// `on_over` receives whether files are over the page, and `on_files` the files that are dropped, with
-    /// those of dropped folders.
-    pub fn new(on_over: impl Fn(bool) + Clone + 'static, on_files: impl Fn(Vec<File>) + Clone + 'static) -> Self {
-        let over = |is_over: bool| {
-            let on_over = on_over.clone();
-            move |event: &DragEvent, transfer: &DataTransfer| {
-                if has_files(transfer) {
-                    event.prevent_default();
-                    on_over(is_over);
-                }
-            }
-        };
-        let leave = {
-            let on_over = on_over.clone();
-            // The event also occurs on the way from one child to another; only a leave without a new target leaves the
-            // page.
-            move |event: &DragEvent, _: &DataTransfer| {
-                if event.related_target().is_none() {
-                    on_over(false);
-                }
-            }
-        };
-        let let_go = {
-            let on_over = on_over.clone();
-            move |event: &DragEvent, transfer: &DataTransfer| {
+/// Listens for files dragged over the page: `on_over` receives whether files are over it, and `on_files` the files that
+/// are dropped, with those of dropped folders.
+pub fn on_drop(
+    on_over: impl Fn(bool) + Clone + 'static,
+    on_files: impl Fn(Vec<File>) + Clone + 'static,
+) -> [EventListener; 4] {
+    let over = |is_over: bool| {
+        let on_over = on_over.clone();
+        move |event: &DragEvent, transfer: &DataTransfer| {
+            if has_files(transfer) {
                 event.prevent_default();
-                on_over(false);
-                let dropped = Dropped::of(transfer);
-                let on_files = on_files.clone();
-                spawn_local(async move { on_files(dropped.all().await) });
+                on_over(is_over);
             }
-        };
-        let _listeners = [
-            listen("dragenter", over(true)),
-            listen("dragover", over(true)),
-            listen("dragleave", leave),
-            listen("drop", let_go),
-        ];
-        Self { _listeners }
-    }
+        }
+    };
+    let leave = {
+        let on_over = on_over.clone();
+        // The event also occurs on the way from one child to another; only a leave without a new target leaves the
+        // page.
+        move |event: &DragEvent, _: &DataTransfer| {
+            if event.related_target().is_none() {
+                on_over(false);
+            }
+        }
+    };
+    let let_go = {
+        let on_over = on_over.clone();
+        move |event: &DragEvent, transfer: &DataTransfer| {
+            event.prevent_default();
+            on_over(false);
+            let dropped = Dropped::of(transfer);
+            let on_files = on_files.clone();
+            spawn_local(async move { on_files(dropped.all().await) });
+        }
+    };
+    [
+        listen("dragenter", over(true)),
+        listen("dragover", over(true)),
+        listen("dragleave", leave),
+        listen("drop", let_go),
+    ]
 }
 
 fn listen(name: &'static str, handle: impl Fn(&DragEvent, &DataTransfer) + 'static) -> EventListener {
@@ -74,4 +76,97 @@ pub fn chosen_files(input: &HtmlInputElement) -> Vec<File> {
     let files = list(input.files());
     input.set_value("");
     files
+}
+
+/// What was dropped: files, and folders whose files are not known yet.
+pub(super) struct Dropped {
+    files: Vec<File>,
+    folders: Vec<FileSystemDirectoryEntry>,
+}
+
+impl Dropped {
+    /// Returns what an event brings; the browser forgets it when the event has been handled.
+    pub(super) fn of(transfer: &DataTransfer) -> Self {
+        let items = transfer.items();
+        let items = (0..items.length()).filter_map(|position| items.get(position));
+        let entries = items.filter_map(|item| item.webkit_get_as_entry().ok().flatten());
+        let folders: Vec<FileSystemDirectoryEntry> =
+            entries.filter(|entry| entry.is_directory()).map(JsCast::unchecked_into).collect();
+        let mut files = list(transfer.files());
+        // A folder is among the files too, as one that cannot be read.
+        files.retain(|file| !folders.iter().any(|folder| folder.name() == file.name()));
+        Self { files, folders }
+    }
+
+    /// Returns the files, those of a folder in the order of the numbers in their names.
+    ///
+    /// Folders in a folder are left out, as are hidden files and those that are never recordings. What cannot be read
+    /// is left out too.
+    pub(super) async fn all(self) -> Vec<File> {
+        let mut files = self.files;
+        for folder in &self.folders {
+            let mut found = files_of(folder).await.unwrap_or_default();
+            found.sort_by_cached_key(|file| number_order(&file.name()));
+            files.extend(found);
+        }
+        files
+    }
+}
+
+async fn files_of(folder: &FileSystemDirectoryEntry) -> Result<Vec<File>, JsValue> {
+    let reader = folder.create_reader();
+    let mut files = Vec::new();
+    loop {
+        let entries = read(&reader).await?;
+        // The browser lists a part at a time, and nothing at the end.
+        if entries.length() == 0 {
+            return Ok(files);
+        }
+        for entry in entries.iter() {
+            let entry: FileSystemFileEntry = entry.unchecked_into();
+            if entry.is_file() && !is_of_no_interest(&entry.name()) {
+                files.extend(file_of_entry(&entry).await);
+            }
+        }
+    }
+}
+
+async fn read(reader: &FileSystemDirectoryReader) -> Result<Array, JsValue> {
+    let ask = |resolve, reject| {
+        // An error is thrown only if the reader is in use already.
+        let _ = reader.read_entries_with_callback_and_callback(&resolve, &reject);
+    };
+    awaited(Promise::new(&mut { ask })).await
+}
+
+async fn file_of_entry(entry: &FileSystemFileEntry) -> Option<File> {
+    awaited(Promise::new(&mut |resolve, reject| entry.file_with_callback_and_callback(&resolve, &reject))).await.ok()
+}
+
+/// Returns the files of a list.
+pub(super) fn list(files: Option<FileList>) -> Vec<File> {
+    let Some(files) = files else { return Vec::new() };
+    (0..files.length()).filter_map(|position| files.get(position)).collect()
+}
+
+/// Name of a pasted text, as that of a file.
+const NAME: &str = "Pasted text";
+
+/// Listens for what is pasted outside of text fields; `on_files` receives pasted files, or a pasted text as a file.
+pub fn on_paste(on_files: impl Fn(Vec<File>) + 'static) -> EventListener {
+    EventListener::new(&window(), "paste", move |event| {
+        let event: &ClipboardEvent = event.unchecked_ref();
+        let Some(clipboard) = event.clipboard_data() else { return };
+        if event.target().is_some_and(|target| target.dyn_ref().is_some_and(is_text)) {
+            return;
+        }
+        let files = list(clipboard.files());
+        let text = clipboard.get_data("text/plain").unwrap_or_default();
+        if !files.is_empty() {
+            on_files(files);
+        } else if !text.trim().is_empty() {
+            let file = text_blob(&text, "text/plain").ok().and_then(|blob| file_of(&blob, NAME));
+            on_files(file.into_iter().collect());
+        }
+    })
 }

@@ -1,7 +1,7 @@
 //! Folder of source files that the user chooses; the page reads its files only when it shows them.
 
 use super::browser::window;
-use super::dropped::list;
+use super::drop::list;
 use super::kept::awaited;
 use js_sys::{AsyncIterator, Function, Promise, Reflect, Uint8Array};
 use shared::source::{SourceText, Unreadable};

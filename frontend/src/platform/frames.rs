@@ -1,8 +1,9 @@
-//! Animation frames, and the browser's settings for drawing them.
+//! Animation frames, the browser's settings for drawing them, and sizes of elements.
 
 use super::browser::{bring_into_view, mark, window};
 use wasm_bindgen::JsCast;
 use wasm_bindgen::closure::Closure;
+use web_sys::{Element, ResizeObserver};
 
 /// Calls back before the next frame is drawn, with its time in milliseconds since the page was opened.
 pub fn on_next_frame(callback: impl FnOnce(f64) + 'static) {
@@ -55,4 +56,28 @@ pub fn prefers_reduced_motion() -> bool {
 /// Returns the number of device pixels per CSS pixel.
 pub fn pixel_ratio() -> f64 {
     web_sys::window().map_or(1.0, |window| window.device_pixel_ratio()).max(0.5)
+}
+
+/// Observer that calls back whenever an element changes its size, until it is dropped.
+#[derive(Debug)]
+pub struct ResizeListener {
+    observer: ResizeObserver,
+    // The closure must live as long as the browser may call it.
+    _callback: Closure<dyn FnMut()>,
+}
+
+impl ResizeListener {
+    /// Starts to observe; `None` if the browser can't.
+    pub fn new(element: &Element, callback: impl FnMut() + 'static) -> Option<Self> {
+        let callback = Closure::new(callback);
+        let observer = ResizeObserver::new(AsRef::<wasm_bindgen::JsValue>::as_ref(&callback).unchecked_ref()).ok()?;
+        observer.observe(element);
+        Some(Self { observer, _callback: callback })
+    }
+}
+
+impl Drop for ResizeListener {
+    fn drop(&mut self) {
+        self.observer.disconnect();
+    }
 }

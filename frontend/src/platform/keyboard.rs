@@ -6,24 +6,16 @@ use gloo_events::{EventListener, EventListenerOptions};
 use wasm_bindgen::JsCast;
 use web_sys::{Element, HtmlElement, KeyboardEvent};
 
-/// Listener to the keyboard, active until it is dropped.
-pub struct KeyListener {
-    _listener: EventListener,
-}
-
-impl KeyListener {
-    /// `on_press` returns true if it used the key press, which then has no effect in the browser.
-    pub fn new(on_press: impl Fn(KeyPress) -> bool + 'static) -> Self {
-        let options = EventListenerOptions::enable_prevent_default();
-        let _listener = EventListener::new_with_options(&window(), "keydown", options, move |event| {
-            let event: &KeyboardEvent = event.unchecked_ref();
-            // The focused control goes first; for example, a tab list uses the arrow keys itself.
-            if !event.default_prevented() && on_press(press(event)) {
-                event.prevent_default();
-            }
-        });
-        Self { _listener }
-    }
+/// Listens to the keyboard; `on_press` returns true if it used the key press, which then has no effect in the browser.
+pub fn on_keys(on_press: impl Fn(KeyPress) -> bool + 'static) -> EventListener {
+    let options = EventListenerOptions::enable_prevent_default();
+    EventListener::new_with_options(&window(), "keydown", options, move |event| {
+        let event: &KeyboardEvent = event.unchecked_ref();
+        // The focused control goes first; for example, a tab list uses the arrow keys itself.
+        if !event.default_prevented() && on_press(press(event)) {
+            event.prevent_default();
+        }
+    })
 }
 
 fn press(event: &KeyboardEvent) -> KeyPress {

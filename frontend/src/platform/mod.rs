@@ -7,61 +7,43 @@ mod address;
 #[cfg(target_arch = "wasm32")]
 mod allocator;
 mod api;
-mod beside;
 mod blob;
-mod brought;
 mod browser;
 mod canvas;
-mod dates;
 mod drop;
-mod dropped;
 mod folder;
 mod frames;
 mod hand_over;
 pub mod kept;
 mod keyboard;
-mod launch;
-pub mod messages;
-mod paint_ops;
-mod paste;
-mod resize;
-mod save;
 mod scheme;
 mod session;
-mod site;
-mod source;
-mod storage;
 mod surface;
-mod upload;
 mod worker_client;
 
-pub use address::{HistoryListener, entry_name, fragment, page_address, page_path, put_entry, search_params};
-pub use api::{ApiError, ApiRequest, api_url, keep_token, token};
-pub use beside::{Pointed, place_beside};
-pub use blob::{Blob, blob, file_of, text_blob};
-pub use brought::{bring_to_jobs, brought_config};
-pub use browser::{bring_into_view, copy_text, mark, now_ms, processors, search_param, set_title, show_modal};
-pub use canvas::{context_of, context_options, fit_canvas, opaque_context_of, sibling_of};
-pub use dates::{day_text, unix_ms};
-pub use drop::{DropListener, chosen_files};
-pub use folder::{Folder, choose_folder, folder_of, has_folder_dialog};
-pub use frames::{bring_into_view_soon, mark_when_presented, on_next_frame, pixel_ratio, prefers_reduced_motion};
-pub use hand_over::{HandOver, files_in};
-pub use kept::{can_keep, forget_kept, kept_file};
-pub use keyboard::{KeyListener, focus_element, focus_first};
-pub use launch::on_launch;
-pub use paint_ops::paint_ops;
-pub use paste::PasteListener;
-pub use resize::ResizeListener;
-pub use save::{png_of, save};
-pub use scheme::{SystemScheme, apply_scheme, remembered_scheme, system_scheme};
-pub use session::{LeaveGuard, LeaveListener, keep_session, new_session_id, session_text};
-pub use site::{asset_url, has_files, has_server, site_url, start};
-pub use source::Source;
-pub use storage::{store, stored};
-pub use surface::{
-    Surface, client_point, corner_of, place_tooltip, place_window, point_in, set_attribute, set_height, set_style,
-    set_width, share_across, size_of_element,
+pub use address::{
+    asset_url, entry_name, fragment, has_files, has_server, on_history, page_address, page_path, put_entry,
+    search_params, site_url, start,
 };
-pub use upload::Upload;
-pub use worker_client::{AskError, Drawn, WorkerClient, keep_spare_worker};
+pub use api::{ApiError, ApiRequest, Upload, api_url, keep_token, token};
+pub use blob::{Blob, blob, file_of, png_of, save, text_blob};
+pub use browser::{
+    Pointed, bring_into_view, copy_text, day_text, mark, now_ms, place_beside, processors, search_param, set_title,
+    show_modal, unix_ms,
+};
+pub use canvas::{context_of, context_options, fit_canvas, opaque_context_of, paint_ops, sibling_of};
+pub use drop::{chosen_files, on_drop, on_paste};
+pub use folder::{Folder, choose_folder, folder_of, has_folder_dialog};
+pub use frames::{
+    ResizeListener, bring_into_view_soon, mark_when_presented, on_next_frame, pixel_ratio, prefers_reduced_motion,
+};
+pub use hand_over::{HandOver, bring_to_jobs, brought_config, files_in, on_launch};
+pub use kept::{can_keep, forget_kept, kept_file};
+pub use keyboard::{focus_element, focus_first, on_keys};
+pub use scheme::{apply_scheme, on_system_scheme, remembered_scheme, system_scheme};
+pub use session::{guard_page, keep_session, new_session_id, on_leave, session_text, store, stored};
+pub use surface::{
+    Surface, client_point, corner_of, on_event, place_tooltip, place_window, point_in, set_attribute, set_height,
+    set_style, set_width, share_across, size_of_element, turned_px,
+};
+pub use worker_client::{AskError, Drawn, Source, WorkerClient, from_buffer, keep_spare_worker, to_buffer};

@@ -1,4 +1,4 @@
-//! Data that a browser tab keeps over reloads, and the events of leaving the page.
+//! Data that the browser or a tab of it keeps over reloads, and the events of leaving the page.
 
 use super::browser::window;
 use gloo_events::{EventListener, EventListenerOptions};
@@ -10,12 +10,12 @@ const FILES: &str = "snapscope-files";
 
 /// Returns the stored list of local files.
 pub fn session_text() -> Option<String> {
-    storage()?.get_item(FILES).ok()?
+    tab_storage()?.get_item(FILES).ok()?
 }
 
 /// Stores the list of local files; `None` removes it.
 pub fn keep_session(text: Option<&str>) {
-    let Some(storage) = storage() else { return };
+    let Some(storage) = tab_storage() else { return };
     // If there is no room or permission, the list is lost on a reload.
     let _ = match text {
         Some(text) => storage.set_item(FILES, text),
@@ -23,7 +23,8 @@ pub fn keep_session(text: Option<&str>) {
     };
 }
 
-fn storage() -> Option<Storage> {
+/// Returns the storage of the tab; `None` if it is disabled.
+pub(super) fn tab_storage() -> Option<Storage> {
     window().session_storage().ok()?
 }
 
@@ -33,40 +34,32 @@ pub fn new_session_id() -> String {
     format!("{:08x}{:08x}{:08x}{:08x}", part(), part(), part(), part())
 }
 
-/// Makes the browser ask before it leaves the page, until it is dropped.
-#[derive(Debug)]
-pub struct LeaveGuard {
-    _listener: EventListener,
+/// Makes the browser ask before it leaves the page, until the result is dropped.
+pub fn guard_page() -> EventListener {
+    let options = EventListenerOptions::enable_prevent_default();
+    EventListener::new_with_options(&window(), "beforeunload", options, |event| {
+        event.prevent_default();
+        // Older browsers check this value; its text is never shown.
+        let _ = js_sys::Reflect::set(event.unchecked_ref(), &"returnValue".into(), &JsValue::TRUE);
+    })
 }
 
-impl LeaveGuard {
-    /// Starts to guard the page.
-    pub fn new() -> Self {
-        let options = EventListenerOptions::enable_prevent_default();
-        let listener = EventListener::new_with_options(&window(), "beforeunload", options, |event| {
-            event.prevent_default();
-            // Older browsers check this value; its text is never shown.
-            let _ = js_sys::Reflect::set(event.unchecked_ref(), &"returnValue".into(), &JsValue::TRUE);
-        });
-        Self { _listener: listener }
-    }
+/// Listens for leaving the page, for another one or for good.
+pub fn on_leave(call: impl Fn() + 'static) -> EventListener {
+    EventListener::new(&window(), "pagehide", move |_| call())
 }
 
-impl Default for LeaveGuard {
-    fn default() -> Self {
-        Self::new()
-    }
+/// Returns the stored text of a name; `None` if there is none or storage is disabled.
+pub fn stored(name: &str) -> Option<String> {
+    local_storage()?.get_item(name).ok()?
 }
 
-/// Listener for leaving the page, for another one or for good.
-#[derive(Debug)]
-pub struct LeaveListener {
-    _listener: EventListener,
+/// Stores a text under a name, and returns whether that worked.
+pub fn store(name: &str, text: &str) -> bool {
+    local_storage().is_some_and(|storage| storage.set_item(name, text).is_ok())
 }
 
-impl LeaveListener {
-    /// Listens until it is dropped.
-    pub fn new(on_leave: impl Fn() + 'static) -> Self {
-        Self { _listener: EventListener::new(&window(), "pagehide", move |_| on_leave()) }
-    }
+/// Returns the storage of the browser; `None` if it is disabled.
+pub(super) fn local_storage() -> Option<Storage> {
+    window().local_storage().ok()?
 }

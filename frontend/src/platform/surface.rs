@@ -4,8 +4,9 @@
 //! may.
 
 use crate::draw::gesture::Point;
+use gloo_events::{EventListener, EventListenerOptions};
 use wasm_bindgen::JsCast;
-use web_sys::{HtmlCanvasElement, HtmlElement, PointerEvent};
+use web_sys::{Event, HtmlCanvasElement, HtmlElement, PointerEvent, WheelEvent};
 
 /// Elements that the timeline draws into.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,6 +24,22 @@ pub struct Surface {
     pub chart: HtmlCanvasElement,
     /// Marker of the part in view on the minimap.
     pub window: HtmlElement,
+}
+
+/// Listens to an event of an element, and can keep the browser from its own action, such as scrolling by the wheel.
+pub fn on_event<E: JsCast>(element: &HtmlElement, name: &'static str, act: impl Fn(&E) + 'static) -> EventListener {
+    let options = EventListenerOptions::enable_prevent_default();
+    EventListener::new_with_options(element, name, options, move |event: &Event| act(event.unchecked_ref()))
+}
+
+/// Returns the turn of the wheel in CSS pixels; wheels may also report lines or pages.
+pub fn turned_px(event: &WheelEvent) -> (f64, f64) {
+    let unit_px = match event.delta_mode() {
+        WheelEvent::DOM_DELTA_LINE => 33.0,
+        WheelEvent::DOM_DELTA_PAGE => 400.0,
+        _ => 1.0,
+    };
+    (event.delta_x() * unit_px, event.delta_y() * unit_px)
 }
 
 /// Returns the width and height of an element in CSS pixels.

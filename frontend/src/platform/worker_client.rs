@@ -1,16 +1,18 @@
-//! The page's handle to the Web Worker of one file.
+//! The page's handle to the Web Worker of one file, the place from which the worker reads it, and their messages.
+//!
+//! The browser transfers a message as one buffer.
 
-use super::messages::{from_buffer, to_buffer};
-use super::source::Source;
-use crate::ask::{Ask, AskFile, GetPicture, Order, PartOrder, PictureData, Question, Report};
+use crate::ask::{Ask, AskFile, GetPicture, Order, PartOrder, PictureData, Question, Report, wire};
 use futures_channel::oneshot;
-use js_sys::{Array, Function};
+use js_sys::{Array, ArrayBuffer, Function, Uint8Array};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 use wasm_bindgen::closure::Closure;
 use wasm_bindgen::{JsCast, JsValue};
-use web_sys::{Blob, ErrorEvent, ImageBitmap, MessageEvent, Worker, WorkerOptions, WorkerType};
+use web_sys::{Blob, ErrorEvent, File, ImageBitmap, MessageEvent, Worker, WorkerOptions, WorkerType};
 
 /// Picture with its image; without one, the page colours its pixels.
 pub type Drawn = (PictureData, Option<ImageBitmap>);
@@ -239,4 +241,24 @@ fn tell(pending: &Pending, number: u32, fraction: f64) {
 fn crash_report(event: &JsValue) -> Report {
     let detail = js_sys::Reflect::get(event, &"message".into()).ok().and_then(|message| message.as_string());
     detail.map_or(Report::NoDecoder, Report::Stopped)
+}
+
+/// Writes a message to a new buffer.
+pub fn to_buffer(message: &impl Serialize) -> ArrayBuffer {
+    Uint8Array::from(wire::write(message).as_slice()).buffer()
+}
+
+/// Reads the message in a buffer; `None` for anything else.
+pub fn from_buffer<T: DeserializeOwned>(data: &JsValue) -> Option<T> {
+    let buffer: &ArrayBuffer = data.dyn_ref()?;
+    wire::read(&Uint8Array::new(buffer).to_vec())
+}
+
+/// Source of a file's bytes.
+#[derive(Clone, Debug)]
+pub enum Source {
+    /// File that the user chose.
+    File(File),
+    /// URL of this site.
+    Url(String),
 }

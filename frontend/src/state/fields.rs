@@ -1,18 +1,50 @@
-//! Short versioned texts of named fields: `v1;name=value;name=value`.
+//! Short versioned texts of named fields (`v1;name=value;name=value`), and escapes of what users type in them.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 /// Fields of a text, by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Fields(pub(super) BTreeMap<String, String>);
 
-/// Reason why a text could not be read.
+/// Reason why a text could not be read as a view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum FieldsError {
-    /// The version is above the current one.
+pub enum ViewStateError {
+    /// The text was written by a later version of this page.
     Newer,
-    /// The version is missing or invalid.
+    /// The text is not a view.
     Garbled,
+}
+
+impl fmt::Display for ViewStateError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Newer => {
+                "The view in this address was saved by a newer version of Snapscope, so the whole timeline is shown. \
+                 Reload the page to get that version."
+            }
+            Self::Garbled => {
+                "The view in this address can't be read, so the whole timeline is shown. Check that the address is \
+                 complete."
+            }
+        })
+    }
+}
+
+impl ViewStateError {
+    /// Returns the message for the case that another view is already on the screen, and stays.
+    pub fn of_open_page(self) -> &'static str {
+        match self {
+            Self::Newer => {
+                "The view in this address was saved by a newer version of Snapscope, so the view stays as it is. \
+                 Reload the page to get that version."
+            }
+            Self::Garbled => {
+                "The view in this address can't be read, so the view stays as it is. Check that the address is \
+                 complete."
+            }
+        }
+    }
 }
 
 impl Fields {
@@ -20,15 +52,15 @@ impl Fields {
     ///
     /// # Errors
     /// Returns an error if the text has no valid version, or a later one.
-    pub(super) fn read(text: &str, version: u32, upgrades: &[fn(&mut Self)]) -> Result<Self, FieldsError> {
+    pub(super) fn read(text: &str, version: u32, upgrades: &[fn(&mut Self)]) -> Result<Self, ViewStateError> {
         debug_assert_eq!(upgrades.len() + 1, version as usize, "one step to each version");
         let mut parts = text.split(';');
         let first = parts.next().and_then(|part| part.strip_prefix('v'));
-        let written: u32 = first.and_then(|digits| digits.parse().ok()).ok_or(FieldsError::Garbled)?;
+        let written: u32 = first.and_then(|digits| digits.parse().ok()).ok_or(ViewStateError::Garbled)?;
         if written == 0 {
-            return Err(FieldsError::Garbled);
+            return Err(ViewStateError::Garbled);
         }
-        let done = upgrades.get(written as usize - 1..).ok_or(FieldsError::Newer)?;
+        let done = upgrades.get(written as usize - 1..).ok_or(ViewStateError::Newer)?;
         let pair = |part: &str| part.split_once('=').map(|(name, value)| (name.to_owned(), value.to_owned()));
         let mut fields = Self(parts.filter_map(pair).collect());
         done.iter().for_each(|upgrade| upgrade(&mut fields));
@@ -38,6 +70,45 @@ impl Fields {
     pub(super) fn get(&self, name: &str) -> Option<&str> {
         self.0.get(name).map(String::as_str)
     }
+}
+
+/// Length limit for a text in an address, in bytes, because mail and chat programs truncate long addresses.
+pub(in crate::state) const MOST_TEXT_BYTES: usize = 1000;
+
+/// Percent-encodes a text so that it contains no field separators and no characters that an address can't have.
+pub(in crate::state) fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b':' | b',' | b'/' | b'*' => {
+                out.push(char::from(byte));
+            }
+            _ => out += &format!("%{byte:02X}"),
+        }
+    }
+    out
+}
+
+/// Decodes a text of [`escaped`]; a `%` that starts no escape stays as it is.
+pub(in crate::state) fn unescaped(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(position) = rest.find('%') {
+        bytes.extend_from_slice(&rest.as_bytes()[..position]);
+        let digits = rest.get(position + 1..position + 3);
+        match digits.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
+            Some(byte) => {
+                bytes.push(byte);
+                rest = &rest[position + 3..];
+            }
+            None => {
+                bytes.push(b'%');
+                rest = &rest[position + 1..];
+            }
+        }
+    }
+    bytes.extend_from_slice(rest.as_bytes());
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 #[cfg(test)]
@@ -59,7 +130,7 @@ mod tests {
     ];
 
     #[track_caller]
-    fn check(text: &str, colour: Result<Option<&str>, FieldsError>) {
+    fn check(text: &str, colour: Result<Option<&str>, ViewStateError>) {
         let read = Fields::read(text, 3, UPGRADES);
         assert_eq!(read.as_ref().map(|fields| fields.get("colour")).map_err(|error| *error), colour);
     }
@@ -74,8 +145,25 @@ mod tests {
 
     #[test]
     fn later_versions_are_not_guessed() {
-        check("v4;colour=red", Err(FieldsError::Newer));
-        check("v0;colour=red", Err(FieldsError::Garbled));
-        check("colour=red", Err(FieldsError::Garbled));
+        check("v4;colour=red", Err(ViewStateError::Newer));
+        check("v0;colour=red", Err(ViewStateError::Garbled));
+        check("colour=red", Err(ViewStateError::Garbled));
+    }
+
+    #[test]
+    fn every_text_comes_back() {
+        for text in ["", "relu", "a;b=c&d", "forward (x)", "größer ☃", "100%", "%zz", "^adam.*\\(", "\"<'\n"] {
+            let out = escaped(text);
+            assert_eq!(unescaped(&out), text);
+            assert!(!out.contains([';', '=', ' ', '#', '"', '<', '>', '`']) && out.is_ascii(), "{out}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_escape_stays() {
+        assert_eq!(unescaped("100%"), "100%");
+        assert_eq!(unescaped("%e"), "%e");
+        assert_eq!(unescaped("%é"), "%é");
+        assert_eq!(unescaped("%ff"), "\u{fffd}");
     }
 }

@@ -1,16 +1,13 @@
 //! The open files, and the actions that change them.
 
-mod begin;
 mod first;
 mod keeping;
 mod ready;
 
-pub use self::begin::{NewFile, Start};
 pub use self::ready::ReadyFile;
 use super::card::ThisCard;
-use super::choices::Choice;
-use super::file_id::FileId;
-use super::origin::Origin;
+use super::choices::{Choice, FileId};
+use super::origin::{NewFile, Origin, Start};
 use super::points::PointAction;
 use super::session::SessionFile;
 use super::view_state::{DockTab, PanelTab};
@@ -303,23 +300,20 @@ impl Files {
                 }
                 files.show_first();
             }
-            FileAction::Retry { id, now_ms } => {
-                if let Some(file) = files.all.iter_mut().find(|file| file.id == id) {
-                    file.status = FileStatus::begun(now_ms);
-                }
-            }
+            FileAction::Retry { id, now_ms } => files.with(id, |file| file.status = FileStatus::begun(now_ms, false)),
             FileAction::Reload { id, is_survey, now_ms } => {
-                if let Some(file) = files.all.iter_mut().find(|file| file.id == id) {
-                    file.status =
-                        FileStatus::Loading(Loading { began_ms: now_ms, now_ms, is_survey, ..Loading::default() });
+                files.with(id, |file| file.status = FileStatus::begun(now_ms, is_survey));
+            }
+            FileAction::Wait(id) => files.with(id, |file| {
+                if let FileStatus::Loading(loading) = &mut file.status {
+                    loading.is_waiting = true;
                 }
-            }
-            FileAction::Wait(id) => files.with_loading(id, |loading| loading.is_waiting = true),
-            FileAction::Begin { id, now_ms } => {
-                files.with_loading(id, |loading| {
-                    *loading = Loading { began_ms: now_ms, now_ms, ..Loading::default() };
-                });
-            }
+            }),
+            FileAction::Begin { id, now_ms } => files.with(id, |file| {
+                if matches!(file.status, FileStatus::Loading(_)) {
+                    file.status = FileStatus::begun(now_ms, false);
+                }
+            }),
             FileAction::Close(id) => files.close(id),
             FileAction::Show(id) => files.show(|file| file.id == id),
             FileAction::ShowNth(position) => {
@@ -336,11 +330,7 @@ impl Files {
             FileAction::Await(awaited) => files.awaited = awaited,
             FileAction::AwaitNone => files.awaited.clear(),
             FileAction::Stay => (),
-            FileAction::Keep { id, keeping } => {
-                if let Some(file) = files.all.iter_mut().find(|file| file.id == id) {
-                    file.keeping = keeping;
-                }
-            }
+            FileAction::Keep { id, keeping } => files.with(id, |file| file.keeping = keeping),
             FileAction::ChooseDevice(device) => files.with_shown(|file| file.choose_device(device)),
             FileAction::StepDevice(step) => files.with_shown(|file| file.step_device(step)),
             FileAction::ChooseAxis(axis) => files.with_shown(|file| file.choose_axis(axis)),
@@ -349,13 +339,11 @@ impl Files {
             FileAction::SelectPinnedKind => files.with_shown(ReadyFile::select_pinned),
             FileAction::Leave => files.with_shown(ReadyFile::leave),
             FileAction::PinFound { device, hit } => files.with_shown(|file| file.pin_found(device, hit)),
-            FileAction::PinStart { id, hit } => {
-                if let Some(OpenFile { status: FileStatus::Ready(file), .. }) =
-                    files.all.iter_mut().find(|file| file.id == id)
-                {
+            FileAction::PinStart { id, hit } => files.with(id, |file| {
+                if let FileStatus::Ready(file) = &mut file.status {
                     file.pin_start(hit);
                 }
-            }
+            }),
             FileAction::ChooseTab(tab) => files.with_shown(|file| file.tab = tab),
             FileAction::ChooseDock(dock) => files.with_shown(|file| file.choose_dock(dock)),
             FileAction::Point(action) => files.with_shown(|file| file.take_point(action)),
@@ -396,7 +384,7 @@ impl Files {
     fn add(&mut self, file: NewFile) {
         let NewFile { id, key, name, size_bytes, origin, batch, is_kept, start, now_ms } = file;
         let keeping = if is_kept { Keeping::Kept } else { Keeping::NotYet };
-        let status = FileStatus::begun(now_ms);
+        let status = FileStatus::begun(now_ms, false);
         self.awaited.retain(|file| *file.key != *key);
         // Whoever opens files of several ranks wants to see them next to each other.
         let ranks = self.all.iter().filter(|file| rank_of_name(&file.name).is_some()).count();
@@ -422,10 +410,9 @@ impl Files {
         }
     }
 
-    fn with_loading(&mut self, id: FileId, change: impl FnOnce(&mut Loading)) {
-        let file = self.all.iter_mut().find(|file| file.id == id);
-        if let Some(OpenFile { status: FileStatus::Loading(loading), .. }) = file {
-            change(loading);
+    fn with(&mut self, id: FileId, change: impl FnOnce(&mut OpenFile)) {
+        if let Some(file) = self.all.iter_mut().find(|file| file.id == id) {
+            change(file);
         }
     }
 
@@ -439,8 +426,8 @@ impl Files {
 }
 
 impl FileStatus {
-    fn begun(now_ms: f64) -> Self {
-        Self::Loading(Loading { began_ms: now_ms, now_ms, ..Loading::default() })
+    fn begun(now_ms: f64, is_survey: bool) -> Self {
+        Self::Loading(Loading { began_ms: now_ms, now_ms, is_survey, ..Loading::default() })
     }
 }
 

@@ -7,42 +7,34 @@
 mod card;
 mod choices;
 mod fields;
-mod file_id;
 mod files;
 mod history;
 mod keys;
-mod kind_text;
 mod links;
 mod origin;
 mod points;
 mod scheme;
 mod selecting;
 mod session;
-mod shared_view;
 mod sharing;
-mod timeline_command;
 mod turns;
 mod view_state;
 
 pub use card::ThisCard;
 pub use choices::{
-    Against, BlockColors, Choice, Choices, CompareChoice, Controls, DifferencesChoice, EventsChoice, Rootward,
+    Against, BlockColors, Choice, Choices, CompareChoice, Controls, DifferencesChoice, EventsChoice, FileId, Rootward,
     RowsChoice, SegmentsChoice, StacksChoice, Zoom,
 };
-pub use file_id::FileId;
-pub use files::{
-    Failure, FileAction, FileStatus, Files, Keeping, Loading, LogFile, NewFile, OpenFile, ReadyFile, Remedy, Start,
-};
+pub use fields::ViewStateError;
+pub use files::{Failure, FileAction, FileStatus, Files, Keeping, Loading, LogFile, OpenFile, ReadyFile, Remedy};
 pub use history::{Entry, Moved, NO_FILE, Place, entry_for};
-pub use keys::{KeyAction, KeyPress, action_of, dock_key, tab_after};
+pub use keys::{Issued, KeyAction, KeyPress, TimelineCommand, action_of, dock_key, tab_after};
 pub use links::{LINKS_DIALOG, Link, Links, Unreadable};
-pub use origin::{Address, LinkFacts, Origin};
+pub use origin::{Address, LinkFacts, NewFile, Origin, Start};
 pub use points::{Bookmark, Measure, PointAction, Points};
 pub use scheme::{Scheme, SchemeChoice};
 pub use selecting::{Meaning, Selecting, When};
 pub use session::{Session, SessionFile, awaited_text, take_awaited};
-pub use shared_view::{cuts_text, shared_view_text};
-pub use sharing::{CopyStep, SendFailure, SendStep, ServerState, Sharing, SharingAction};
-pub use timeline_command::{Issued, TimelineCommand};
+pub use sharing::{CopyStep, SendFailure, SendStep, ServerState, Sharing, SharingAction, cuts_text, shared_view_text};
 pub use turns::Turns;
-pub use view_state::{DockTab, PanelTab, PinKey, ViewState, ViewStateError};
+pub use view_state::{DockTab, PanelTab, PinKey, ViewState};

@@ -6,7 +6,7 @@
 //!
 //! Each names its device by the CUDA index, so that bookmarks stay when another device is shown.
 
-use super::choices::{escaped, unescaped};
+use super::fields::{escaped, unescaped};
 
 /// Maximum length of a note in bytes, and maximum number of bookmarks, because mail and chat programs truncate long
 /// addresses.

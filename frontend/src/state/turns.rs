@@ -1,6 +1,6 @@
 //! Limits the number of files that are decoded at a time.
 
-use super::file_id::FileId;
+use super::choices::FileId;
 use std::collections::VecDeque;
 
 /// Files that are being decoded, and files that wait for them.

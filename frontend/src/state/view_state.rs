@@ -5,6 +5,13 @@
 //! ```
 //!
 //! The choices of the view below the timeline follow its name, and then the card if it is known.
+//! Kinds have these words:
+//!
+//! ```text
+//! of:e310          the stack of the allocation of event 310; of:i2 from before the trace
+//! stack:9f3e       category:activation       line:12ab       function:77c0
+//! module:0f0e      frame:1122                find:adam       expression:adam%7Csgd
+//! ```
 //!
 //! The text has a version, because addresses and links outlive the page that wrote them. An older version is upgraded
 //! step by step, and a newer one is refused. The text contains neither data of the file nor its name, but it contains
@@ -14,15 +21,15 @@
 //! given by hashes of their names: numbers of both differ in a sanitized copy.
 
 use super::card::ThisCard;
-use super::choices::{self, Choices};
-use super::fields::{Fields, FieldsError};
-use super::kind_text::{key_of, key_text, kind_of, text_of};
+use super::choices;
+use super::choices::Choices;
+use super::fields::{Fields, MOST_TEXT_BYTES, ViewStateError, escaped, unescaped};
 use super::points::Points;
-use crate::ask::{AllocationKey, Axis, ColorBy, Kind};
+use crate::ask::{AllocationKey, Axis, ColorBy, GroupBy, GroupMark, Kind, NameMark};
 use crate::draw::camera::View;
 use crate::draw::span::Span;
+use shared::analysis::Category;
 use shared::names;
-use std::fmt;
 use std::rc::Rc;
 
 /// Version of the format that [`ViewState::to_text`] writes.
@@ -113,46 +120,6 @@ pub struct ViewState {
     pub points: Rc<Points>,
 }
 
-/// Reason why a text could not be read as a view.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ViewStateError {
-    /// The text was written by a later version of this page.
-    Newer,
-    /// The text is not a view.
-    Garbled,
-}
-
-impl fmt::Display for ViewStateError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Newer => {
-                "The view in this address was saved by a newer version of Snapscope, so the whole timeline is shown. \
-                 Reload the page to get that version."
-            }
-            Self::Garbled => {
-                "The view in this address can't be read, so the whole timeline is shown. Check that the address is \
-                 complete."
-            }
-        })
-    }
-}
-
-impl ViewStateError {
-    /// Returns the message for the case that another view is already on the screen, and stays.
-    pub fn of_open_page(self) -> &'static str {
-        match self {
-            Self::Newer => {
-                "The view in this address was saved by a newer version of Snapscope, so the view stays as it is. \
-                 Reload the page to get that version."
-            }
-            Self::Garbled => {
-                "The view in this address can't be read, so the view stays as it is. Check that the address is \
-                 complete."
-            }
-        }
-    }
-}
-
 impl ViewState {
     /// Writes the text that [`from_text`](Self::from_text) reads.
     pub fn to_text(&self) -> String {
@@ -191,11 +158,7 @@ impl ViewState {
     /// # Errors
     /// Returns an error if the text has a later version or is not a view.
     pub fn from_text(text: &str) -> Result<Self, ViewStateError> {
-        let fields = Fields::read(text, VERSION, UPGRADES).map_err(|error| match error {
-            FieldsError::Newer => ViewStateError::Newer,
-            FieldsError::Garbled => ViewStateError::Garbled,
-        })?;
-        Self::from_fields(&fields).ok_or(ViewStateError::Garbled)
+        Self::from_fields(&Fields::read(text, VERSION, UPGRADES)?).ok_or(ViewStateError::Garbled)
     }
 
     fn from_fields(fields: &Fields) -> Option<Self> {
@@ -255,6 +218,62 @@ fn card_of(fields: &Fields) -> Option<ThisCard> {
 fn pin_of(text: &str) -> Option<PinKey> {
     let (key, moment) = text.split_once('@')?;
     Some(PinKey { allocation: key_of(key)?, moment: moment.parse().ok()? })
+}
+
+/// Returns the words for a kind, `None` for a text that is too long for an address.
+pub(super) fn text_of(kind: &Kind) -> Option<String> {
+    Some(match kind {
+        Kind::StackOf(key) => format!("of:{}", key_text(*key)),
+        Kind::Stack(mark) => format!("stack:{mark}"),
+        Kind::Category(category) => format!("category:{}", category.name()),
+        Kind::Group(GroupMark { by, mark }) => format!("group-{}:{mark}", by.name()),
+        Kind::Site { mark, is_line: true } => format!("line:{mark}"),
+        Kind::Site { mark, is_line: false } => format!("function:{mark}"),
+        Kind::Text { text, is_expression } if text.len() <= MOST_TEXT_BYTES => {
+            format!("{}:{}", if *is_expression { "expression" } else { "find" }, escaped(text))
+        }
+        Kind::Text { .. } => return None,
+    })
+}
+
+/// Parses the words for a kind; words that this version does not know are no kind.
+pub(super) fn kind_of(text: &str) -> Option<Kind> {
+    let (word, value) = text.split_once(':')?;
+    let mark = || NameMark::of_text(value);
+    let typed = |is_expression| {
+        let text = unescaped(value);
+        (!text.is_empty() && text.len() <= MOST_TEXT_BYTES).then_some(Kind::Text { text, is_expression })
+    };
+    match word {
+        "of" => key_of(value).map(Kind::StackOf),
+        "stack" => mark().map(Kind::Stack),
+        "category" => Category::of_name(value).map(Kind::Category),
+        "line" => mark().map(|mark| Kind::Site { mark, is_line: true }),
+        "function" => mark().map(|mark| Kind::Site { mark, is_line: false }),
+        "find" => typed(false),
+        "expression" => typed(true),
+        _ => {
+            let by = word.strip_prefix("group-").and_then(GroupBy::of_name)?;
+            mark().map(|mark| Kind::Group(GroupMark { by, mark }))
+        }
+    }
+}
+
+/// Returns the text of an allocation's key: `e310`, or `i2` for one from before the trace.
+fn key_text(key: AllocationKey) -> String {
+    match key {
+        AllocationKey::Initial(number) => format!("i{number}"),
+        AllocationKey::Event(number) => format!("e{number}"),
+    }
+}
+
+/// Parses the text of an allocation's key.
+pub(super) fn key_of(text: &str) -> Option<AllocationKey> {
+    match text.split_at_checked(1)? {
+        ("i", number) => number.parse().ok().map(AllocationKey::Initial),
+        ("e", number) => number.parse().ok().map(AllocationKey::Event),
+        _ => None,
+    }
 }
 
 #[cfg(test)]
@@ -345,6 +364,36 @@ mod tests {
         assert!(views.len() >= 5);
         for view in views {
             assert_eq!(ViewState::from_text(&view.to_text()), Ok(view));
+        }
+    }
+
+    #[test]
+    fn kinds_come_back() {
+        let mark = NameMark::of(["relu"]);
+        let text = |text: &str, is_expression| Kind::Text { text: text.to_owned(), is_expression };
+        let groups = GroupBy::ALL.iter().map(|&by| Kind::Group(GroupMark { by, mark }));
+        let all = [
+            Kind::StackOf(AllocationKey::Event(310)),
+            Kind::StackOf(AllocationKey::Initial(0)),
+            Kind::Stack(mark),
+            Kind::Site { mark, is_line: true },
+            Kind::Site { mark, is_line: false },
+            text("a;b=c", false),
+            text("^adam|sgd$", true),
+        ];
+        let categories = Category::ALL.map(Kind::Category);
+        for kind in all.into_iter().chain(groups).chain(categories) {
+            let text = text_of(&kind).unwrap();
+            assert!(!text.contains([';', '=']), "{text}");
+            assert_eq!(kind_of(&text), Some(kind));
+        }
+        assert_eq!(text_of(&text(&"x".repeat(2000), false)), None);
+    }
+
+    #[test]
+    fn other_words_are_no_kind() {
+        for text in ["", "of", "of:x1", "of:e-1", "stack:relu", "category:smell", "group-smell:1", "find:", "é:1"] {
+            assert_eq!(kind_of(text), None, "{text}");
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Views of a snapshot, one folder each.
 //!
-//! The components of a view are in `mod.rs` and the files beside it, its questions to the Web Worker in `hook.rs`, its
-//! texts and numbers in `model.rs` or files that end with `_model.rs`, and its drawing in `draw`.
+//! The components of a view are in `mod.rs` and the files beside it, its questions to the Web Worker in `hook.rs` unless
+//! there are few, its texts and numbers in `model.rs` or files that end with `_model.rs`, and its drawing in `draw`.
 //!
 //! All views share the selection, and the dock shows one at a time of what the timeline shows.
 //! A saved drawing is the last list of drawing operations; a saved table is made in the worker by the code that sorts

@@ -1,7 +1,7 @@
 //! Answers questions about tables of allocations and groups, which are sorted once and sent by the page.
 
 pub(super) mod cache;
-mod facts;
+mod columns;
 mod open;
 mod order;
 mod sheet;
@@ -20,11 +20,10 @@ use frontend::ask::{
 use shared::allocator::Settings;
 use shared::analysis::{
     AllocationId, Group, GroupKey, Groups, Label, Scope, former_label, group, label, stack_group, stack_labels,
-    stack_title,
 };
 use shared::base::StackLabel;
 use shared::report::frames;
-use shared::trace::{PoolId, StackId, Trace};
+use shared::trace::Trace;
 
 /// Returns rows of a table.
 ///
@@ -88,13 +87,13 @@ impl Table {
         let (rows, row_count) = match &mut self.rows {
             Rows::Groups(groups) if !self.open.is_empty() => {
                 let of_groups = |rows: &[Group]| group_rows(ready.trace, groups, rows);
-                let rounding = facts::rounding(ready);
+                let rounding = columns::rounding(ready);
                 let of_ids = |ids: &[AllocationId]| allocation_rows(ready, &rounding, ids).collect();
                 open::page(groups, &self.open, request, of_groups, of_ids)
             }
             Rows::Allocations(order, key) => {
                 let ids = order.window(request.first as usize, request.count as usize, |id| key.of(ready, id));
-                let rows = allocation_rows(ready, &facts::rounding(ready), ids).collect();
+                let rows = allocation_rows(ready, &key.rounding, ids).collect();
                 (TableRows::Allocations(rows), order.len())
             }
             Rows::Groups(groups) => {
@@ -144,14 +143,10 @@ fn allocation_row(ready: Ready<'_>, rounding: &Settings, id: AllocationId, label
         lifetime: allocation.died.min(end) - allocation.born,
         outlives: allocation.died == u32::MAX,
         category: ready.categories()[id.index()],
-        facts: facts::facts(ready, rounding, id),
+        facts: columns::facts(ready, rounding, id),
         title,
         detail,
     }
-}
-
-fn title(trace: &Trace, stack: StackId) -> String {
-    stack_title(trace, stack).unwrap_or_else(|| "no stack recorded".to_owned())
 }
 
 /// Describes groups; stacks with equal labels are told apart.
@@ -206,68 +201,6 @@ fn sort_groups(trace: &Trace, groups: &mut Groups, sort: Sort) {
         rows.reverse();
     }
     groups.rows = rows;
-}
-
-impl Key {
-    fn new(ready: Ready<'_>, ids: &[AllocationId], column: Column) -> Self {
-        match column {
-            Column::Bytes | Column::Count => Self::Bytes,
-            Column::Born => Self::Born,
-            Column::Lifetime => Self::Lifetime,
-            Column::Category => Self::Category,
-            Column::Title => Self::Title(title_ranks(ready, ids)),
-            Column::Died => Self::Died,
-            Column::Phase => Self::Phase,
-            Column::Step => Self::Step,
-            Column::Rounded => Self::Rounded(facts::rounding(ready)),
-            Column::Address => Self::Address,
-            Column::Stream => Self::Stream,
-            Column::Pool => Self::Pool,
-        }
-    }
-
-    fn of(&self, ready: Ready<'_>, id: AllocationId) -> u64 {
-        let allocations = &ready.timeline.allocations;
-        match self {
-            Self::Bytes => allocations.size_bytes_of(id),
-            // Handles are in the order of births.
-            Self::Born => id.index() as u64,
-            Self::Lifetime => {
-                let row = allocations.get(id, ready.device);
-                u64::from(row.died.min(ready.timeline.events() + 1) - row.born)
-            }
-            Self::Category => ready.categories()[id.index()] as u64,
-            Self::Died => u64::from(allocations.get(id, ready.device).died),
-            Self::Address => allocations.get(id, ready.device).addr,
-            // Allocations without the fact come first.
-            Self::Phase => facts::phase(ready, id).map_or(0, |phase| phase as u64 + 1),
-            Self::Step => facts::step(ready, id).map_or(0, |step| u64::from(step) + 1),
-            Self::Rounded(rounding) => rounding.block_bytes(allocations.size_bytes_of(id)),
-            Self::Stream => facts::stream(ready, id).map_or(0, |stream| stream.saturating_add(1)),
-            Self::Pool => facts::pool(ready, id)
-                .map_or(0, |PoolId(capture, handle)| (capture << 32).saturating_add(handle).saturating_add(1)),
-            Self::Title(ranks) => u64::from(ranks[allocations.allocation_stack(id, ready.device).index()]),
-        }
-    }
-}
-
-/// Returns the rank of each stack's title; only stacks are compared, of which there are far fewer than allocations.
-fn title_ranks(ready: Ready<'_>, ids: &[AllocationId]) -> Vec<u32> {
-    let mut is_used = vec![false; ready.trace.stacks.len()];
-    for &id in ids {
-        is_used[ready.timeline.allocations.allocation_stack(id, ready.device).index()] = true;
-    }
-    let used = (0..is_used.len()).filter(|&stack| is_used[stack]);
-    let mut titles: Vec<(String, usize)> =
-        used.map(|stack| (title(ready.trace, StackId::from_index(stack)).to_lowercase(), stack)).collect();
-    titles.sort_unstable();
-    let mut ranks = vec![0; is_used.len()];
-    let mut rank = 0;
-    for (position, (title, stack)) in titles.iter().enumerate() {
-        rank += u32::from(position > 0 && titles[position - 1].0 != *title);
-        ranks[*stack] = rank;
-    }
-    ranks
 }
 
 /// Returns the next or previous allocation of a selection.

@@ -5,8 +5,8 @@ use super::hit::{find, hit, moment_facts, place};
 use super::picture::{outline_picture, picture};
 use super::ready::Ready;
 use super::{
-    Engine, allocations, areas, around, categories, compare, copy, details, events, export, kind, marks, neighbour,
-    segments, selection, sheet, source, strip, what_if,
+    Engine, allocations, areas, around, compare, details, export, hit, kind, parts, picture, segments, selection,
+    sheet, source, what_if,
 };
 use frontend::ask::{
     Answers, Ask, ExportOrder, FileBytes, FindAllocation, FindGroup, GetAreas, GetAround, GetBandNames, GetBoxes,
@@ -58,10 +58,10 @@ answers! {
     FindAllocation: |ready, ask| find(ready, ask.key, ask.moment).ok_or_else(|| NO_ALLOCATION.to_owned());
     GetDetails: |ready, ask| details::details(ready, ask.allocation).ok_or_else(|| NO_ALLOCATION.to_owned());
     GetStacks: |ready, ask| Ok(selection::stacks(ready, ask.moment, ask.limit));
-    GetMarks: |ready, _ask| Ok(marks::marks(ready));
-    GetEvents: |ready, ask| Ok(events::page(ready, ask.first, ask.count));
-    GetEvent: |ready, ask| events::details(ready, ask.event).ok_or_else(|| NO_EVENT.to_owned());
-    GetCategories: |ready, ask| Ok(categories::bytes_at(ready, ask.moment));
+    GetMarks: |ready, _ask| Ok(parts::marks(ready));
+    GetEvents: |ready, ask| Ok(details::event_page(ready, ask.first, ask.count));
+    GetEvent: |ready, ask| details::event_details(ready, ask.event).ok_or_else(|| NO_EVENT.to_owned());
+    GetCategories: |ready, ask| Ok(picture::bytes_at(ready, ask.moment));
     GetBoxes: |ready, ask| Ok(flame(ready, ask.device).boxes(&ask.tree, ask.range, &ask.search));
     GetSites: |ready, ask| Ok(flame(ready, ask.device).sites(&ask.source));
     GetLargest: |ready, ask| Ok(flame(ready, ask.device).largest(&ask.tree, ask.node));
@@ -70,14 +70,14 @@ answers! {
     WalkTo: |ready, ask| Ok(allocations::walk(ready, &ask.request));
     FindGroup: |ready, ask| allocations::marked(ready, ask.group);
     GetAround: |ready, ask| around::around(ready, ask).ok_or_else(|| NO_ALLOCATION.to_owned());
-    StepAllocation: |ready, ask| Ok(neighbour::step(ready, ask));
+    StepAllocation: |ready, ask| Ok(hit::step(ready, ask));
     GetBandNames: |ready, ask| Ok(around::band_names(ready, ask.moment, ask.limit));
     GetKind: |ready, ask| Ok(kind::facts(ready, &ask.kind, ask.moment));
     StepKind: |ready, ask| Ok(kind::step(ready, ask));
     GetSegments: |ready, ask| Ok(segments::segments(ready, ask.instant, ask.kind.as_ref()));
     GetSource: |ready, ask| Ok(source::source(ready, ask));
     GetSourceFiles: |ready, _ask| Ok(source_files(ready.trace).into_iter().map(str::to_owned).collect());
-    GetStrip: |ready, ask| Ok(strip::strip(ready, ask.columns));
+    GetStrip: |ready, ask| Ok(picture::strip(ready, ask.columns));
     GetSteps: |ready, _ask| Ok(compare::steps(ready));
     GetProfile: |ready, ask| compare::profile(ready, ask.side).ok_or_else(|| NO_SIDE.to_owned());
     GetDiff: |ready, ask| compare::difference(ready, ask.side, &ask.other).ok_or_else(|| NO_SIDE.to_owned());
@@ -97,7 +97,7 @@ impl Answers<GetFindings> for Engine {
     fn answer(&mut self, ask: &GetFindings) -> Result<<GetFindings as Ask>::Answer, String> {
         self.capacity_bytes = ask.capacity_bytes;
         self.build_all();
-        Ok(super::findings::findings(self))
+        Ok(super::reports::findings(self))
     }
 }
 
@@ -110,19 +110,19 @@ impl Answers<SetOwnCode> for Engine {
             *kept.kind.borrow_mut() = None;
         }
         self.build_all();
-        Ok(super::findings::findings(self))
+        Ok(super::reports::findings(self))
     }
 }
 
 impl Answers<GetCopyPreview> for Engine {
     fn answer(&mut self, ask: &GetCopyPreview) -> Result<<GetCopyPreview as Ask>::Answer, String> {
-        Ok(copy::preview(&self.trace, &ask.options))
+        Ok(export::preview(&self.trace, &ask.options))
     }
 }
 
 impl Writes<WriteCopy> for Engine {
     fn write(&mut self, ask: &WriteCopy, progress: &mut dyn FnMut(f64)) -> Result<FileBytes, String> {
-        let bytes = copy::copy(&self.trace, &ask.options, progress);
+        let bytes = export::copy(&self.trace, &ask.options, progress);
         Ok(FileBytes { bytes, media_type: GZIP })
     }
 }

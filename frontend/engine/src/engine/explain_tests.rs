@@ -3,7 +3,7 @@
 use super::*;
 use frontend::ask::{
     AllocationKey, Answers, ColorBy, FindAllocation, GetCategories, GetFindings, GetMarks, GetPicture, GetStacks,
-    PartSpan, Parts, Phase, PhaseBasis, Report, StepSource, View, bands,
+    PartSpan, Parts, Phase, PhaseBasis, Report, StepSource, View, raster,
 };
 use shared::analysis::{Category, FindingCode, GrowthClass, PictureRequest};
 use shared::base::{Moment, Severity};
@@ -208,7 +208,7 @@ fn a_picture_is_in_the_colours_that_were_asked_for() {
             marking: Default::default(),
         };
         let data = engine.answer(&GetPicture { device: 0, view, kind: None }).unwrap();
-        let colors = data.bands.chunks_exact(bands::BAND_BYTES).map(|row| u32::from(row[20]));
+        let colors = data.bands.chunks_exact(raster::BAND_BYTES).map(|row| u32::from(row[20]));
         colors.collect::<std::collections::BTreeSet<_>>()
     };
     let categories = colors(&mut engine, ColorBy::Category);

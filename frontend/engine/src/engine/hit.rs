@@ -1,7 +1,7 @@
-//! Finds the allocation at a point of the timeline, and the place of a moment.
+//! Finds the allocation at a point of the timeline, the place of a moment, and the allocations next to another one.
 
 use super::ready::Ready;
-use frontend::ask::{AllocationKey, Hit, HitAllocation, MomentFacts};
+use frontend::ask::{AllocationKey, Hit, HitAllocation, MomentFacts, StepAllocation, StepHit, Toward};
 use shared::analysis::{AllocationId, Axis, Origin, stack_label};
 
 /// Returns what lies under a point; of the moments that share a pixel, a picture shows the one with the highest live
@@ -96,4 +96,31 @@ fn hit_allocation(ready: Ready<'_>, id: AllocationId, below_bytes: u64) -> HitAl
         is_initial,
         label: stack_label(trace, timeline.allocations.allocation_stack(id, device)),
     }
+}
+
+/// Returns the allocation next to another one, `None` if there is none in that direction.
+pub(super) fn step(ready: Ready<'_>, ask: &StepAllocation) -> StepHit {
+    let allocations = &ready.timeline.allocations;
+    let moment = ask.moment.min(ready.timeline.events());
+    let size = |id: AllocationId| allocations.size_bytes_of(id);
+    let Some(from) = ask.from.filter(|&row| (row as usize) < allocations.len()) else {
+        let (id, _) = allocations.alive_at(moment).max_by_key(|(_, size_bytes)| *size_bytes)?;
+        return Some(found_hit(ready, id, moment));
+    };
+    let from = AllocationId::from_index(from as usize);
+    let is_seen = |id: &AllocationId| size(*id) >= ask.min_bytes && *id != from;
+    let order = |id: AllocationId| (size(id), std::cmp::Reverse(id));
+    let alive = || allocations.alive_at(moment).map(|(id, _)| id).filter(is_seen);
+    let next = match ask.toward {
+        Toward::Earlier => (0..from.index()).rev().map(AllocationId::from_index).find(is_seen),
+        Toward::Later => (from.index() + 1..allocations.len()).map(AllocationId::from_index).find(is_seen),
+        Toward::Above => alive().find(|id| *id > from),
+        Toward::Below => alive().take_while(|id| *id < from).last(),
+        Toward::Larger => alive().filter(|id| order(*id) > order(from)).min_by_key(|id| order(*id)),
+        Toward::Smaller => alive().filter(|id| order(*id) < order(from)).max_by_key(|id| order(*id)),
+    }?;
+    let row = allocations.get(next, ready.device);
+    // An allocation of another time is shown when it is born.
+    let is_alive = (row.born..row.died).contains(&moment);
+    Some(found_hit(ready, next, if is_alive { moment } else { row.born.max(1).min(row.died.saturating_sub(1)) }))
 }

@@ -8,22 +8,14 @@ mod allocations;
 mod answers;
 mod areas;
 mod around;
-mod caches;
-mod categories;
 mod compare;
-mod copy;
 mod details;
-mod events;
 #[cfg(test)]
 mod explain_tests;
 mod export;
-mod figures;
-mod findings;
 mod flame;
 mod hit;
 mod kind;
-mod marks;
-mod neighbour;
 mod outline;
 mod parts;
 mod picture;
@@ -34,16 +26,13 @@ mod selection;
 mod sheet;
 mod sheets;
 mod source;
-mod strip;
 #[cfg(test)]
 mod tests;
-mod texts;
 mod what_if;
 
-use self::flame::cache::FlameCache;
-use self::ready::{Kept, Ready};
+use self::ready::{FlameCache, Kept, Ready};
 use frontend::ask::FileSummary;
-use shared::analysis::{Axis, DistinctStacks, Timeline};
+use shared::analysis::{Axis, Timeline};
 use shared::trace::{Device, Trace};
 
 /// Decoded file, with the lifetimes of the devices that have been examined.
@@ -77,7 +66,7 @@ impl Engine {
     /// Creates the engine of a decoded file.
     pub(crate) fn new(trace: Trace) -> Self {
         let count = trace.devices.len() + usize::from(trace.host.is_some());
-        let summary = summary_of(&trace);
+        let summary = outline::summary(&trace);
         let first = summary.first_device();
         let gpus = trace.devices.len() as u32;
         let (timelines, kept) = (vec![None; count], (0..count).map(|_| Kept::default()).collect());
@@ -130,18 +119,4 @@ impl Engine {
 fn device_at(trace: &Trace, position: u32) -> Option<&Device> {
     let position = position as usize;
     trace.devices.get(position).or(trace.host.as_ref().filter(|_| position == trace.devices.len()))
-}
-
-fn summary_of(trace: &Trace) -> FileSummary {
-    let is_alone = trace.devices.len() + usize::from(trace.host.is_some()) == 1;
-    let distinct = DistinctStacks::of(trace);
-    FileSummary {
-        format: texts::format(trace.format),
-        devices: trace.devices.iter().chain(&trace.host).map(|device| outline::outline(device, is_alone)).collect(),
-        unique_frames: distinct.frames,
-        unique_stacks: distinct.stacks,
-        annotations: trace.annotations.len() as u64,
-        notices: texts::notices(&trace.diagnostics, None),
-        settings: texts::settings(&trace.settings),
-    }
 }

@@ -1,4 +1,4 @@
-//! Computes the properties of a device that do not require its lifetimes.
+//! Summarizes a file, with the properties of its devices that do not require their lifetimes.
 //!
 //! The device to show first depends on errors and peaks. Pairing the allocations of all devices would delay the first
 //! picture, so that peaks are computed by summing the events: one pass, 2 ns per event.
@@ -9,13 +9,14 @@
 //! live at the end 6, so 2 before the first event, and the peak is 2 + 8
 //! ```
 
-use frontend::ask::{DeviceOutline, PartPlace};
-use shared::base::pieces;
-use shared::trace::{Action, Device};
+use frontend::ask::{DeviceOutline, FileSummary, Notice, PartPlace, SettingText};
+use shared::analysis::DistinctStacks;
+use shared::base::{Diagnostic, pieces};
+use shared::trace::{Action, Container, Device, Encoding, Format, Setting, Settings, Trace};
 use std::ops::Range;
 
 /// Returns the outline of a device; errors and peaks are computed only if it is one of several.
-pub(super) fn outline(device: &Device, is_alone: bool) -> DeviceOutline {
+fn outline(device: &Device, is_alone: bool) -> DeviceOutline {
     let sums = if is_alone { Sums::default() } else { Sums::of(device) };
     DeviceOutline {
         index: device.index,
@@ -91,6 +92,62 @@ impl Sums {
         let initial_bytes = (end_bytes as i64).saturating_sub(sum.bytes).max(0);
         initial_bytes.saturating_add(sum.most_bytes) as u64
     }
+}
+
+/// Summarizes a file.
+pub(super) fn summary(trace: &Trace) -> FileSummary {
+    let is_alone = trace.devices.len() + usize::from(trace.host.is_some()) == 1;
+    let distinct = DistinctStacks::of(trace);
+    FileSummary {
+        format: format(trace.format),
+        devices: trace.devices.iter().chain(&trace.host).map(|device| outline(device, is_alone)).collect(),
+        unique_frames: distinct.frames,
+        unique_stacks: distinct.stacks,
+        annotations: trace.annotations.len() as u64,
+        notices: notices(&trace.diagnostics, None),
+        settings: settings(&trace.settings),
+    }
+}
+
+fn format(format: Format) -> String {
+    let encoding = match format.encoding {
+        Encoding::Pickle(protocol) => format!("pickle protocol {protocol}"),
+        Encoding::Json => "JSON".to_owned(),
+    };
+    match format.container {
+        Container::Raw => encoding,
+        Container::Gzip => format!("{encoding} in gzip"),
+        Container::Html => format!("{encoding} in an HTML page"),
+    }
+}
+
+/// Converts diagnostics to notices, worst first; `device` is the CUDA index of the device that they concern.
+pub(super) fn notices(diagnostics: &[Diagnostic], device: Option<i64>) -> Vec<Notice> {
+    let notice = |diagnostic: &Diagnostic| Notice {
+        code: diagnostic.code.to_owned(),
+        severity: diagnostic.severity.name().to_owned(),
+        count: diagnostic.count,
+        device,
+        message: diagnostic.message.clone(),
+    };
+    let mut notices: Vec<_> = diagnostics.iter().map(notice).collect();
+    sort_notices(&mut notices);
+    notices
+}
+
+/// Sorts notices by severity, worst first.
+pub(super) fn sort_notices(notices: &mut [Notice]) {
+    let rank = |notice: &Notice| match notice.severity.as_str() {
+        "error" => 0,
+        "warning" => 1,
+        _ => 2,
+    };
+    notices.sort_by_key(rank);
+}
+
+fn settings(settings: &Settings) -> Vec<SettingText> {
+    let text = |(name, value): &(String, Setting)| SettingText { name: name.clone(), value: value.to_string() };
+    settings.entries.iter().map(text).collect()
 }
 
 #[cfg(test)]

@@ -1,12 +1,14 @@
-//! Holds a device with everything that was computed for it.
+//! Holds a device with everything that was computed for it, and what the engine keeps between questions.
 
 use super::allocations::cache::TableCache;
-use super::caches::{AreaCache, KindCache};
-use super::flame::cache::FlameCache;
-use super::what_if::cache::SweepCache;
-use shared::analysis::{Axis, Category, RankFigures, SegmentHistory, Span, Studied, Study, Timeline, spans};
+use frontend::ask::{AreaBy, FlameSource, FlameTree, Kind, NameMark};
+use shared::analysis::{
+    Areas, Axis, BatchScale, CallTree, Calls, Category, GroupKey, Members, RankFigures, SegmentHistory, Span, Studied,
+    Study, Sweep, Timeline, spans,
+};
 use shared::trace::{Device, Trace};
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
+use std::rc::Rc;
 
 /// Results for a device, computed at first use.
 #[derive(Debug, Default)]
@@ -60,4 +62,41 @@ impl<'a> Ready<'a> {
         let has_times = self.timeline.has_times();
         has_times.then(|| self.timeline.x_of_moment(self.device, Axis::Time, moment) as u64)
     }
+}
+
+/// Areas by each property, computed at first use.
+type AreaCache = [OnceCell<Areas>; AreaBy::ALL.len()];
+
+/// Most recent kind, which pictures, totals and steps ask for again and again.
+type KindCache = RefCell<Option<(Kind, Rc<Selected>)>>;
+
+/// Allocations of a kind.
+#[derive(Debug)]
+pub(super) struct Selected {
+    pub(super) members: Members,
+    pub(super) title: String,
+    pub(super) detail: String,
+    pub(super) key: Option<GroupKey>,
+    /// Mark of the group in addresses.
+    pub(super) mark: Option<NameMark>,
+}
+
+/// Number of trees that are stored, as many as the page shows at once: a sandwich adds two to the graph.
+pub(super) const KEPT_TREES: usize = 3;
+
+/// Most recent calls and trees, because zooming and searching ask for the same ones again.
+#[derive(Debug, Default)]
+pub(crate) struct FlameCache {
+    pub(super) calls: RefCell<Option<(u32, FlameSource, Rc<Calls>)>>,
+    pub(super) trees: RefCell<Vec<(u32, FlameTree, Rc<CallTree>)>>,
+}
+
+/// Most recent sweep of a device.
+type SweepCache = RefCell<Option<Running>>;
+
+/// Sweep in progress.
+#[derive(Debug)]
+pub(crate) struct Running {
+    pub(super) sweep: Sweep,
+    pub(super) scale: Option<BatchScale>,
 }

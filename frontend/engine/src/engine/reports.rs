@@ -1,8 +1,11 @@
-//! Makes the reports that the page has not received yet.
+//! Makes the reports that the page has not received yet: figures, notices, steps and phases, and findings.
 
-use super::{Engine, Untold, figures, findings, parts, texts};
-use frontend::ask::{Notice, Report};
-use shared::analysis::{device_diagnostics, file_diagnostics};
+use super::outline::{notices, sort_notices};
+use super::ready::Ready;
+use super::{Engine, Untold, parts};
+use frontend::ask::{DeviceFigures, Notice, Report};
+use shared::analysis::{Axis, FindingsConfig, Study, Summary, device_diagnostics, file_diagnostics};
+use shared::report::{Diagnosis, DiagnosisConfig, diagnosis};
 
 impl Engine {
     /// Computes the next report for the page, `None` after the last one.
@@ -12,10 +15,10 @@ impl Engine {
     pub(crate) fn next_report(&mut self) -> Option<Report> {
         while self.prepare() {}
         match self.untold.pop()? {
-            Untold::Device(device) => Some(Report::Figures(figures::figures(device, self.ready(device)?))),
+            Untold::Device(device) => Some(Report::Figures(figures(device, self.ready(device)?))),
             Untold::Notices => Some(Report::Notices(self.notices())),
             Untold::Parts(device) => Some(Report::Parts(parts::parts(device, self.ready(device)?))),
-            Untold::Findings => Some(Report::Findings(findings::findings(self))),
+            Untold::Findings => Some(Report::Findings(findings(self))),
             Untold::Pictures(..) => None,
         }
     }
@@ -39,15 +42,44 @@ impl Engine {
     fn notices(&self) -> Vec<Notice> {
         let timelines = self.timelines.iter().flatten();
         let devices: Vec<_> = self.trace.devices.iter().zip(timelines).collect();
-        let mut notices = texts::notices(&file_diagnostics(&self.trace, &devices), None);
+        let mut all = notices(&file_diagnostics(&self.trace, &devices), None);
         for &(device, timeline) in &devices {
             let found: Vec<_> = device_diagnostics(device, timeline).collect();
-            notices.extend(texts::notices(&found, Some(device.index)));
+            all.extend(notices(&found, Some(device.index)));
         }
         // The page shows permanently that only a part is open.
-        notices.retain(|notice| notice.code != "part-of-trace");
-        notices.extend(texts::notices(&self.trace.diagnostics, None));
-        texts::sort_notices(&mut notices);
-        notices
+        all.retain(|notice| notice.code != "part-of-trace");
+        all.extend(notices(&self.trace.diagnostics, None));
+        sort_notices(&mut all);
+        all
     }
+}
+
+pub(super) fn figures(position: u32, ready: Ready<'_>) -> DeviceFigures {
+    let Ready { device, timeline, .. } = ready;
+    let (peak_moment, _) = timeline.live_peak();
+    let has_times = timeline.has_times();
+    DeviceFigures {
+        device: position,
+        summary: Summary::of(device, timeline),
+        has_times,
+        duration_us: timeline.duration_us(),
+        end_events: timeline.x_end(Axis::Events),
+        end_us: if has_times { timeline.x_end(Axis::Time) } else { 0.0 },
+        allocations: timeline.allocations.len() as u64,
+        peak_moment,
+        peak_us: ready.time_us(peak_moment),
+    }
+}
+
+/// Diagnoses all GPUs with memory, for the card that was chosen last; their timelines must be built.
+pub(super) fn findings(engine: &Engine) -> Diagnosis {
+    let gpus = (0..engine.trace.devices.len() as u32).filter_map(|position| engine.built(position));
+    let studies: Vec<Study<'_>> = gpus.filter(|ready| has_memory(*ready)).map(Ready::study).collect();
+    let findings = FindingsConfig { capacity_bytes: engine.capacity_bytes, ..FindingsConfig::default() };
+    diagnosis(&engine.trace, &studies, &DiagnosisConfig { findings, with_groups: false })
+}
+
+fn has_memory(ready: Ready<'_>) -> bool {
+    ready.timeline.reserved_peak().1 > 0 || ready.timeline.live_peak().1 > 0
 }

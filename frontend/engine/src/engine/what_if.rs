@@ -1,10 +1,7 @@
 //! Replays the requests of a device, once or in a sweep over settings that is performed step by step.
 
-pub(super) mod cache;
-
-use self::cache::Running;
-use super::copy::compressed;
-use super::ready::Ready;
+use super::export::compressed;
+use super::ready::{Ready, Running};
 use frontend::ask::{RecordedSetup, ReplayData, SweepData, WhatIfColumn, WhatIfSetup};
 use shared::analysis::{
     BatchScale, CONTEXT_BYTES, ReplayConfig, Replayer, Sweep, WholeStep, default_settings, recorded_capacity,

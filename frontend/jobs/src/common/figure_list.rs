@@ -1,7 +1,7 @@
 //! Row of labelled figures.
 
-use frontend::views::head::figures_model::Figure;
-use frontend::views::head::figures_row::figure;
+use frontend::views::head::figures::figure;
+use frontend::views::head::model::Figure;
 use yew::prelude::*;
 
 #[derive(Clone, PartialEq, Properties)]

@@ -1,6 +1,6 @@
 //! Page for the case that no server answers: a static host, or a server that is down.
 
-use frontend::components::copy_button::CopyButton;
+use frontend::components::buttons::CopyButton;
 use frontend::components::icon::{Icon, IconName};
 use frontend::platform::site_url;
 use yew::prelude::*;

@@ -30,7 +30,7 @@ use crate::common::refusal_note::RefusalNote;
 use crate::common::state_badge::StateBadge;
 use crate::common::use_fetched::{Fetched, use_fetched};
 use crate::common::use_token::TokenHandle;
-use frontend::components::copy_button::CopyButton;
+use frontend::components::buttons::CopyButton;
 use frontend::platform::{set_title, site_url};
 use frontend::state::Scheme;
 use shared::api::{ErrorCode, JobDetails, JobResource, JobState, JobTask};

@@ -73,7 +73,7 @@ fn stacks_come_back() {
     let stacks = StacksChoice {
         controls: Controls { is_table: true, with_runtime: true, by_appearance: true, ..Controls::default() },
         site: Some(mark()),
-        order: SiteOrder { column: SiteColumn::Own, is_descending: true },
+        order: SiteOrder { column: SiteColumn::Own, is_rising: false },
         ..StacksChoice::default()
     };
     let fields = format!("stacks=table,appearance,runtime;sort=itself-;function={}", mark());
@@ -107,7 +107,7 @@ fn a_comparison_comes_back() {
         other: Some(CompareSide::Moment(9)),
         against: Some(Against::Device(1)),
     };
-    let sort = DiffSort { by: DiffColumn::Title, is_falling: false };
+    let sort = DiffSort { column: DiffColumn::Title, is_rising: true };
     let differences = DifferencesChoice { by: DiffBy::Module, sort, filter: "adam".to_owned() };
     let fields = "this=s4;other=m9;against=1;rows=module;sort=title+;filter=adam";
     check(DockTab::Compare, Choices { compare, differences, ..Choices::default() }, fields);

@@ -4,7 +4,7 @@ use crate::ask::{Column, GroupKeyData, Kind, Sort};
 use crate::components::icon::{Icon, IconName};
 use crate::draw::scrolling::{Scrolling, row_after};
 use crate::hooks::{use_room, use_spacer};
-use crate::views::allocations::model::{Head, Level, Line, Target, aria_sort};
+use crate::views::allocations::model::{Head, Level, Line, Target};
 use std::rc::Rc;
 use web_sys::{Element, HtmlElement};
 use yew::prelude::*;
@@ -147,7 +147,7 @@ fn row_id(row: u32) -> String {
 
 fn head_cell(props: &LongTableProps, head: Head) -> Html {
     let onclick = props.on_sort.reform(move |_: MouseEvent| head.column);
-    let sort = aria_sort(props.sort, head.column);
+    let sort = props.sort.aria(head.column);
     html! {
         <span role="columnheader" aria-sort={sort} data-column={format!("{:?}", head.column)}>
             <button type="button" class="table-sort" title={head.hint} {onclick}>

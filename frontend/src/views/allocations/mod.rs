@@ -1,23 +1,21 @@
 //! Dock tab with a table of allocations or of groups of them, and a walk from match to match.
 
-pub mod hook;
 mod long_table;
 pub mod model;
 
-use self::hook::{Page, use_rows, walk};
 use self::long_table::LongTable;
-use self::model::{Head, Line, Target, heads, lines, match_text, optional_head, sort_after, sort_for};
-use super::export::sheet_buttons::SheetButtons;
-use super::selection::ScopeBar;
-use super::selection::hook::{SelectingHandle, use_selecting};
+use self::model::{Head, Line, Target, heads, lines, match_text, optional_head, sort_for};
+use super::export::picture::SheetButtons;
 use super::selection::model::{group_text, mistyped_text, share_text};
+use super::selection::{ScopeBar, SelectingHandle, use_selecting};
 use crate::ask::{
-    Column, Columns, Found, GroupBy, GroupKeyData, Hit, Kind, ScopeData, SelectionData, SheetOf, TablePage,
-    TableRequest, Walk, WalkRequest,
+    Column, Columns, Found, GetRows, GroupBy, GroupKeyData, Hit, Kind, ScopeData, SelectionData, SheetOf, TablePage,
+    TableRequest, Walk, WalkRequest, WalkTo,
 };
+use crate::components::controls::Select;
 use crate::components::icon::{Icon, IconName};
-use crate::components::select::Select;
-use crate::hooks::{FileHandle, Seen, use_file, use_shown};
+use crate::hooks::{FileHandle, Seen, use_answer, use_file, use_shown, use_subject};
+use crate::platform::{AskError, WorkerClient};
 use crate::state::{Choice, FileAction, RowsChoice, TimelineCommand};
 use std::rc::Rc;
 use wasm_bindgen_futures::spawn_local;
@@ -80,8 +78,8 @@ pub(super) fn AllocationsView(props: &AllocationsViewProps) -> Html {
             }
         })
     };
-    let on_sort = file
-        .choosing(move |column: Column| Choice::Rows(RowsChoice { sort: sort_after(sorted, column), ..rows_choice }));
+    let on_sort =
+        file.choosing(move |column: Column| Choice::Rows(RowsChoice { sort: sorted.after(column), ..rows_choice }));
     let counts = rows.page.as_ref().map(|page| (page.count, page.all_count));
     let is_now = |(of, found): &&(SelectionData, Found)| *of == selection && allocation_of(&found.hit) == pinned;
     let place = last_found.as_ref().filter(is_now).map(|(_, found)| found.position);
@@ -277,4 +275,31 @@ fn on_walk(
             last_found.set(Some((selection, found)));
         });
     })
+}
+
+/// Page of a table with the request that it answers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Page {
+    pub request: TableRequest,
+    /// The rows, or an error message if the search text is invalid.
+    pub rows: Result<Rc<TablePage>, String>,
+}
+
+/// Returns rows of a table; the previous ones stay until the new ones arrive.
+#[hook]
+fn use_rows(request: TableRequest) -> Option<Rc<Page>> {
+    let (client, device) = use_subject();
+    use_answer((client, device, request), |(client, device, request)| async move {
+        let rows = client.ask(GetRows { device, request: request.clone() }).await?;
+        Ok(Page { request, rows: rows.map(Rc::new) })
+    })
+}
+
+/// Returns the next or previous allocation of a selection.
+///
+/// # Errors
+/// Returns an error if the worker gives no answer; see [`AskError`].
+pub async fn walk(client: &WorkerClient, device: u32, request: WalkRequest) -> Result<Option<Found>, AskError> {
+    // An invalid search text matches nothing; the table shows the error.
+    Ok(client.ask(WalkTo { device, request }).await?.unwrap_or(None))
 }

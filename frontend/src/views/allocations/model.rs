@@ -176,29 +176,6 @@ fn sized(page: &TablePage, size_bytes: u64) -> Line {
     }
 }
 
-/// Returns the order after a click on a column's head.
-///
-/// A click on the current column reverses the order; another column starts with its usual direction.
-pub fn sort_after(sort: Sort, column: Column) -> Sort {
-    let is_rising = match column == sort.column {
-        true => !sort.is_rising,
-        false => matches!(
-            column,
-            Column::Title | Column::Category | Column::Born | Column::Died | Column::Phase | Column::Step
-        ),
-    };
-    Sort { column, is_rising }
-}
-
-/// Returns the value of `aria-sort` for a column.
-pub fn aria_sort(sort: Sort, column: Column) -> &'static str {
-    match (sort.column == column, sort.is_rising) {
-        (false, _) => "none",
-        (true, true) => "ascending",
-        (true, false) => "descending",
-    }
-}
-
 /// Returns the order for a table of another kind: unchanged if it has the column, else the default.
 pub fn sort_for(sort: Sort, has_groups: bool, columns: Columns) -> Sort {
     if heads(has_groups, columns).iter().any(|head| head.column == sort.column) { sort } else { Sort::default() }
@@ -305,11 +282,11 @@ mod tests {
 
     #[test]
     fn a_second_click_turns_the_order_round() {
-        let first = sort_after(Sort::default(), Column::Title);
+        let first = Sort::default().after(Column::Title);
         assert_eq!(first, Sort { column: Column::Title, is_rising: true });
-        assert!(!sort_after(first, Column::Title).is_rising);
-        assert!(!sort_after(first, Column::Bytes).is_rising);
-        assert_eq!((aria_sort(first, Column::Title), aria_sort(first, Column::Bytes)), ("ascending", "none"));
+        assert!(!first.after(Column::Title).is_rising);
+        assert!(!first.after(Column::Bytes).is_rising);
+        assert_eq!((first.aria(Column::Title), first.aria(Column::Bytes)), ("ascending", "none"));
         let columns = Columns::default();
         assert_eq!((sort_for(first, true, columns), sort_for(first, false, columns)), (first, first));
         let born = Sort { column: Column::Born, is_rising: true };

@@ -1,4 +1,4 @@
-//! Hooks for comparisons, which ask one worker or several.
+//! Hooks for comparisons, which ask one worker or several, and the devices that can be compared.
 
 use crate::ask::{
     AllocationKey, CompareSide, CurveData, DiffData, FindAllocation, GetCurve, GetDiff, GetProfile, GetRank, GetSteps,
@@ -6,6 +6,7 @@ use crate::ask::{
 };
 use crate::hooks::use_answer;
 use crate::platform::{AskError, WorkerClient};
+use crate::state::FileId;
 use shared::analysis::Profile;
 use std::rc::Rc;
 use wasm_bindgen_futures::spawn_local;
@@ -96,4 +97,20 @@ async fn compare(this: SideOf, other: SideOf) -> Result<Comparison, AskError> {
     let question = GetDiff { device: this.of.device, side: this.side, other: other_profile.clone() };
     let diff = this.of.client.ask(question).await?;
     Ok(Comparison { of: [this.of, other.of], diff, other: other_profile })
+}
+
+/// A device of an open file, by the numbers of both.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    pub(super) file: FileId,
+    pub(super) device: u32,
+}
+
+/// A device that can be compared, with the names for its label.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Comparable {
+    pub(super) place: Place,
+    pub(super) of: DeviceOf,
+    pub(super) file: String,
+    pub(super) index: i64,
 }

@@ -4,16 +4,12 @@ pub mod hook;
 pub mod model;
 pub mod rank_model;
 
-mod comparable;
 mod moments;
-mod picks;
 mod ranks;
-mod rows;
 mod sum;
 mod table;
 
-use self::comparable::{Comparable, Place};
-use self::hook::DeviceOf;
+use self::hook::{Comparable, DeviceOf, Place};
 use self::moments::Moments;
 use self::ranks::Ranks;
 use crate::ask::DeviceOutline;

@@ -1,18 +1,18 @@
 //! Comparison of two moments: choice of both sides, their curves and their differences.
 
-use super::comparable::{Comparable, Place};
-use super::hook::{Comparison, DeviceOf, SideOf, find_allocation, use_curve, use_diff, use_steps};
-use super::model::{default_sides, side_name};
-use super::picks::{DevicePick, SidePick};
-use super::sum::{Shown, Sum};
+use super::hook::{Comparable, Comparison, DeviceOf, Place, SideOf, find_allocation, use_curve, use_diff, use_steps};
+use super::model::{MomentChoice, default_sides, moment_choices, side_name, step_choices};
+use super::sum::Sum;
 use super::table::Table;
-use crate::ask::{CompareSide, CurveData, DeviceFigures, Hit, SheetOf};
+use crate::ask::{CompareSide, CurveData, DeviceFigures, Hit, SheetOf, StepData, side_of_value, side_value};
 use crate::hooks::{FileHandle, Peer, use_file, use_shown};
 use crate::state::{Against, Choice, CompareChoice, DifferencesChoice, FileAction, TimelineCommand};
-use crate::views::export::sheet_buttons::SheetButtons;
+use crate::views::export::picture::SheetButtons;
+use crate::views::head::model::device_name;
 use shared::analysis::ProfileFrame;
 use shared::report::Frame;
 use std::rc::Rc;
+use web_sys::HtmlSelectElement;
 use yew::prelude::*;
 
 #[derive(Clone, PartialEq, Properties)]
@@ -144,7 +144,7 @@ fn name(devices: &[Comparable], place: Place, side: CompareSide, is_same: bool) 
 }
 
 /// Returns the stack of a picked row that only the other side has, because this side has nothing to pin.
-fn picked_stack(comparison: Option<&Rc<Comparison>>, picked: Option<usize>) -> Option<Shown> {
+fn picked_stack(comparison: Option<&Rc<Comparison>>, picked: Option<usize>) -> Option<Rc<Vec<Frame>>> {
     let comparison = comparison?;
     let row = comparison.diff.found.rows.get(picked?)?;
     let stack = row.before.filter(|stack| stack.row < comparison.other.rows.len())?;
@@ -152,7 +152,7 @@ fn picked_stack(comparison: Option<&Rc<Comparison>>, picked: Option<usize>) -> O
         let ProfileFrame { name, filename, line } = frame.clone();
         Frame { name, filename, line, fx: None }
     };
-    Some(Shown { frames: Rc::new(comparison.other.frames_of(stack.row).map(frame).collect()) })
+    Some(Rc::new(comparison.other.frames_of(stack.row).map(frame).collect()))
 }
 
 /// Pins the largest allocation of a row, or else marks the row as picked.
@@ -180,4 +180,93 @@ fn on_pick(
             });
         }
     })
+}
+
+#[derive(Clone, PartialEq, Properties)]
+struct SidePickProps {
+    /// Accessible name, which says which side it is.
+    label: &'static str,
+    /// Figures of the side's device; `None` until they have arrived.
+    figures: Option<Rc<DeviceFigures>>,
+    /// Steps of the side's device; `None` until they are known.
+    steps: Option<Rc<Vec<StepData>>>,
+    /// Moment of the pinned allocation on the side's device.
+    pinned: Option<u32>,
+    chosen: CompareSide,
+    on_choose: Callback<CompareSide>,
+}
+
+/// Offers the moments of one device: single ones, and peaks of steps.
+#[component]
+fn SidePick(props: &SidePickProps) -> Html {
+    let on_choose = props.on_choose.clone();
+    let onchange = move |event: Event| {
+        let select: HtmlSelectElement = event.target_unchecked_into();
+        side_of_value(&select.value()).into_iter().for_each(|side| on_choose.emit(side));
+    };
+    let chosen = side_value(props.chosen);
+    let option = |choice: MomentChoice| {
+        let is_chosen = choice.value == chosen;
+        html! { <option key={choice.value.clone()} value={choice.value} selected={is_chosen}>{ choice.label }</option> }
+    };
+    let figures = props.figures.as_deref().cloned().unwrap_or_default();
+    let moments = moment_choices(&figures, props.pinned, props.chosen);
+    let steps = props.steps.as_ref().map(|steps| step_choices(steps)).unwrap_or_default();
+    let select = use_node_ref();
+    // After a choice by the user, a select box no longer follows the attributes of its options.
+    use_effect({
+        let (select, chosen) = (select.clone(), chosen.clone());
+        move || select.cast::<HtmlSelectElement>().iter().for_each(|select| select.set_value(&chosen))
+    });
+    html! {
+        <select ref={select} {onchange} aria-label={props.label}>
+            { for moments.into_iter().map(option) }
+            if !steps.is_empty() {
+                <optgroup label="Peaks of steps">{ for steps.into_iter().map(option) }</optgroup>
+            }
+        </select>
+    }
+}
+
+#[derive(Clone, PartialEq, Properties)]
+struct DevicePickProps {
+    devices: Vec<Comparable>,
+    chosen: Place,
+    /// The device shown in the timeline.
+    shown: Place,
+    on_choose: Callback<Place>,
+}
+
+/// Offers the devices of all open files.
+#[component]
+fn DevicePick(props: &DevicePickProps) -> Html {
+    let places: Vec<Place> = props.devices.iter().map(|device| device.place).collect();
+    let on_choose = props.on_choose.clone();
+    let onchange = move |event: Event| {
+        let select: HtmlSelectElement = event.target_unchecked_into();
+        let position = usize::try_from(select.selected_index()).ok();
+        let place = position.and_then(|position| places.get(position).copied());
+        place.into_iter().for_each(|place| on_choose.emit(place));
+    };
+    let select = use_node_ref();
+    let position = props.devices.iter().position(|device| device.place == props.chosen);
+    use_effect({
+        let select = select.clone();
+        move || {
+            let position = position.and_then(|position| i32::try_from(position).ok()).unwrap_or(-1);
+            select.cast::<HtmlSelectElement>().iter().for_each(|select| select.set_selected_index(position));
+        }
+    });
+    let option = |device: &Comparable| {
+        let name = match device.place == props.shown {
+            true => format!("this, {}", device_name(device.index)),
+            false => format!("{}, {}", device.file, device_name(device.index)),
+        };
+        html! { <option selected={device.place == props.chosen}>{ name }</option> }
+    };
+    html! {
+        <select ref={select} {onchange} class="compare-device" aria-label="File of the other side">
+            { for props.devices.iter().map(option) }
+        </select>
+    }
 }

@@ -1,7 +1,6 @@
 //! Comparison of ranks on one scale.
 
-use super::comparable::{Comparable, Place};
-use super::hook::{DeviceOf, use_ranks};
+use super::hook::{Comparable, DeviceOf, Place, use_ranks};
 use super::model::strip;
 use super::rank_model::{Part, RankFile, Strip, legend, strips, summary};
 use crate::ask::CurveData;

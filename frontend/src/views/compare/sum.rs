@@ -15,13 +15,6 @@ use shared::report::Frame;
 use std::rc::Rc;
 use yew::prelude::*;
 
-/// A stack shown in the summary.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Shown {
-    /// Frames, innermost first.
-    pub(super) frames: Rc<Vec<Frame>>,
-}
-
 /// Properties of [`Sum`]; pairs hold this side first, then the other one.
 #[derive(Clone, PartialEq, Properties)]
 pub(super) struct SumProps {
@@ -30,8 +23,8 @@ pub(super) struct SumProps {
     pub(super) curves: [Option<Rc<CurveData>>; 2],
     /// The difference; `None` until it has arrived.
     pub(super) comparison: Option<Rc<Comparison>>,
-    /// Stack of a picked row that only the other side has.
-    pub(super) stack: Option<Shown>,
+    /// Stack of a picked row that only the other side has: its frames, innermost first.
+    pub(super) stack: Option<Rc<Vec<Frame>>>,
 }
 
 /// Shows the curves over each other, a legend, and the difference in a sentence.
@@ -45,7 +38,7 @@ pub(super) fn Sum(props: &SumProps) -> Html {
     let size = |bytes: Option<u64>| bytes.map_or_else(|| "…".to_owned(), format::bytes);
     html! {
         <section class="compare-sum" aria-label="Both sides" tabindex="0">
-            if let Some(Shown { frames }) = &props.stack {
+            if let Some(frames) = &props.stack {
                 if frames.is_empty() {
                     <p class="hint">{ "The other side has no stack for this memory" }</p>
                 } else {

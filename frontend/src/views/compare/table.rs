@@ -1,14 +1,15 @@
-//! Table of differences, with sorting, a filter and grouping.
+//! Table of differences, with sorting, a filter and grouping; only the rows in view are in the document.
 
 use super::hook::Comparison;
-use super::rows::Rows;
 use crate::ask::DiffBy;
-use crate::ask::differences::{Column, Entry, entries, shown};
+use crate::ask::differences::{Column, Entry, Sort, bar, delta_text, entries, shown};
 use crate::hooks::{use_file, use_shown};
+use crate::platform::ResizeListener;
 use crate::state::{Choice, DifferencesChoice};
 use shared::base::format;
+use std::ops::Range;
 use std::rc::Rc;
-use web_sys::HtmlInputElement;
+use web_sys::{HtmlElement, HtmlInputElement};
 use yew::prelude::*;
 
 #[derive(Clone, PartialEq, Properties)]
@@ -85,5 +86,217 @@ fn label(by: DiffBy) -> &'static str {
         DiffBy::Stack => "Stack",
         DiffBy::Category => "Category",
         DiffBy::Module => "Module",
+    }
+}
+
+/// Height of a row in CSS pixels; must match the style sheet.
+const ROW_PX: i32 = 30;
+
+/// Number of rows rendered beyond each edge, so that fast scrolling shows no gap.
+const SPARE: usize = 6;
+
+#[derive(Clone, PartialEq, Properties)]
+struct RowsProps {
+    pub(super) all: Rc<Vec<Entry>>,
+    /// Positions in `all` of the rows shown, in display order.
+    pub(super) order: Rc<Vec<usize>>,
+    pub(super) sort: Sort,
+    /// Text shown if there are no rows.
+    pub(super) empty: AttrValue,
+    /// Called with the column whose head was clicked.
+    pub(super) on_sort: Callback<Column>,
+    /// Called with the position of the picked stack in the difference.
+    pub(super) on_pick: Callback<usize>,
+}
+
+/// The part of the list in view, in CSS pixels.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Window {
+    top: i32,
+    height: i32,
+}
+
+impl Window {
+    fn of(element: &HtmlElement) -> Self {
+        Self { top: element.scroll_top(), height: element.client_height() }
+    }
+
+    fn rows(self, count: usize) -> Range<usize> {
+        let row = |px: i32| (px.max(0) / ROW_PX) as usize;
+        let first = row(self.top).saturating_sub(SPARE).min(count);
+        first..(row(self.top + self.height) + 1 + SPARE).min(count)
+    }
+}
+
+/// Shows a grid of rows with a cursor that the arrow keys move.
+#[component]
+fn Rows(props: &RowsProps) -> Html {
+    let list = use_node_ref();
+    let window = use_state_eq(Window::default);
+    let cursor = use_state_eq(|| 0_usize);
+    let look = {
+        let (list, window) = (list.clone(), window.setter());
+        Callback::from(move |()| {
+            if let Some(list) = list.cast::<HtmlElement>() {
+                window.set(Window::of(&list));
+            }
+        })
+    };
+    use_effect_with(list.clone(), {
+        let look = look.clone();
+        move |list| {
+            let element = list.cast::<HtmlElement>();
+            let listener = element.and_then(|element| ResizeListener::new(&element, move || look.emit(())));
+            move || drop(listener)
+        }
+    });
+    // A new order is shown from its top.
+    use_effect_with(props.order.clone(), {
+        let (list, cursor, look) = (list.clone(), cursor.setter(), look.clone());
+        move |_| {
+            cursor.set(0);
+            if let Some(list) = list.cast::<HtmlElement>() {
+                list.set_scroll_top(0);
+            }
+            look.emit(());
+        }
+    });
+    let count = props.order.len();
+    let onkeydown = on_key(props, &list, &cursor);
+    let visible = window.rows(count);
+    let largest = props.order.iter().map(|&position| props.all[position].change.bytes().unsigned_abs()).max();
+    let row = |place: usize| {
+        let entry = &props.all[props.order[place]];
+        let onclick = {
+            let (cursor, on_pick, stack) = (cursor.setter(), props.on_pick.clone(), entry.stack);
+            move |_: MouseEvent| {
+                cursor.set(place);
+                stack.iter().for_each(|&stack| on_pick.emit(stack));
+            }
+        };
+        row(entry, place, place == *cursor, largest.unwrap_or(0), Callback::from(onclick))
+    };
+    html! {
+        <div class="compare-grid" role="grid" aria-label="Differences" aria-rowcount={(count + 1).to_string()}>
+            <div class="compare-row compare-columns" role="row" aria-rowindex="1">
+                { head(props, Column::Delta, "Change") }
+                <span class="compare-cell compare-bar-cell" role="columnheader">
+                    <span class="visually-hidden">{ "Change as a bar" }</span>
+                </span>
+                { head(props, Column::Other, "Other") }
+                { head(props, Column::This, "This") }
+                { head(props, Column::Count, "Count") }
+                { head(props, Column::Title, "Name") }
+            </div>
+            <div class="compare-list" ref={list} tabindex="0" role="rowgroup" aria-label="Rows"
+                aria-activedescendant={(count > 0).then(|| row_id(*cursor))}
+                onscroll={look.reform(|_: Event| ())} {onkeydown}>
+                <svg class="compare-space" height={(visible.start as i32 * ROW_PX).to_string()} aria-hidden="true" />
+                { for visible.clone().map(row) }
+                <svg class="compare-space" height={((count - visible.end) as i32 * ROW_PX).to_string()} aria-hidden="true" />
+                if count == 0 {
+                    <div role="row" aria-rowindex="2"><p class="panel-empty" role="gridcell">{ &props.empty }</p></div>
+                }
+            </div>
+        </div>
+    }
+}
+
+fn row_id(place: usize) -> String {
+    format!("compare-row-{place}")
+}
+
+fn head(props: &RowsProps, column: Column, label: &'static str) -> Html {
+    let onclick = props.on_sort.reform(move |_: MouseEvent| column);
+    let sorted = props.sort.aria(column);
+    html! {
+        <span class="compare-cell" role="columnheader" aria-sort={sorted}>
+            <button type="button" {onclick}>{ label }</button>
+        </span>
+    }
+}
+
+fn row(entry: &Entry, place: usize, is_current: bool, largest: u64, onclick: Callback<MouseEvent>) -> Html {
+    let change = &entry.change;
+    let delta = change.bytes();
+    let (x, width) = bar(delta, largest);
+    let title = [entry.title.as_str(), &entry.place, &entry.leaf, &entry.differs, entry.category, entry.note];
+    let title = title.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n");
+    html! {
+        <div key={place} id={row_id(place)} class={classes!("compare-row", entry.stack.map(|_| "pickable"))} role="row"
+            aria-rowindex={(place + 2).to_string()} aria-selected={is_current.to_string()}
+            data-pickable={entry.stack.map(|_| "")} {onclick} {title}>
+            <span class="compare-cell numbers" role="gridcell">{ delta_text(delta, format::bytes) }</span>
+            <span class="compare-cell compare-bar-cell" role="gridcell">
+                <svg class={classes!("compare-bar", if delta < 0 { "less" } else { "more" })} viewBox="0 0 100 8"
+                    preserveAspectRatio="none" aria-hidden="true">
+                    <rect x={format!("{x:.2}")} width={format!("{width:.2}")} height="8" />
+                    <path d="M50 0V8" />
+                </svg>
+            </span>
+            <span class="compare-cell numbers" role="gridcell">{ format::bytes(change.before_bytes) }</span>
+            <span class="compare-cell numbers" role="gridcell">{ format::bytes(change.after_bytes) }</span>
+            <span class="compare-cell numbers" role="gridcell">{ delta_text(change.count(), format::count) }</span>
+            <span class="compare-cell compare-name" role="gridcell">
+                <span class="compare-title">{ &entry.title }</span>
+                if !entry.place.is_empty() { <span class="compare-place">{ &entry.place }</span> }
+                if !entry.leaf.is_empty() { <span class="compare-callee">{ "→ " }{ &entry.leaf }</span> }
+                if !entry.differs.is_empty() { <span class="compare-callee">{ "· " }{ &entry.differs }</span> }
+                if !entry.note.is_empty() { <span class="compare-note">{ entry.note }</span> }
+            </span>
+        </div>
+    }
+}
+
+/// Moves the cursor by the arrow, page, Home and End keys; Enter and Space pick the row under it.
+fn on_key(props: &RowsProps, list: &NodeRef, cursor: &UseStateHandle<usize>) -> Callback<KeyboardEvent> {
+    let (props, list, cursor) = (props.clone(), list.clone(), cursor.clone());
+    Callback::from(move |event: KeyboardEvent| {
+        let Some(list) = list.cast::<HtmlElement>() else { return };
+        let (now, last) = (*cursor, props.order.len().saturating_sub(1));
+        let page = (list.client_height() / ROW_PX).max(1) as usize;
+        let next = match event.key().as_str() {
+            "ArrowDown" => (now + 1).min(last),
+            "ArrowUp" => now.saturating_sub(1),
+            "PageDown" => (now + page).min(last),
+            "PageUp" => now.saturating_sub(page),
+            "Home" => 0,
+            "End" => last,
+            "Enter" | " " => {
+                let stack = props.order.get(now).and_then(|&position| props.all[position].stack);
+                stack.iter().for_each(|&stack| props.on_pick.emit(stack));
+                now
+            }
+            _ => return,
+        };
+        // The timeline would pan otherwise.
+        event.prevent_default();
+        event.stop_propagation();
+        cursor.set(next);
+        bring_into_view(&list, next);
+    })
+}
+
+fn bring_into_view(list: &HtmlElement, place: usize) {
+    let Window { top, height } = Window::of(list);
+    let start = place as i32 * ROW_PX;
+    if start < top {
+        list.set_scroll_top(start);
+    } else if start + ROW_PX > top + height {
+        list.set_scroll_top(start + ROW_PX - height);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_rows_in_view_are_in_the_page() {
+        let window = Window { top: 3000, height: 300 };
+        assert_eq!(window.rows(1_000_000), 94..117);
+        assert_eq!(window.rows(100), 94..100);
+        assert_eq!(window.rows(0), 0..0);
+        assert_eq!(Window::default().rows(3), 0..3);
     }
 }

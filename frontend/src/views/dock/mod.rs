@@ -1,8 +1,5 @@
 //! Dock below the timeline, which shows one view at a time of what the timeline shows.
 
-mod grip;
-
-use self::grip::Grip;
 use super::allocations::AllocationsView;
 use super::compare::Compare;
 use super::events::EventsView;
@@ -10,52 +7,29 @@ use super::export::picture::{Easel, PictureButtons};
 use super::flame::FlameView;
 use super::log::LogsBelow;
 use super::segments::Segments;
-use super::selection::hook::use_awaited_group;
+use super::selection::use_awaited_group;
 use super::source::SourceView;
 use super::what_if::WhatIf;
+use crate::components::controls::tab_keys;
 use crate::components::icon::{Icon, IconName};
-use crate::components::tab_keys::tab_keys;
 use crate::hooks::{Seen, use_file, use_shown};
 use crate::platform::Folder;
 use crate::state::{DockTab, FileAction, dock_key};
+use std::rc::Rc;
+use web_sys::HtmlElement;
 use yew::prelude::*;
 
-fn id(tab: DockTab) -> &'static str {
+/// Returns the id, the icon and the label of a tab.
+fn face(tab: DockTab) -> (&'static str, IconName, &'static str) {
     match tab {
-        DockTab::Flame => "dock-flame",
-        DockTab::Allocations => "dock-allocations",
-        DockTab::Events => "dock-events",
-        DockTab::Source => "dock-source",
-        DockTab::Segments => "dock-segments",
-        DockTab::WhatIf => "dock-what-if",
-        DockTab::Compare => "dock-compare",
-        DockTab::Logs => "dock-logs",
-    }
-}
-
-fn icon(tab: DockTab) -> IconName {
-    match tab {
-        DockTab::Flame => IconName::Flame,
-        DockTab::Allocations => IconName::Table,
-        DockTab::Events => IconName::List,
-        DockTab::Source => IconName::Code,
-        DockTab::Segments => IconName::Blocks,
-        DockTab::WhatIf => IconName::Sliders,
-        DockTab::Compare => IconName::Balance,
-        DockTab::Logs => IconName::Lines,
-    }
-}
-
-fn label(tab: DockTab) -> &'static str {
-    match tab {
-        DockTab::Flame => "Flame graph",
-        DockTab::Allocations => "Allocations",
-        DockTab::Events => "Events",
-        DockTab::Source => "Source",
-        DockTab::Segments => "Segments",
-        DockTab::WhatIf => "What if",
-        DockTab::Compare => "Compare",
-        DockTab::Logs => "Logs",
+        DockTab::Flame => ("dock-flame", IconName::Flame, "Flame graph"),
+        DockTab::Allocations => ("dock-allocations", IconName::Table, "Allocations"),
+        DockTab::Events => ("dock-events", IconName::List, "Events"),
+        DockTab::Source => ("dock-source", IconName::Code, "Source"),
+        DockTab::Segments => ("dock-segments", IconName::Blocks, "Segments"),
+        DockTab::WhatIf => ("dock-what-if", IconName::Sliders, "What if"),
+        DockTab::Compare => ("dock-compare", IconName::Balance, "Compare"),
+        DockTab::Logs => ("dock-logs", IconName::Lines, "Logs"),
     }
 }
 
@@ -83,15 +57,15 @@ pub fn Dock(props: &DockProps) -> Html {
     let on_choose = on_dock.reform(|next: u32| Some(DockTab::ALL[next as usize]));
     let on_key = tab_keys(open.map_or(0, |tab| tab as u32), DockTab::ALL.len() as u32, on_choose);
     let head = |this: DockTab| {
-        let is_shown = open == Some(this);
+        let (is_shown, (id, name, label)) = (open == Some(this), face(this));
         let onclick = on_dock.reform(move |_: MouseEvent| (!is_shown).then_some(this));
         // One tab can always be reached by the Tab key, even while the dock is closed.
         let is_stop = is_shown || (open.is_none() && this == DockTab::ALL[0]);
         html! {
-            <button type="button" role="tab" id={id(this)} data-tab={(this as u32).to_string()}
+            <button type="button" role="tab" {id} data-tab={(this as u32).to_string()}
                 aria-selected={is_shown.to_string()} tabindex={if is_stop { "0" } else { "-1" }}
-                title={format!("{} ({})", label(this), dock_key(this).to_uppercase())}
-                aria-controls={open.map(|_| "dock-body")} {onclick}><Icon name={icon(this)} />{ label(this) }</button>
+                title={format!("{} ({})", label, dock_key(this).to_uppercase())}
+                aria-controls={open.map(|_| "dock-body")} {onclick}><Icon {name} />{ label }</button>
         }
     };
     html! {
@@ -113,7 +87,7 @@ pub fn Dock(props: &DockProps) -> Html {
                 }
             </div>
             if let Some(tab) = open {
-                <div class="dock-body" id="dock-body" role="tabpanel" aria-labelledby={id(tab)}>
+                <div class="dock-body" id="dock-body" role="tabpanel" aria-labelledby={face(tab).0}>
                     <ContextProvider<Easel> context={easel}>{ body(tab, props, &folder) }</ContextProvider<Easel>>
                 </div>
             }
@@ -132,4 +106,92 @@ fn body(tab: DockTab, &DockProps { seen, cursor }: &DockProps, folder: &UseState
         DockTab::WhatIf => html! { <WhatIf /> },
         DockTab::Logs => html! { <LogsBelow {seen} /> },
     }
+}
+
+/// Minimum height of the dock in CSS pixels: its tabs and a few rows.
+const LEAST_PX: f64 = 140.0;
+
+/// Minimum height left for the timeline, in CSS pixels: its minimap, to which it folds.
+const TIMELINE_PX: f64 = 72.0;
+
+/// Distance per press of an arrow key, in CSS pixels.
+const STEP_PX: f64 = 32.0;
+
+#[derive(Clone, PartialEq, Properties)]
+struct GripProps {
+    dock: NodeRef,
+    /// Called to maximise the dock.
+    on_maximize: Callback<()>,
+}
+
+/// Shows a separator that is dragged, or moved by the arrow keys; a double-click maximises the dock.
+#[component]
+fn Grip(props: &GripProps) -> Html {
+    let from = use_mut_ref(|| None::<f64>);
+    let share = use_state_eq(|| None::<i32>);
+    use_effect_with(props.dock.clone(), {
+        let share = share.setter();
+        move |dock| share.set(share_of(dock))
+    });
+    let grow = {
+        let (dock, share) = (props.dock.clone(), share.setter());
+        Rc::new(move |by_px: f64| {
+            grow(&dock, by_px);
+            share.set(share_of(&dock));
+        })
+    };
+    let onpointerdown = {
+        let from = from.clone();
+        move |event: PointerEvent| {
+            event.prevent_default();
+            let grip: HtmlElement = event.target_unchecked_into();
+            // Capturing may fail; the drag then only ends where the pointer leaves the grip.
+            let _ = grip.set_pointer_capture(event.pointer_id());
+            *from.borrow_mut() = Some(f64::from(event.client_y()));
+        }
+    };
+    let onpointermove = {
+        let (from, grow) = (from.clone(), grow.clone());
+        move |event: PointerEvent| {
+            if let Some(last) = from.borrow_mut().as_mut() {
+                let y = f64::from(event.client_y());
+                grow(*last - y);
+                *last = y;
+            }
+        }
+    };
+    let onpointerup = move |_: PointerEvent| *from.borrow_mut() = None;
+    let onkeydown = move |event: KeyboardEvent| {
+        let by_px = match event.key().as_str() {
+            "ArrowUp" => STEP_PX,
+            "ArrowDown" => -STEP_PX,
+            _ => return,
+        };
+        event.prevent_default();
+        event.stop_propagation();
+        grow(by_px);
+    };
+    html! {
+        <div class="dock-grip" role="separator" aria-orientation="horizontal" aria-label="Height of the view below"
+            aria-valuemin="0" aria-valuemax="100" aria-valuenow={share.map(|share| share.to_string())}
+            aria-valuetext={share.map(|share| format!("{share} % of the height"))}
+            title="Drag to change the height; double-click to maximize"
+            tabindex="0" {onpointerdown} {onpointermove} {onpointerup} {onkeydown}
+            ondblclick={props.on_maximize.reform(|_: MouseEvent| ())}></div>
+    }
+}
+
+/// Returns the dock's share of the stage's height, in per cent.
+fn share_of(dock: &NodeRef) -> Option<i32> {
+    let dock = dock.cast::<HtmlElement>()?;
+    let whole = dock.parent_element()?.client_height();
+    (whole > 0).then(|| (100 * dock.offset_height() / whole).clamp(0, 100))
+}
+
+fn grow(dock: &NodeRef, by_px: f64) {
+    let Some(dock) = dock.cast::<HtmlElement>() else { return };
+    let most = dock.parent_element().map_or(f64::MAX, |stage| f64::from(stage.client_height()) - TIMELINE_PX);
+    let height = (f64::from(dock.offset_height()) + by_px).clamp(LEAST_PX, most.max(LEAST_PX));
+    // `set_property` fails only for an invalid name.
+    let _ = dock.style().set_property("--dock-height", &format!("{height}px"));
 }

@@ -1,16 +1,16 @@
-//! Dock tab with all events of a device, which follows the moment under the pointer.
+//! Dock tab with all events of a device, which follows the moment under the pointer, and with all about the chosen one.
 
+mod list;
 pub mod model;
 
-mod details;
-mod list;
-
-use self::details::EventCard;
 use self::list::List;
-use self::model::{event_of_moment, event_of_text, row};
-use crate::ask::{Axis, GetEvent, GetEvents};
+use self::model::{event_of_moment, event_of_text, facts, row};
+use crate::ask::{Axis, EventDetails, GetEvent, GetEvents};
+use crate::components::icon::{Icon, IconName};
+use crate::components::stack_view::StackView;
 use crate::hooks::{FileHandle, Seen, use_asked, use_file, use_shown};
-use crate::state::{Choice, EventsChoice, TimelineCommand};
+use crate::state::{Choice, EventsChoice, FileAction, TimelineCommand};
+use std::rc::Rc;
 use web_sys::HtmlInputElement;
 use yew::prelude::*;
 
@@ -126,5 +126,45 @@ fn controls(file: &FileHandle, choice: EventsChoice, events: u32, on_choose: &Ca
                 </label>
             </div>
         </div>
+    }
+}
+
+#[derive(Clone, PartialEq, Properties)]
+struct EventCardProps {
+    details: Rc<EventDetails>,
+}
+
+/// Shows one event.
+#[component]
+fn EventCard(props: &EventCardProps) -> Html {
+    let file = use_file();
+    let EventDetails { report, hit } = &*props.details;
+    let row = row(&report.line);
+    let title = format!("Event {}: {}", row.cells[0], row.action);
+    let onclick = {
+        let hit = hit.clone();
+        file.acting(move |_: MouseEvent| FileAction::Pin(hit.clone()))
+    };
+    html! {
+        <article class="event-card" aria-label={title.clone()} data-event={report.line.event.to_string()}>
+            <header class="event-head">
+                <h3>{ title }</h3>
+                if hit.is_some() {
+                    <button type="button" class="button" {onclick}>
+                        <Icon name={IconName::Pin} />{ "Pin its allocation" }
+                    </button>
+                }
+            </header>
+            <dl class="facts">
+                { for facts(report).into_iter().map(|(name, value)| html! {
+                    <div class="fact"><dt>{ name }</dt><dd class="numbers">{ value }</dd></div>
+                }) }
+            </dl>
+            if report.frames.is_empty() {
+                <p class="panel-empty">{ "No stack was recorded for this event" }</p>
+            } else {
+                <StackView title="Stack" frames={Rc::new(report.frames.clone())} />
+            }
+        </article>
     }
 }

@@ -2,16 +2,15 @@
 
 pub mod model;
 pub mod picture;
-pub mod sheet_buttons;
 
 use self::model::{file_name, moment_text, table_label};
 use super::share::remaining::RemainingTexts;
-use crate::ask::{CopyOptions, CopyPreview, ExportForm, ExportOrder, GetCopyPreview};
+use crate::ask::{CopyOptions, ExportForm, ExportOrder, GetCopyPreview};
+use crate::components::buttons::{ExportButton, Making};
 use crate::components::dialog::Dialog;
-use crate::components::export_button::{ExportButton, Making};
 use crate::platform::{AskError, WorkerClient, png_of};
 use crate::state::{ReadyFile, Scheme, ViewState};
-use shared::export::{Table, TableFormat};
+use shared::export::{SanitizeReport, Table, TableFormat};
 use std::rc::Rc;
 use wasm_bindgen_futures::spawn_local;
 use web_sys::{HtmlInputElement, HtmlSelectElement};
@@ -101,8 +100,8 @@ pub fn ExportDialog(props: &ExportDialogProps) -> Html {
 
 /// Returns the preview of a cleaned copy, which is requested when it is first needed.
 #[hook]
-fn use_clean_preview(client: &WorkerClient, is_clean: bool) -> Option<Rc<CopyPreview>> {
-    let preview = use_state_eq(|| None::<Rc<CopyPreview>>);
+fn use_clean_preview(client: &WorkerClient, is_clean: bool) -> Option<Rc<SanitizeReport>> {
+    let preview = use_state_eq(|| None::<Rc<SanitizeReport>>);
     use_effect_with(is_clean, {
         let (preview, client) = (preview.clone(), client.clone());
         move |is_clean| {

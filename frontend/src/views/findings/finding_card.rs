@@ -1,18 +1,20 @@
-//! Card for one finding: the problem, the advice and the evidence.
+//! Card for one finding: the problem, the advice, and the evidence with its allocations or events one by one.
 
-use super::evidence::{Evidence, kind_of, show_part, shown, use_evidence};
-use super::model::{confidence, place, severity_word};
-use super::sentence::sentence;
-use super::steps::{Doing, parts, steps};
-use super::trying::Tried;
-use crate::ask::stack::label;
+use super::card::Tried;
+use super::model::{Prose, conf_of, confidence, moments, place, prose, severity_word, unbroken};
+use crate::ask::stack::{label, stack_mark};
+use crate::ask::{AllocationKey, ColorBy, FindAllocation, GroupBy, GroupMark, Hit, Kind, NameMark};
+use crate::components::buttons::CopyButton;
 use crate::components::icon::{Icon, IconName};
-use crate::components::stack_row::StackRow;
-use crate::hooks::use_file;
-use crate::state::FileAction;
+use crate::components::stack_view::StackRow;
+use crate::hooks::{FileHandle, use_file};
+use crate::platform::bring_into_view;
+use crate::state::{Choice, DockTab, FileAction, RowsChoice, Selecting, TimelineCommand};
+use shared::analysis::{AdviceStep, StepKind};
 use shared::base::{Severity, format};
-use shared::report::{Finding, Frame};
+use shared::report::{Finding, FindingPart, Frame, Target};
 use std::rc::Rc;
+use wasm_bindgen_futures::spawn_local;
 use yew::prelude::*;
 
 #[derive(Clone, PartialEq, Properties)]
@@ -128,4 +130,166 @@ fn icon(severity: Severity) -> IconName {
         Severity::Warning => IconName::Warning,
         Severity::Error => IconName::Error,
     }
+}
+
+/// Part of the timeline to show.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Shown {
+    /// Position of the device.
+    pub device: u32,
+    /// Allocation to pin; `None` if the event belongs to none.
+    pub hit: Option<Hit>,
+    /// First and last moment of the part.
+    pub between: (u32, u32),
+    /// Allocations to set apart from all others.
+    pub kind: Option<Kind>,
+}
+
+/// Returns the kind of the allocations that a target has in common.
+fn kind_of(target: &Target) -> Option<Kind> {
+    let Target { category, stack, line, .. } = target;
+    let of_line = || {
+        let line = line.as_ref()?;
+        let mark = NameMark::of([line.title.as_str(), &line.detail]);
+        Some(Kind::Group(GroupMark { by: GroupBy::Frame, mark }))
+    };
+    let of_stack = || (!stack.is_empty()).then(|| Kind::Stack(stack_mark(stack)));
+    category.map(Kind::Category).or_else(of_stack).or_else(of_line)
+}
+
+/// Returns the part of the timeline that shows a target; `device` is a position.
+fn shown(device: u32, target: &Target) -> Shown {
+    Shown { device, hit: None, between: (target.first, target.last), kind: kind_of(target) }
+}
+
+/// Shows a part of the timeline, and the allocations of a category also in the table.
+fn show_part(file: &FileHandle, shown: Shown) {
+    let Shown { device, hit, between: (first, last), kind } = shown;
+    file.act(FileAction::PinFound { device, hit });
+    if let Some(Kind::Category(category)) = &kind {
+        file.act(FileAction::ChooseColor(ColorBy::Category));
+        file.choose(Choice::Selecting(Selecting::of_category(*category)));
+        file.choose(Choice::Rows(RowsChoice { by: Some(GroupBy::Stack), ..RowsChoice::default() }));
+        file.act(FileAction::ChooseDock(Some(DockTab::Allocations)));
+    }
+    file.act(FileAction::SelectKind(kind));
+    file.command(TimelineCommand::Between { first, last });
+    // On a phone the timeline is a screen away from the panel.
+    bring_into_view("[data-timeline]");
+}
+
+/// Events behind a finding.
+#[derive(Clone, PartialEq)]
+pub struct Evidence {
+    /// Index of the event that was shown last.
+    pub index: Option<usize>,
+    /// Number of events.
+    pub count: usize,
+    /// Called with the index of the event to show.
+    pub on_event: Callback<usize>,
+}
+
+/// Shows the events of a finding one by one, with all of them in view; `device` is a position.
+#[hook]
+fn use_evidence(file: &FileHandle, finding: &Rc<Finding>, device: u32) -> Evidence {
+    let index = use_state_eq(|| None);
+    let on_event = {
+        let (file, finding, index) = (file.clone(), finding.clone(), index.setter());
+        Callback::from(move |next: usize| {
+            let (Some(&event), Some(between)) = (finding.evidence.events.get(next), moments(&finding)) else { return };
+            index.set(Some(next));
+            let file = file.clone();
+            spawn_local(async move {
+                // The worker refuses an event without an allocation, such as an out-of-memory error; then nothing is
+                // pinned.
+                let hit = file
+                    .client
+                    .ask(FindAllocation { device, key: AllocationKey::Event(event), moment: event.saturating_add(1) })
+                    .await
+                    .ok();
+                show_part(&file, Shown { device, hit, between, kind: None });
+            });
+        })
+    };
+    Evidence { index: *index, count: finding.evidence.events.len(), on_event }
+}
+
+/// What the buttons of a finding about a snapshot do; those about logs have none of this.
+#[derive(Clone, PartialEq)]
+pub struct Doing {
+    /// Called with what the timeline is to show.
+    pub on_target: Callback<Target>,
+    /// Called with settings to replay in What if.
+    pub on_try: Callback<String>,
+}
+
+/// Lists the allocations that a finding is about.
+fn parts(finding: &Finding, doing: Option<&Doing>) -> Html {
+    if finding.parts.is_empty() {
+        return Html::default();
+    }
+    let item = |part: &FindingPart| {
+        html! {
+            <li data-part="">
+                <span class="numbers">{ unbroken(&part.text()) }</span>
+                { for doing.map(|doing| show_button(doing, &part.target, &part.title)) }
+            </li>
+        }
+    };
+    html! { <ul class="finding-parts" aria-label="What matters">{ for finding.parts.iter().map(item) }</ul> }
+}
+
+/// Lists the steps, the most useful first.
+fn steps(finding: &Finding, doing: Option<&Doing>) -> Html {
+    if finding.steps.is_empty() {
+        return Html::default();
+    }
+    let item = |step: &AdviceStep| {
+        html! { <li data-step={step.kind.name()}>{ sentence(&step.text) }{ buttons(step, finding, doing) }</li> }
+    };
+    html! { <ol class="finding-steps" aria-label="What to do">{ for finding.steps.iter().map(item) }</ol> }
+}
+
+fn buttons(step: &AdviceStep, finding: &Finding, doing: Option<&Doing>) -> Html {
+    let copy = |label: &'static str| html! { <CopyButton text={step.value.clone()} {label} /> };
+    let buttons = match (step.kind, doing) {
+        (StepKind::Read, _) => return Html::default(),
+        (StepKind::Copy, _) => copy("Copy"),
+        (StepKind::Record, _) => copy("Record it: copy the code"),
+        (StepKind::Try, doing) => html! {
+            <>
+                { for doing.map(|doing| try_it(doing, step)) }
+                if !step.value.is_empty() { { copy("Copy") } }
+            </>
+        },
+        (StepKind::Show, doing) => {
+            let target = doing.zip(finding.target.as_ref());
+            target.map(|(doing, target)| show_button(doing, target, "what this finding is about")).unwrap_or_default()
+        }
+    };
+    html! { <span class="finding-buttons">{ buttons }</span> }
+}
+
+fn try_it(doing: &Doing, step: &AdviceStep) -> Html {
+    let conf = conf_of(&step.value).to_owned();
+    let onclick = doing.on_try.reform(move |_: MouseEvent| conf.clone());
+    html! { <button type="button" class="button" {onclick}>{ "Try in What if" }</button> }
+}
+
+fn show_button(doing: &Doing, target: &Target, what: &str) -> Html {
+    let target = target.clone();
+    let onclick = doing.on_target.reform(move |_: MouseEvent| target.clone());
+    html! {
+        <button type="button" class="button quiet" aria-label={format!("Show {what}")} {onclick}>
+            <Icon name={IconName::Search} />{ "Show" }
+        </button>
+    }
+}
+
+fn sentence(text: &str) -> Html {
+    let part = |part| match part {
+        Prose::Words(words) => html! { { unbroken(words) } },
+        Prose::Code(code) => html! { <code>{ code }</code> },
+    };
+    html! { <>{ for prose(text).map(part) }</> }
 }

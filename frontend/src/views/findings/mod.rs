@@ -1,26 +1,21 @@
-//! Panel tab for the findings, the most important ones first.
+//! Panel tab for the findings, the most important ones first, with the memory that stays after steps.
 
 pub mod card;
-pub mod evidence;
 pub mod finding_card;
-mod growth;
-pub mod growth_model;
 pub mod model;
-mod sentence;
-pub mod steps;
-pub mod trying;
 
+use self::card::use_try;
 use self::finding_card::FindingCard;
-use self::growth::{CardPicker, GrowthTable};
-use self::model::{Lead, lead};
-use self::trying::use_try;
-use super::export::sheet_buttons::SheetButtons;
-use super::head::figures_model::device_name;
+use self::model::{GrowthLine, Lead, card_options, growth_line, lead};
+use super::export::picture::SheetButtons;
+use super::head::model::device_name;
 use crate::ask::SheetOf;
 use crate::hooks::{use_file, use_shown};
-use crate::state::ReadyFile;
+use crate::state::{FileAction, ReadyFile, ThisCard};
+use shared::analysis::ClassTotal;
 use shared::report::Finding;
 use std::rc::Rc;
+use web_sys::HtmlSelectElement;
 use yew::prelude::*;
 
 /// Shows the findings of all devices as cards.
@@ -70,4 +65,78 @@ pub(super) fn FindingList() -> Html {
 /// Returns the name of a finding's device, if the file has several devices.
 fn name_of(file: &ReadyFile, finding: &Finding) -> Option<AttrValue> {
     (file.summary.devices.len() > 1).then(|| device_name(finding.device).into())
+}
+
+#[derive(Clone, PartialEq, Properties)]
+struct GrowthTableProps {
+    /// Sums of the memory that stays, by the reason why it stays.
+    classes: Vec<ClassTotal>,
+}
+
+/// Shows a row per reason why memory stays; renders nothing without steps.
+#[component]
+fn GrowthTable(props: &GrowthTableProps) -> Html {
+    if props.classes.is_empty() {
+        return Html::default();
+    }
+    let row = |line: GrowthLine| {
+        let GrowthLine { name, hint, end, per_step, when, is_leak } = line;
+        html! {
+            <tr class={classes!(is_leak.then_some("leak"))} data-growth={name}>
+                <th scope="row" title={hint}>{ name }</th>
+                <td class="numbers">{ end }</td>
+                <td class="numbers">{ per_step }</td>
+                <td class="numbers">{ when }</td>
+            </tr>
+        }
+    };
+    html! {
+        <table class="growth-table">
+            <caption>{ "Memory that stays after steps" }</caption>
+            <thead>
+                <tr>
+                    <th scope="col">{ "Kind" }</th>
+                    <th scope="col">{ "At the end" }</th>
+                    <th scope="col">{ "Per step" }</th>
+                    <th scope="col">{ "In steps" }</th>
+                </tr>
+            </thead>
+            <tbody>{ for props.classes.iter().map(growth_line).map(row) }</tbody>
+        </table>
+    }
+}
+
+#[derive(Clone, PartialEq, Properties)]
+struct CardPickerProps {
+    /// Memory available to PyTorch when the recording ran out of memory.
+    recorded_bytes: Option<u64>,
+    card: Option<ThisCard>,
+}
+
+/// Shows the choice of a card, which tells when growth fills it and what others used of it.
+#[component]
+fn CardPicker(props: &CardPickerProps) -> Html {
+    let CardPickerProps { recorded_bytes, card } = props;
+    let file = use_file();
+    let options = card_options(*recorded_bytes, *card);
+    let chosen = options.iter().position(|option| option.card == *card).unwrap_or(0);
+    let onchange = {
+        let options = options.clone();
+        file.acting(move |event: Event| {
+            let position = event.target_unchecked_into::<HtmlSelectElement>().selected_index();
+            FileAction::ChooseCard(options.get(position.max(0) as usize).and_then(|option| option.card))
+        })
+    };
+    let option = |(position, option): (usize, &crate::views::findings::model::CardLine)| {
+        html! { <option selected={position == chosen}>{ option.label.clone() }</option> }
+    };
+    html! {
+        <div class="findings-card">
+            <label for="findings-card">{ "GPU memory" }</label>
+            <select id="findings-card" {onchange}
+                title="Shows when growth fills the GPU, what was in use outside PyTorch, and a line in the timeline">
+                { for options.iter().enumerate().map(option) }
+            </select>
+        </div>
+    }
 }

@@ -1,9 +1,8 @@
 //! Flame graph on a canvas.
 
-use super::hook::use_flame_boxes;
+use super::hook::{FlameCanvasProps, Told, use_flame_boxes};
 use super::input;
 use super::model::found_text;
-use super::props::{FlameCanvasProps, Told};
 use super::stage::{FlameStage, Shown};
 use crate::ask::{FlameBoxes, FlameTally, FlameTree};
 use crate::hooks::use_file;

@@ -1,7 +1,9 @@
-//! Hooks for flame graphs and tables of call sites.
+//! Hooks for flame graphs and tables of call sites, and what a graph's canvas gets and reports.
 
-use crate::ask::{FlameBoxes, FlameSites, FlameSource, FlameTree, GetBoxes, GetSites};
+use super::model::BoxText;
+use crate::ask::{FlameBoxes, FlameSites, FlameSource, FlameTree, GetBoxes, GetSites, NameMark};
 use crate::hooks::{use_answer, use_subject};
+use crate::state::{Rootward, Zoom};
 use std::rc::Rc;
 use yew::prelude::*;
 
@@ -34,4 +36,52 @@ pub fn use_flame_sites(source: &FlameSource) -> Option<Readable<FlameSites>> {
     use_answer((client, device, source.clone()), |(client, device, source)| async move {
         Ok(client.ask(GetSites { device, source }).await?.map(Rc::new))
     })
+}
+
+/// A box that was chosen.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Chosen {
+    pub(super) tree: FlameTree,
+    /// Number of the box's node; `None` if the box merges several nodes.
+    pub(super) node: Option<u32>,
+    /// Mark of the box's site; `None` if the box is not a site.
+    pub(super) site: Option<NameMark>,
+    pub(super) text: BoxText,
+}
+
+/// Outcome of a request for boxes, as texts.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Told {
+    /// Summary of what the search finds.
+    pub(super) found: Option<AttrValue>,
+    /// Error in the filter's text.
+    pub(super) error: Option<AttrValue>,
+}
+
+#[derive(Clone, PartialEq, Properties)]
+pub(super) struct FlameCanvasProps {
+    pub(super) tree: FlameTree,
+    /// Search text, empty if nothing is searched.
+    pub(super) search: AttrValue,
+    /// Mark of the line or function whose boxes are outlined, because its allocations are selected.
+    #[prop_or_default]
+    pub(super) outlined: Option<NameMark>,
+    /// Direction in which the root lies.
+    pub(super) rootward: Rootward,
+    /// Accessible description of the graph.
+    pub(super) label: AttrValue,
+    /// Position of this drawing from the top among the drawings of the view.
+    #[prop_or_default]
+    pub(super) place: u8,
+    /// Stored part to show; `None` for the whole graph.
+    #[prop_or_default]
+    pub(super) zoom: Option<Zoom>,
+    /// Called when another part comes into view.
+    #[prop_or_default]
+    pub(super) on_zoom: Callback<Option<Zoom>>,
+    /// Called when a box is chosen, and with `None` when none is chosen any more.
+    pub(super) on_chosen: Callback<Option<Chosen>>,
+    /// Called with the outcome of each request.
+    #[prop_or_default]
+    pub(super) on_told: Callback<Told>,
 }

@@ -3,10 +3,10 @@
 use super::rows::Toward;
 use super::stage::FlameStage;
 use crate::draw::gesture::{Effect, Point, wheel_factor};
-use crate::platform::{client_point, corner_of, point_in};
-use gloo_events::{EventListener, EventListenerOptions};
+use crate::platform::{client_point, corner_of, on_event, point_in, turned_px};
+use gloo_events::EventListener;
 use wasm_bindgen::JsCast;
-use web_sys::{Event, HtmlElement, KeyboardEvent, MouseEvent, PointerEvent, WheelEvent};
+use web_sys::{HtmlElement, KeyboardEvent, MouseEvent, PointerEvent, WheelEvent};
 
 /// Starts listening; the listeners end when they are dropped.
 pub(super) fn listen(stage: &FlameStage, host: &HtmlElement) -> Vec<EventListener> {
@@ -28,11 +28,7 @@ fn on<E: JsCast>(
     act: impl Fn(&FlameStage, &HtmlElement, &E) + 'static,
 ) -> EventListener {
     let (stage, element) = (stage.clone(), host.clone());
-    // The page must not scroll while the wheel moves the graph.
-    let options = EventListenerOptions::enable_prevent_default();
-    EventListener::new_with_options(host, name, options, move |event: &Event| {
-        act(&stage, &element, event.unchecked_ref());
-    })
+    on_event(host, name, move |event| act(&stage, &element, event))
 }
 
 fn point(host: &HtmlElement, event: &MouseEvent) -> Point {
@@ -42,13 +38,7 @@ fn point(host: &HtmlElement, event: &MouseEvent) -> Point {
 fn turn(stage: &FlameStage, host: &HtmlElement, event: &WheelEvent) {
     event.prevent_default();
     let at = point(host, event);
-    // Wheels may report lines or pages; both are converted to pixels.
-    let unit = match event.delta_mode() {
-        WheelEvent::DOM_DELTA_LINE => 33.0,
-        WheelEvent::DOM_DELTA_PAGE => 400.0,
-        _ => 1.0,
-    };
-    let (dx, dy) = (event.delta_x() * unit, event.delta_y() * unit);
+    let (dx, dy) = turned_px(event);
     stage.steer(|camera| {
         if event.ctrl_key() || event.meta_key() {
             camera.zoom(at.0, wheel_factor(dy));

@@ -1,32 +1,26 @@
 //! Dock tab for the stacks in the timeline's selection: a flame graph, or a table of functions.
 
 pub mod camera;
+mod canvas;
 pub mod draw;
 pub mod hook;
+mod input;
 pub mod model;
 pub mod rows;
-
-mod bar;
-mod canvas;
-mod footer;
-mod input;
-mod props;
 mod sites;
-mod sites_table;
 mod stage;
 
-use self::bar::{Bar, view_switch};
 use self::canvas::FlameCanvas;
-use self::footer::Footer;
-use self::props::{Chosen, Told};
+use self::hook::{Chosen, Told};
 use self::sites::Sites;
-use super::export::sheet_buttons::SheetButtons;
-use super::selection::ScopeBar;
-use super::selection::hook::use_selecting;
+use super::export::picture::SheetButtons;
+use super::selection::{ScopeBar, use_selecting};
 use crate::ask::{FlameShape, FlameSource, FlameTree, GetLargest, Kind, NameMark, SheetOf};
+use crate::components::icon::{Icon, IconName};
 use crate::hooks::{FileHandle, Seen, use_file, use_shown};
-use crate::state::{Choice, Controls, FileAction, StacksChoice, TimelineCommand};
+use crate::state::{Choice, Controls, FileAction, Rootward, StacksChoice, TimelineCommand};
 use wasm_bindgen_futures::spawn_local;
+use web_sys::HtmlInputElement;
 use yew::prelude::*;
 
 #[derive(Clone, PartialEq, Properties)]
@@ -118,4 +112,120 @@ fn show_largest(file: &FileHandle, device: u32) -> Callback<(FlameTree, u32)> {
             }
         });
     })
+}
+
+#[derive(Clone, PartialEq, Properties)]
+struct BarProps {
+    pub(super) controls: Controls,
+    pub(super) on_controls: Callback<Controls>,
+    /// Search text.
+    pub(super) search: AttrValue,
+    pub(super) on_search: Callback<AttrValue>,
+    /// Summary of what the search finds.
+    pub(super) found: Option<AttrValue>,
+}
+
+/// Shows the switch between graph and table.
+fn view_switch(now: Controls, on_controls: &Callback<Controls>) -> Html {
+    let view = |label: &'static str, is_table: bool| {
+        let pressed = (now.is_table == is_table).to_string();
+        let onclick = on_controls.reform(move |_: MouseEvent| Controls { is_table, ..now });
+        html! { <button type="button" aria-pressed={pressed} {onclick}>{ label }</button> }
+    };
+    html! {
+        <div class="segmented" role="group" aria-label="View">
+            { view("Graph", false) }
+            { view("Table", true) }
+        </div>
+    }
+}
+
+fn search_hint(now: Controls) -> &'static str {
+    if now.is_table { "Find functions and files" } else { "Highlight functions and files" }
+}
+
+/// Shows the switches for the layout of the stacks, and the search.
+#[component]
+fn Bar(props: &BarProps) -> Html {
+    let now = props.controls;
+    let toggle = |label: &'static str, title: &'static str, is_on: bool, next: Controls| {
+        let onclick = props.on_controls.reform(move |_: MouseEvent| next);
+        html! {
+            <button type="button" class="toggle" aria-pressed={is_on.to_string()} {title} {onclick}>{ label }</button>
+        }
+    };
+    let rises = now.rootward == Rootward::Down;
+    let turned = if rises { Rootward::Up } else { Rootward::Down };
+    let oninput = props
+        .on_search
+        .reform(|event: InputEvent| AttrValue::from(event.target_unchecked_into::<HtmlInputElement>().value()));
+    html! {
+        <div class="flame-bar" role="toolbar" aria-label="Flame graph">
+            <div class="flame-toggles" role="group" aria-label="Stacks">
+                if !now.is_table {
+                    { toggle("Inverted", "Start with the functions that allocate, followed by their callers", now.is_inverted,
+                        Controls { is_inverted: !now.is_inverted, ..now }) }
+                    { toggle("Largest first", "Sort by size instead of first appearance", !now.by_appearance,
+                        Controls { by_appearance: !now.by_appearance, ..now }) }
+                    { toggle("Root below", "Draw the root at the bottom instead of at the top", rises,
+                        Controls { rootward: turned, ..now }) }
+                }
+                { toggle("Lines", "Separate the lines of a function", now.by_line, Controls { by_line: !now.by_line, ..now }) }
+                { toggle("Runtime", "Include the frames of PyTorch and Python", now.with_runtime,
+                    Controls { with_runtime: !now.with_runtime, ..now }) }
+            </div>
+            <label class="scope-search">
+                <Icon name={IconName::Search} />
+                <input type="search" placeholder={search_hint(now)} aria-label={search_hint(now)} value={&props.search}
+                    autocomplete="off" spellcheck="false" {oninput} />
+            </label>
+            <span class="flame-found numbers" role="status">{ props.found.clone().unwrap_or_default() }</span>
+        </div>
+    }
+}
+
+#[derive(Clone, PartialEq, Properties)]
+struct FooterProps {
+    chosen: Option<Chosen>,
+    /// Called with a node whose largest allocation should be shown.
+    on_show: Callback<(FlameTree, u32)>,
+    /// Called with a site whose callers and callees should be shown.
+    on_sandwich: Callback<NameMark>,
+}
+
+/// Shows one line, which is also there without a chosen box so that nothing moves when one is chosen.
+#[component]
+fn Footer(props: &FooterProps) -> Html {
+    let Some(chosen) = &props.chosen else {
+        return html! {
+            <footer class="flame-foot">
+                <p class="flame-hint">{ "Click a box to zoom in, Esc or Backspace to go back" }</p>
+                <p class="visually-hidden" role="status"></p>
+            </footer>
+        };
+    };
+    let text = &chosen.text;
+    let on_show = chosen.node.map(|node| {
+        let tree = chosen.tree.clone();
+        props.on_show.reform(move |_: MouseEvent| (tree.clone(), node))
+    });
+    let on_sandwich = chosen.site.map(|site| props.on_sandwich.reform(move |_: MouseEvent| site));
+    let numbers = [&text.total, &text.own, &text.count];
+    let numbers: Vec<&str> = numbers.into_iter().map(String::as_str).filter(|part| !part.is_empty()).collect();
+    html! {
+        <footer class="flame-foot">
+            <p class="flame-chosen" data-chosen="">
+                <strong>{ &text.name }</strong>
+                <span class="flame-place">{ &text.place }</span>
+                <span class="numbers">{ numbers.join(", ") }</span>
+            </p>
+            <p class="visually-hidden" role="status">{ text.spoken() }</p>
+            if let Some(onclick) = on_show {
+                <button type="button" class="button" {onclick} title="Pin its largest allocation">{ "Show in timeline" }</button>
+            }
+            if let Some(onclick) = on_sandwich {
+                <button type="button" class="button" {onclick} title="Show its callers and callees">{ "Open sandwich" }</button>
+            }
+        </footer>
+    }
 }

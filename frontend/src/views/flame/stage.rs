@@ -4,8 +4,8 @@ mod zoom;
 
 use super::camera::FlameCamera;
 use super::draw::{FlameMarks, flame};
+use super::hook::{Chosen, FlameCanvasProps};
 use super::model::{box_text, label_of, rows, site_of};
-use super::props::{Chosen, FlameCanvasProps};
 use super::rows::{FlameRows, Toward};
 use crate::ask::{FlameBoxKind, FlameBoxes, FlameTree};
 use crate::draw::camera::View;

@@ -1,12 +1,13 @@
-//! Bar at the top of the viewer: open files, Open, Export, Share, links and help.
+//! Bar at the top of the viewer (open files, Open, Export, Share, links and help), and the controls above the timeline.
 
-use super::names_model::tab_texts;
+use super::model::tab_texts;
+use crate::ask::Axis;
+use crate::components::controls::Select;
 use crate::components::icon::{Icon, IconName};
-use crate::components::select::Select;
 use crate::components::site_header::{Place, SiteHeader};
-use crate::hooks::{FilesHandle, SchemeHandle};
+use crate::hooks::{FilesHandle, SchemeHandle, use_file, use_shown};
 use crate::platform::has_server;
-use crate::state::{FileAction, FileId, FileStatus, Files, OpenFile};
+use crate::state::{FileAction, FileId, FileStatus, Files, OpenFile, TimelineCommand};
 use yew::prelude::*;
 
 /// Dialog of the page.
@@ -143,5 +144,61 @@ fn file_tab(files: &FilesHandle, file: &OpenFile, text: String) -> Html {
                 <Icon name={IconName::Close} />
             </button>
         </li>
+    }
+}
+
+#[derive(Clone, PartialEq, Properties)]
+pub struct ToolbarProps {
+    /// True if the history has an earlier view.
+    pub can_go_back: bool,
+    /// Bar of the selected kind, in place of the hint.
+    #[prop_or_default]
+    pub children: Html,
+}
+
+/// Shows the choice of axis, "Jump to peak", "Reset view" and "Back".
+#[component]
+pub fn Toolbar(props: &ToolbarProps) -> Html {
+    let (file, shown) = (use_file(), use_shown());
+    let has_times = shown.device.has_times;
+    let axis = |axis: Axis, label: &'static str, title: &'static str, is_enabled: bool| {
+        let onclick = file.acting(move |_: MouseEvent| FileAction::ChooseAxis(axis));
+        let pressed = (shown.ready.axis == axis).to_string();
+        html! {
+            <button type="button" {onclick} {title} disabled={!is_enabled} aria-pressed={pressed}>{ label }</button>
+        }
+    };
+    let time_title = match has_times {
+        true => "Show wall-clock time on the x axis (T)",
+        false => "This trace has no timestamps: only torch 2.2 and later record them",
+    };
+    let command = |command: TimelineCommand| file.commanding(move |_: MouseEvent| command);
+    html! {
+        <div class="toolbar" role="toolbar" aria-label="Timeline">
+            <div class="segmented" role="group" aria-label="Axis">
+                { axis(Axis::Events, "Events", "Show event numbers on the x axis (E)", true) }
+                { axis(Axis::Time, "Time", time_title, has_times) }
+            </div>
+            <button type="button" class="button" title="Jump to peak (P)" onclick={command(TimelineCommand::JumpToPeak)}>
+                <Icon name={IconName::Peak} />{ "Jump to peak" }
+            </button>
+            <button type="button" class="button" title="Reset view (0)" onclick={command(TimelineCommand::Reset)}>
+                <Icon name={IconName::Fit} />{ "Reset view" }
+            </button>
+            <button type="button" class="button" title="Go back to the previous view (Backspace)" aria-label="Back"
+                disabled={!props.can_go_back} onclick={command(TimelineCommand::Back)}>
+                <Icon name={IconName::Back} />
+            </button>
+            <button type="button" class="button" title="Bookmark the middle of the view (B: the moment under the pointer)"
+                aria-label="Bookmark" onclick={command(TimelineCommand::Bookmark)}>
+                <Icon name={IconName::Bookmark} />
+            </button>
+            <button type="button" class="button" title="Measure the middle of the view (X: from the moment under the pointer)"
+                aria-label="Measure" onclick={command(TimelineCommand::Measure)}>
+                <Icon name={IconName::Measure} />
+            </button>
+            { props.children.clone() }
+            <span class="toolbar-hint">{ "Scroll to zoom, drag to pan, " }<kbd>{ "?" }</kbd>{ " for more" }</span>
+        </div>
     }
 }

@@ -1,13 +1,13 @@
-//! Logs of a run below the timeline of its snapshot, on the same clock.
+//! Logs of a run below the timeline of its snapshot, on the same clock, and the operators behind the snapshot's peak.
 
 use super::beside::{Beside, BesideChart};
 use super::model::{Range, overlap, shifted};
 use super::of_log;
-use super::operators::Operators;
-use crate::ask::{Axis, GetCourse};
-use crate::components::copy_button::CopyButton;
-use crate::hooks::{OpenLog, Seen, ShownFile, use_answer, use_file, use_shown};
-use crate::state::{FileAction, FileId, TimelineCommand};
+use super::table::LogTableView;
+use crate::ask::{Axis, GetCourse, GetOperators, Joinable};
+use crate::components::buttons::CopyButton;
+use crate::hooks::{OpenLog, Seen, ShownFile, use_answer, use_file, use_shown, use_subject};
+use crate::state::{FileAction, FileId, LogFile, TimelineCommand};
 use std::collections::HashMap;
 use yew::prelude::*;
 
@@ -143,4 +143,33 @@ fn guide() -> Html {
 
 fn said(text: &str) -> Html {
     html! { <p class="state hint">{ text }</p> }
+}
+
+#[derive(Clone, PartialEq, Properties)]
+struct OperatorsProps {
+    /// Name of the trace.
+    name: AttrValue,
+    /// The trace.
+    file: LogFile,
+}
+
+/// Says how much of a trace the snapshot has, and which operators made what was live at the peak.
+#[component]
+fn Operators(props: &OperatorsProps) -> Html {
+    let (client, device) = use_subject();
+    let question = (client, device, props.file.clone());
+    let found = use_answer(question, |(client, device, file)| async move {
+        match file.joinable.as_deref() {
+            Some(Joinable::Makers(makers)) => client.ask(GetOperators { device, makers: makers.clone() }).await,
+            Some(Joinable::Tracemalloc(_)) | None => Ok(None),
+        }
+    });
+    let Some(found) = found.as_deref().and_then(Option::as_ref) else { return Html::default() };
+    html! {
+        <section class="log-operators" aria-label={format!("Operators of {}", props.name)}>
+            <h3>{ &props.name }</h3>
+            <p>{ &found.matched }</p>
+            { for found.table.iter().map(|table| html! { <LogTableView table={table.clone()} /> }) }
+        </section>
+    }
 }

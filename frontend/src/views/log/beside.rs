@@ -5,7 +5,7 @@ use super::model::{Range, shifted};
 use crate::ask::GetCourse;
 use crate::hooks::{Peer, use_answer};
 use crate::state::{FileId, Scheme};
-use crate::views::head::figures_model::device_name;
+use crate::views::head::model::device_name;
 use shared::report::LogCurves;
 use std::rc::Rc;
 use web_sys::HtmlInputElement;

@@ -3,23 +3,16 @@
 mod below;
 mod beside;
 mod chart;
-mod items;
 mod model;
-mod operators;
-mod owners;
 mod save;
 mod table;
-mod traced;
 
 pub use self::below::LogsBelow;
 use self::beside::{Beside, BesideChart, Course};
 use self::chart::LogChart;
-use self::items::{device, notice};
 use self::model::{Range, overlap, union};
-use self::owners::OwnersBar;
 use self::save::SaveButtons;
-use self::table::LogTableView;
-use self::traced::Traced;
+use self::table::{LogTableView, OwnersBar, Traced, device, notice};
 use crate::hooks::{OpenLog, Peer};
 use crate::state::{FileId, LogFile, Scheme};
 use crate::views::findings::finding_card::item;

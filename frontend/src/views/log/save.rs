@@ -1,6 +1,6 @@
 //! Buttons that save the report on a log.
 
-use crate::components::export_button::{ExportButton, Making};
+use crate::components::buttons::{ExportButton, Making};
 use crate::platform::{png_of, text_blob};
 use crate::state::Scheme;
 use crate::views::export::model::file_name;

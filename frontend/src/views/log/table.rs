@@ -1,8 +1,15 @@
-//! Table of a log.
+//! Tables and other parts of the view of a log: owners of a GPU's memory, and growth over snapshots of tracemalloc.
 
-use super::model::is_of_figures;
-use shared::base::format;
-use shared::report::{LogCell, LogTable};
+use super::model::{is_of_figures, shares};
+use crate::ask::Joinable;
+use crate::hooks::OpenLog;
+use crate::state::{FileId, LogFile, Scheme};
+use crate::views::findings::finding_card::item;
+use shared::base::{Severity, format};
+use shared::logs::traced_growth;
+use shared::logs::tracemalloc::TracemallocSnapshot;
+use shared::report::{HOST, LogCell, LogNotice, LogOwners, LogTable, NO_DEVICE};
+use std::rc::Rc;
 use yew::prelude::*;
 
 #[derive(Clone, PartialEq, Properties)]
@@ -32,5 +39,108 @@ pub(super) fn LogTableView(props: &LogTableViewProps) -> Html {
             </div>
             if *left_out > 0 { <p class="hint">{ format!("{} are not listed", format::counted(*left_out, "more row")) }</p> }
         </details>
+    }
+}
+
+/// Names the device of a finding.
+pub(super) fn device(device: i64) -> Html {
+    let name = match device {
+        NO_DEVICE => return Html::default(),
+        HOST => "Host".to_owned(),
+        _ => format!("GPU {device}"),
+    };
+    html! { <span class="finding-device">{ name }</span> }
+}
+
+pub(super) fn notice(notice: &LogNotice) -> Html {
+    let class = if notice.severity == Severity::Info { "hint" } else { "" };
+    html! { <li {class}>{ &notice.message }</li> }
+}
+
+#[derive(Clone, PartialEq, Properties)]
+pub(super) struct OwnersBarProps {
+    pub(super) owners: LogOwners,
+    pub(super) scheme: Scheme,
+}
+
+/// Shows the owners of a GPU's memory as a bar with a legend.
+#[component]
+pub(super) fn OwnersBar(props: &OwnersBarProps) -> Html {
+    let OwnersBarProps { owners, scheme } = props;
+    let shares = shares(owners, scheme.theme());
+    let rect = |share: &super::model::Share| {
+        html! { <rect x={share.start.to_string()} width={share.width.to_string()} height="20" fill={share.color.css()} /> }
+    };
+    let entry = |share: &super::model::Share| {
+        html! {
+            <li>
+                <svg class="timeline-key" viewBox="0 0 18 10" aria-hidden="true">
+                    <rect width="18" height="10" fill={share.color.css()} />
+                </svg>
+                { share.name.clone() }{ " " }<strong class="numbers">{ format::bytes(share.bytes) }</strong>
+            </li>
+        }
+    };
+    html! {
+        <figure class="log-owner">
+            <figcaption>{ &owners.title }{ " · " }{ format::bytes(owners.capacity_bytes) }{ " in all" }</figcaption>
+            <svg class="log-bar" viewBox="0 0 1000 20" preserveAspectRatio="none" aria-hidden="true">
+                { for shares.iter().map(rect) }
+            </svg>
+            <ul class="log-legend">{ for shares.iter().map(entry) }</ul>
+        </figure>
+    }
+}
+
+#[derive(Clone, PartialEq, Properties)]
+pub(super) struct TracedProps {
+    /// File that is shown.
+    pub(super) id: FileId,
+    pub(super) file: LogFile,
+    /// Other open logs.
+    pub(super) logs: Vec<OpenLog>,
+}
+
+/// Compares the open snapshots of tracemalloc in the order in which they were opened; shows nothing with fewer than two.
+#[component]
+pub(super) fn Traced(props: &TracedProps) -> Html {
+    let others = props.logs.iter().map(|log| (log.id, log.file.joinable.clone()));
+    let mut files: Vec<(FileId, Rc<Joinable>)> = others
+        .chain([(props.id, props.file.joinable.clone())])
+        .filter_map(|(id, joinable)| joinable.map(|joinable| (id, joinable)))
+        .collect();
+    files.sort_by_key(|(id, _)| *id);
+    let is_one = matches!(props.file.joinable.as_deref(), Some(Joinable::Tracemalloc(_)));
+    // A file keeps its content, so that the ids tell whether anything changed.
+    let ids: Vec<FileId> = files.iter().map(|(id, _)| *id).collect();
+    let growth = use_memo((is_one, ids), |(is_one, _)| {
+        let snapshots: Vec<&TracemallocSnapshot> =
+            files.iter().filter(|_| *is_one).filter_map(|(_, file)| comparable(file)).collect();
+        traced_growth(&snapshots)
+    });
+    let Some(growth) = &*growth else { return Html::default() };
+    html! {
+        <>
+            <section class="findings log-findings" aria-label="Growth between the snapshots">
+                <div class="findings-lead"><strong>{ &growth.title }</strong></div>
+                <ol>{
+                    for growth.diagnosis.findings.iter().map(|finding| {
+                        item(finding, device(finding.device), Html::default(), None)
+                    })
+                }</ol>
+            </section>
+            { for growth.tables.iter().map(|table| html! { <LogTableView table={table.clone()} /> }) }
+            if !growth.notices.is_empty() {
+                <ul class="log-notices">{ for growth.notices.iter().map(notice) }</ul>
+            }
+        </>
+    }
+}
+
+/// Returns the snapshot if all of it could be read.
+fn comparable(file: &Joinable) -> Option<&TracemallocSnapshot> {
+    match file {
+        Joinable::Tracemalloc(snapshot) if snapshot.flaw.is_none() => Some(snapshot),
+        Joinable::Tracemalloc(_) | Joinable::Makers(_) => None,
     }
 }

@@ -1,13 +1,16 @@
-//! Card for choosing which events of a large file to open.
+//! Card for choosing which events of a large file to open, with its curve, and the bar that tells which are open.
 
-use super::preview_model::{Preset, order, proposed_events, range_text};
-use super::preview_plot::PreviewCurve;
-use crate::ask::{PartOrder, PreviewData};
+use super::preview_model::{Preset, dragged, order, preview, proposed_events, range_text, share_of_plot};
+use crate::ask::{DeviceOutline, PartOrder, PreviewData, PreviewDevice};
+use crate::components::icon::{Icon, IconName};
+use crate::components::picture::Picture;
+use crate::hooks::use_file;
+use crate::platform::{share_across, size_of_element};
 use crate::state::Scheme;
 use shared::base::format;
 use std::ops::Range;
 use std::rc::Rc;
-use web_sys::{HtmlInputElement, HtmlSelectElement};
+use web_sys::{HtmlElement, HtmlInputElement, HtmlSelectElement};
 use yew::prelude::*;
 
 #[derive(Clone, PartialEq, Properties)]
@@ -144,4 +147,89 @@ pub fn PartCard(props: &PartCardProps) -> Html {
 
 fn most_events(overview: &PreviewData) -> usize {
     (0..overview.devices.len()).rev().max_by_key(|&position| overview.devices[position].events).unwrap_or(0)
+}
+
+#[derive(Clone, PartialEq, Properties)]
+pub struct PartBarProps {
+    pub devices: Vec<DeviceOutline>,
+}
+
+/// Shows which events are open, and buttons to open others; renders nothing for a whole file.
+#[component]
+pub fn PartBar(props: &PartBarProps) -> Html {
+    let file = use_file();
+    let open = props.devices.iter().find_map(|device| Some((device, device.part?)));
+    let Some((device, part)) = open else { return Html::default() };
+    let end = part.first_event + device.events;
+    let text = format!(
+        "Only events {} to {} of the {} events of GPU {} are open, numbered from 0 here. Memory that was live before \
+         them is one band at the bottom.",
+        format::count(part.first_event),
+        format::count(end),
+        format::count(part.total_events),
+        device.index
+    );
+    let on_all = {
+        let file = file.clone();
+        move |_: MouseEvent| file.open_all()
+    };
+    html! {
+        <p class="origin part-bar" data-part-bar="">
+            <Icon name={IconName::Info} /><span>{ text }</span>
+            <button type="button" class="button" onclick={move |_: MouseEvent| file.choose_part()}>
+                { "Other events…" }
+            </button>
+            <button type="button" class="button" onclick={on_all}>{ "Open all" }</button>
+        </p>
+    }
+}
+
+#[derive(Clone, PartialEq, Properties)]
+pub struct PreviewCurveProps {
+    pub device: PreviewDevice,
+    /// Share of the device's events that has been read, from 0 to 1.
+    pub share: f64,
+    /// Accessible name.
+    pub label: AttrValue,
+    pub scheme: Scheme,
+    #[prop_or_default]
+    pub chosen: Option<Range<u64>>,
+    /// Called with the events chosen by dragging; `None` makes the curve read-only.
+    #[prop_or_default]
+    pub on_choose: Option<Callback<Range<u64>>>,
+}
+
+/// Shows the live bytes along the events, with the chosen events marked.
+#[component]
+pub fn PreviewCurve(props: &PreviewCurveProps) -> Html {
+    let PreviewCurveProps { device, share, label, scheme, chosen, on_choose } = props.clone();
+    let draw = use_callback((device.clone(), share, chosen, scheme), |size, (device, share, chosen, scheme)| {
+        preview(device, *share, chosen.as_ref(), size, scheme.theme())
+    });
+    let began = use_mut_ref(|| None::<f64>);
+    let node = use_node_ref();
+    let choose = |is_start: bool| {
+        let (node, began, device, on_choose) = (node.clone(), began.clone(), device.clone(), on_choose.clone());
+        Callback::from(move |event: PointerEvent| {
+            let Some((on_choose, element)) = on_choose.as_ref().zip(node.cast::<HtmlElement>()) else { return };
+            let at = share_of_plot(share_across(&element, &event), size_of_element(&element).0);
+            if is_start {
+                *began.borrow_mut() = Some(at);
+            }
+            if let Some(from) = *began.borrow() {
+                on_choose.emit(dragged(&device, from, at));
+            }
+        })
+    };
+    let end = {
+        let began = began.clone();
+        Callback::from(move |_: PointerEvent| *began.borrow_mut() = None)
+    };
+    html! {
+        <div ref={node.clone()} class={classes!("preview-curve", on_choose.as_ref().map(|_| "choosable"))}
+            data-preview={device.highest_bytes.len().to_string()} onpointerdown={choose(true)}
+            onpointermove={choose(false)} onpointerup={end.clone()} onpointercancel={end.clone()} onpointerleave={end}>
+            <Picture {draw} label={Some(label)} />
+        </div>
+    }
 }

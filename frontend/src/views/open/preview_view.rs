@@ -1,7 +1,7 @@
 //! View of a large file while it is read, with the timeline so far.
 
-use super::preview_plot::PreviewCurve;
-use super::progress::progress;
+use super::part_card::PreviewCurve;
+use super::preview_model::progress;
 use crate::ask::{PreviewData, PreviewDevice};
 use crate::state::{Loading, Scheme};
 use shared::base::format;

@@ -1,6 +1,6 @@
 //! Panel tab for one allocation, with facts and stack.
 
-use super::details_model::{Fact, exact_bytes, facts, kind_text, near_texts};
+use super::model::{Fact, exact_bytes, facts, kind_text, near_texts};
 use crate::ask::{Around, Details, GetAround, GetDetails, NearEvent};
 use crate::components::icon::{Icon, IconName};
 use crate::components::stack_view::StackView;

@@ -1,23 +1,22 @@
 //! Panel next to the timeline, with tabs for findings, stacks at a moment, one allocation, and the file.
 
-pub mod details_model;
-pub mod stacks_model;
-
-mod about;
 mod allocation;
+pub mod model;
 pub mod own_code;
-mod top_stacks;
 
-use super::findings::model::problem_count;
-use crate::ask::Hit;
-use crate::components::tab_keys::tab_keys;
-use crate::hooks::{use_file, use_shown};
-use crate::state::{FileAction, PanelTab, ReadyFile};
-
-use self::about::About;
 use self::allocation::Allocation;
-use self::top_stacks::TopStacks;
+use self::model::{TopStack, rest, rows};
+use self::own_code::OwnCodeChoice;
 use super::findings::FindingList;
+use super::findings::model::problem_count;
+use crate::ask::stack::stack_mark;
+use crate::ask::{FileSummary, GetStacks, Hit, Kind, NameMark, SettingText};
+use crate::components::controls::tab_keys;
+use crate::components::stack_view::{RowFigures, StackRow};
+use crate::hooks::{FileHandle, use_asked, use_file, use_shown};
+use crate::state::{FileAction, PanelTab, ReadyFile};
+use shared::base::{Moment, format};
+use shared::report::LiveGroup;
 use std::rc::Rc;
 use yew::prelude::*;
 
@@ -89,4 +88,102 @@ fn findings_label(file: &ReadyFile) -> Html {
     html! {
         <>{ "Findings " }<span class="panel-count numbers">{ for count }</span></>
     }
+}
+
+#[derive(Clone, PartialEq, Properties)]
+struct AboutProps {
+    /// Control for keeping the file in the browser.
+    keep: Html,
+}
+
+/// Shows facts about the file, the events of the shown device, and the allocator's settings.
+#[component]
+fn About(props: &AboutProps) -> Html {
+    let (file, shown) = (use_file(), use_shown());
+    let (device, summary) = (&shown.device, &shown.ready.summary);
+    let FileSummary { format, unique_frames, unique_stacks, annotations, settings, .. } = &**summary;
+    let of_file = [
+        ("Format", format.clone()),
+        ("Distinct stacks", format::count(*unique_stacks)),
+        ("Distinct frames", format::count(*unique_frames)),
+        ("Annotations", format::count(*annotations)),
+    ];
+    let end = [
+        ("Reserved at the end", format::bytes(device.summary.reserved_bytes)),
+        ("Active at the end", format::bytes(device.summary.active_bytes)),
+        ("Allocated at the end", format::bytes(device.summary.allocated_bytes)),
+    ];
+    let actions = device.summary.actions.iter().map(|(action, count)| line(action.name(), &format::count(*count)));
+    html! {
+        <section class="about">
+            { props.keep.clone() }
+            <dl class="facts">{ for of_file.iter().chain(&end).map(|(name, value)| line(name, value)) }</dl>
+            if !device.summary.actions.is_empty() {
+                <h2>{ "Events" }</h2>
+                <dl class="facts code">{ for actions }</dl>
+            }
+            if device.summary.events > 0 && !summary.is_part() {
+                <p class="about-part">
+                    <button type="button" class="button" onclick={move |_: MouseEvent| file.choose_part()}>
+                        { "Open part…" }
+                    </button>
+                </p>
+            }
+            <h2>{ "Allocator settings" }</h2>
+            if settings.is_empty() {
+                <p class="panel-empty">{ "Not in this file: only torch 2.3 and later write them" }</p>
+            } else {
+                <dl class="facts code">{ for settings.iter().map(setting) }</dl>
+            }
+        </section>
+    }
+}
+
+fn setting(setting: &SettingText) -> Html {
+    let SettingText { name, value } = setting;
+    line(name, if value.is_empty() { "not set" } else { value })
+}
+
+fn line(name: &str, value: &str) -> Html {
+    html! { <div class="fact"><dt>{ name }</dt><dd class="numbers">{ value }</dd></div> }
+}
+
+/// Number of stacks in the list.
+const ROWS: u32 = 50;
+
+/// Shows the stacks with bars, largest first; each opens to its frames.
+#[component]
+fn TopStacks() -> Html {
+    let (file, shown) = (use_file(), use_shown());
+    let (device, moment) = (shown.device.device, shown.moment().0);
+    let Some(stacks) = use_asked(Some(GetStacks { device, moment, limit: ROWS })) else {
+        return html! { <p class="panel-empty">{ "Computing totals…" }</p> };
+    };
+    if stacks.groups.is_empty() {
+        return html! { <p class="panel-empty">{ "No memory is live at this moment" }</p> };
+    }
+    let selected = shown.kind_facts().and_then(|facts| facts.stack);
+    let moment = Moment::of_event_number(stacks.event);
+    let lines = rows(&stacks).into_iter().zip(&stacks.groups).enumerate();
+    html! {
+        <section class="top-stacks">
+            <p class="panel-lead numbers">
+                <strong>{ format::bytes(stacks.live_bytes) }</strong>{ format!(" live {moment}, by stack") }
+            </p>
+            <OwnCodeChoice />
+            <ol>{ for lines.map(|(rank, (row, data))| stack_line(&file, selected, &format!("{}/{rank}", moment.0), (row, data))) }</ol>
+            if let Some(rest) = rest(&stacks) { <p class="panel-empty numbers">{ rest }</p> }
+        </section>
+    }
+}
+
+fn stack_line(file: &FileHandle, selected: Option<NameMark>, key: &str, (row, data): (TopStack, &LiveGroup)) -> Html {
+    let TopStack { label, size, share, count, bar } = row;
+    let figures = RowFigures { size, note: format!("{share}, {count}"), bar };
+    let mark = stack_mark(&data.frames);
+    // Allocations without a stack have nothing in common.
+    let on_open = (!data.frames.is_empty())
+        .then(|| file.acting(move |is_open: bool| FileAction::SelectKind(is_open.then_some(Kind::Stack(mark)))));
+    let is_selected = selected == Some(mark) && !data.frames.is_empty();
+    html! { <StackRow {key} {label} {figures} frames={Rc::new(data.frames.clone())} {is_selected} {on_open} /> }
 }

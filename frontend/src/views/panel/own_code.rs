@@ -1,7 +1,7 @@
 //! Choice of what counts as the user's own code, by which stacks are named.
 
 use crate::ask::{Report, SetOwnCode};
-use crate::components::select::Select;
+use crate::components::controls::Select;
 use crate::hooks::{FileHandle, use_file, use_shown};
 use crate::platform::now_ms;
 use crate::state::{Choice, FileAction};

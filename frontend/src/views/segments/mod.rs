@@ -1,24 +1,22 @@
 //! Dock tab for the device's segments at one moment: a map, the waste, and segments held by few bytes.
 
+mod controls;
 pub mod draw;
-pub mod hook;
+mod map;
 pub mod model;
 
-mod controls;
-mod held;
-mod map;
-mod waste;
-
 use self::controls::Controls;
-use self::held::HeldList;
-use self::hook::use_segments;
+use self::draw::block_at_addr;
 use self::map::Map;
-use self::waste::Waste;
-use super::export::sheet_buttons::SheetButtons;
-use crate::ask::{Instant, SegmentsData, SheetOf};
+use self::model::{HeldGroup, facts, held_groups, parts};
+use super::export::picture::SheetButtons;
+use crate::ask::{Fragmentation, GetSegments, Instant, Kind, SegmentsData, SheetOf};
 use crate::hooks::{use_file, use_shown};
+use crate::platform::WorkerClient;
 use crate::state::{Choice, SegmentsChoice};
+use shared::base::format;
 use std::rc::Rc;
+use wasm_bindgen_futures::spawn_local;
 use yew::prelude::*;
 
 /// Shows the tab; it starts at the moment with the most reserved bytes.
@@ -81,5 +79,124 @@ fn body(data: Option<&Rc<SegmentsData>>, full: impl FnOnce(Rc<SegmentsData>) -> 
             <p class="panel-empty" role="status">{ "PyTorch has no segments at this moment" }</p>
         },
         Some(data) => full(data.clone()),
+    }
+}
+
+/// Returns the segments of the last answered moment of a device; `None` before the first answer.
+///
+/// While a slider is dragged, answers arrive after newer questions were sent. Each answer is shown when it arrives, and
+/// the worker skips questions that are out of date.
+#[hook]
+fn use_segments(
+    client: &WorkerClient,
+    device: u32,
+    instant: Instant,
+    kind: Option<Rc<Kind>>,
+) -> Option<Rc<SegmentsData>> {
+    let shown = use_state(|| None::<(WorkerClient, u32, Rc<SegmentsData>)>);
+    let setter = shown.setter();
+    use_effect_with((client.clone(), device, instant, kind), move |(client, device, instant, kind)| {
+        let (client, device, instant, kind) = (client.clone(), *device, *instant, kind.as_deref().cloned());
+        spawn_local(async move {
+            // An error means that a newer question was sent, or that the file was closed.
+            if let Ok(segments) = client.ask(GetSegments { device, instant, kind }).await {
+                setter.set(Some((client, device, Rc::new(segments))));
+            }
+        });
+    });
+    let of_this = shown.as_ref().filter(|(of_client, of_device, _)| of_client == client && *of_device == device);
+    of_this.map(|(_, _, segments)| segments.clone())
+}
+
+#[derive(Clone, PartialEq, Properties)]
+struct HeldListProps {
+    data: Rc<SegmentsData>,
+    /// Called with the position of the block to show.
+    on_show: Callback<usize>,
+}
+
+/// Shows the segments with the most free bytes first, those of one stack in a line; a click shows the largest block.
+#[component]
+fn HeldList(props: &HeldListProps) -> Html {
+    let data = &props.data;
+    let row = |HeldGroup { free, by, title, first }: HeldGroup| {
+        let row = &data.reserved.held[first];
+        let largest = row.holders.first().and_then(|holder| block_at_addr(data, row.addr, holder.addr));
+        let on_show = props.on_show.clone();
+        let onclick = move |_: MouseEvent| largest.iter().for_each(|&block| on_show.emit(block));
+        html! {
+            <li>
+                <button type="button" class="held" title="Show the block in the map" {onclick}>
+                    <span class="held-free numbers">{ free }<small>{ " free" }</small></span>
+                    <span class="held-title">{ title }</span>
+                    <span class="held-by numbers">{ by }</span>
+                </button>
+            </li>
+        }
+    };
+    html! {
+        <aside class="held-list" aria-label="Mostly free segments">
+            <h2 title="At most a quarter of each segment is in use, but it can't be returned to CUDA">{ "Mostly free segments" }</h2>
+            if data.reserved.held.is_empty() {
+                <p class="panel-empty">{ "No segment in use is mostly free" }</p>
+            } else {
+                <ol>{ for held_groups(&data.reserved.held).into_iter().map(row) }</ol>
+            }
+            if data.reserved.other_held > 0 {
+                <p class="panel-empty">{ format!("{} more", format::counted(data.reserved.other_held, "segment")) }</p>
+            }
+        </aside>
+    }
+}
+
+#[derive(Clone, PartialEq, Properties)]
+struct WasteProps {
+    /// The parts; `None` until they are known.
+    parts: Option<Fragmentation>,
+}
+
+/// Shows a bar of all parts, and the size and definition of each.
+#[component]
+fn Waste(props: &WasteProps) -> Html {
+    let bytes = props.parts.unwrap_or_default();
+    let parts = parts(&bytes);
+    let bar = parts.iter().filter(|part| part.bar.1 > 0.0).map(|part| {
+        let (x, width) = (format!("{:.3}%", part.bar.0), format!("{:.3}%", part.bar.1));
+        html! { <rect class={format!("part-{}", part.class)} {x} {width} height="10" /> }
+    });
+    let term = parts.iter().map(|part| {
+        html! {
+            <div class="waste-part" title={part.meaning}>
+                <dt>
+                    <svg class="waste-key" width="9" height="9" aria-hidden="true">
+                        <rect class={format!("part-{}", part.class)} width="9" height="9" rx="2" />
+                    </svg>
+                    { part.label }<span class="visually-hidden">{ format!(": {}", part.meaning) }</span>
+                </dt>
+                <dd class="numbers"><strong>{ &part.size }</strong>{ " " }{ &part.share }</dd>
+            </div>
+        }
+    });
+    let fact = facts(&bytes).into_iter().map(|(label, size, meaning)| {
+        html! {
+            <div class="waste-part" title={meaning}>
+                <dt>{ label }<span class="visually-hidden">{ format!(": {meaning}") }</span></dt>
+                <dd class="numbers"><strong>{ size }</strong></dd>
+            </div>
+        }
+    });
+    html! {
+        <div class="waste" role="group" aria-label="Reserved memory by use" aria-busy={props.parts.is_none().to_string()}>
+            <svg class="waste-bar" height="10" role="img"
+                aria-label={format!("{} reserved, by use", format::bytes(bytes.reserved_bytes))}>{ for bar }</svg>
+            <dl class="waste-parts">
+                <div class="waste-part">
+                    <dt>{ "Reserved" }</dt>
+                    <dd class="numbers"><strong>{ format::bytes(bytes.reserved_bytes) }</strong></dd>
+                </div>
+                { for term }
+                { for fact }
+            </dl>
+        </div>
     }
 }

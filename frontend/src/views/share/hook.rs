@@ -1,9 +1,11 @@
 //! Hook for sharing the shown file: its worker makes a copy, which is uploaded on request.
+//! Share links that were created in this browser, in its local storage.
+//!
+//! Other tabs change the list too, so each change starts from what is stored at that moment.
 
-use super::kept_links;
 use crate::ask::{CopyOptions, GetCopyPreview, WriteCopy};
-use crate::platform::{ApiError, ApiRequest, AskError, Upload, WorkerClient, keep_token, unix_ms};
-use crate::state::{CopyStep, Link, SendFailure, SendStep, Sharing, SharingAction, ViewState, shared_view_text};
+use crate::platform::{ApiError, ApiRequest, AskError, Upload, WorkerClient, keep_token, store, stored, unix_ms};
+use crate::state::{CopyStep, Link, Links, SendFailure, SendStep, Sharing, SharingAction, ViewState, shared_view_text};
 use gloo_timers::future::TimeoutFuture;
 use shared::api::{ErrorCode, ServerLimits, ShareCreated, ShareRequest};
 use std::cell::{Cell, RefCell};
@@ -125,7 +127,7 @@ pub async fn delete_link(link: &Link) -> Result<(), ApiError> {
     match request.send_for_nothing().await {
         Err(error) if !error.is(ErrorCode::NotFound) => Err(error),
         _ => {
-            kept_links::forget(&link.token);
+            forget(&link.token);
             Ok(())
         }
     }
@@ -137,7 +139,7 @@ fn outcome(title: String, answer: Result<String, ApiError>) -> SendStep {
     match created {
         Ok(ShareCreated { token, delete_token, expires_ms }) => {
             let link = Link { token, delete_token, title, created_ms: unix_ms(), expires_ms };
-            kept_links::keep(link.clone());
+            keep(link.clone());
             SendStep::Done(link)
         }
         Err(error) => SendStep::Failed(refused(error)),
@@ -233,4 +235,47 @@ impl SharingHandle {
             self.dispatch(action);
         }
     }
+}
+
+/// Storage key of the list.
+const NAME: &str = "snapscope-links";
+
+/// Storage key for a list that this version cannot read, so that its deletion tokens are not lost.
+const ASIDE: &str = "snapscope-links-unread";
+
+/// Returns the links, and whether the stored list could be read.
+pub fn kept() -> (Links, bool) {
+    match stored(NAME).as_deref().map(Links::from_text) {
+        None => (Links::default(), true),
+        Some(Ok(links)) => (links, true),
+        Some(Err(_)) => (Links::default(), false),
+    }
+}
+
+/// Stores a link; if storage is disabled, only the dialog that created the link knows it.
+fn keep(link: Link) {
+    change(|links| links.add(link));
+}
+
+/// Removes a link from the list.
+fn forget(token: &str) {
+    change(|links| links.remove(token));
+}
+
+/// Removes expired links from the list.
+pub fn forget_ended(now_ms: i64) {
+    if kept().0.remove_ended(now_ms) > 0 {
+        change(|links| {
+            links.remove_ended(now_ms);
+        });
+    }
+}
+
+fn change(act: impl FnOnce(&mut Links)) {
+    let (mut links, is_readable) = kept();
+    if let (false, Some(text)) = (is_readable, stored(NAME)) {
+        store(ASIDE, &text);
+    }
+    act(&mut links);
+    store(NAME, &links.to_text());
 }

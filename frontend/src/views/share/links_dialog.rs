@@ -1,8 +1,8 @@
 //! Dialog that lists the share links made in this browser.
 
+use super::hook;
 use super::hook::delete_link;
-use super::kept_links;
-use crate::components::copy_button::CopyButton;
+use crate::components::buttons::CopyButton;
 use crate::components::dialog::Dialog;
 use crate::platform::{ApiError, day_text, site_url, unix_ms};
 use crate::state::Link;
@@ -18,8 +18,8 @@ pub struct LinksDialogProps {
 #[component]
 pub fn LinksDialog(props: &LinksDialogProps) -> Html {
     let kept = use_state_eq(|| {
-        kept_links::forget_ended(unix_ms());
-        kept_links::kept()
+        hook::forget_ended(unix_ms());
+        hook::kept()
     });
     let asked = use_state_eq(|| None::<String>);
     let refusal = use_state_eq(|| None::<String>);
@@ -31,7 +31,7 @@ pub fn LinksDialog(props: &LinksDialogProps) -> Html {
                 let outcome = delete_link(&link).await;
                 refusal.set(outcome.err().map(said));
                 asked.set(None);
-                kept.set(kept_links::kept());
+                kept.set(hook::kept());
             });
         })
     };

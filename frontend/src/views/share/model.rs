@@ -1,8 +1,9 @@
-//! Texts and numbers of the dialog for sharing a copy.
+//! Texts and numbers of the dialog for sharing a copy, and of the texts that remain in it, which people review before.
 
-use crate::ask::{CopyOptions, CopyPreview, TextChange};
+use crate::ask::CopyOptions;
 use crate::state::{CopyStep, SendStep, ServerState, Sharing};
 use shared::base::format;
+use shared::export::{Change, Remaining, SanitizeReport};
 
 /// Information that can be left out of a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,11 +44,11 @@ impl Cut {
 }
 
 /// Returns the choices, most relevant to privacy first; `annotations` is the number of annotations in the file.
-pub fn cut_rows(options: &CopyOptions, preview: Option<&CopyPreview>, annotations: u64) -> [CutRow; 4] {
-    let said = |is_on: bool, text: &dyn Fn(&CopyPreview) -> String| {
+pub fn cut_rows(options: &CopyOptions, preview: Option<&SanitizeReport>, annotations: u64) -> [CutRow; 4] {
+    let said = |is_on: bool, text: &dyn Fn(&SanitizeReport) -> String| {
         preview.map(|preview| if is_on { text(preview) } else { "stays as it is".to_owned() }).unwrap_or_default()
     };
-    let examples = |is_on: bool, change: fn(&CopyPreview) -> &TextChange| {
+    let examples = |is_on: bool, change: fn(&SanitizeReport) -> &Change| {
         preview.filter(|_| is_on).map(|preview| change(preview).examples.clone()).unwrap_or_default()
     };
     let CopyOptions { cut_paths, remove_names, drop_metadata, drop_annotations, .. } = *options;
@@ -87,7 +88,7 @@ fn counted(count: u64, noun: &str) -> String {
     if count == 0 { "none in this file".to_owned() } else { format::counted(count, noun) }
 }
 
-fn names_note(preview: &CopyPreview) -> String {
+fn names_note(preview: &SanitizeReport) -> String {
     match preview.names.as_slice() {
         [] => "none found in this file".to_owned(),
         names => names.join(", "),
@@ -152,16 +153,60 @@ pub fn typed_text(typed: &[&str]) -> Option<String> {
     (!quoted.is_empty()).then(|| format!("The link also contains your search text: {}.", quoted.join(" and ")))
 }
 
+/// Texts that a search finds.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FoundTexts {
+    /// Positions of the texts.
+    rows: Vec<u32>,
+    /// Number of all texts, found or not.
+    all: u64,
+}
+
+impl FoundTexts {
+    /// Searches for the texts that contain all words of `search`, ignoring case.
+    ///
+    /// A word may also be part of the text's kind. Without a word all texts are found.
+    pub fn new(texts: &[Remaining], search: &str) -> Self {
+        let words: Vec<String> = search.split_whitespace().map(str::to_lowercase).collect();
+        let is_found = |Remaining { kind, text }: &Remaining| {
+            let text = text.to_lowercase();
+            words.iter().all(|word| text.contains(word) || kind.name().contains(word.as_str()))
+        };
+        let found = (0..).zip(texts).filter(|(_, text)| words.is_empty() || is_found(text));
+        Self { rows: found.map(|(position, _)| position).collect(), all: texts.len() as u64 }
+    }
+
+    /// Returns the number of texts found.
+    pub fn count(&self) -> u32 {
+        self.rows.len() as u32
+    }
+
+    /// Returns the kind and the text of a row; `None` after the last one.
+    pub fn row<'a>(&self, texts: &'a [Remaining], row: u32) -> Option<(&'static str, &'a str)> {
+        let Remaining { kind, text } = texts.get(*self.rows.get(row as usize)? as usize)?;
+        Some((kind.name(), text))
+    }
+
+    /// Formats the number of texts found, and of all texts if that differs.
+    pub fn count_text(&self) -> String {
+        match self.rows.len() as u64 {
+            found if found == self.all => format::counted(self.all, "text"),
+            found => format!("{} of {}", format::count(found), format::counted(self.all, "text")),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use shared::api::ServerLimits;
+    use shared::export::TextKind;
 
-    fn preview() -> CopyPreview {
-        CopyPreview {
-            paths: TextChange { count: 2, examples: vec![("/home/ada/x.py".into(), "x.py".into())] },
+    fn preview() -> SanitizeReport {
+        SanitizeReport {
+            paths: Change { count: 2, examples: vec![("/home/ada/x.py".into(), "x.py".into())] },
             names: vec!["ada".into(), "gpu-17".into()],
-            ..CopyPreview::default()
+            ..SanitizeReport::default()
         }
     }
 
@@ -219,5 +264,28 @@ mod tests {
         assert_eq!(typed_text(&[]), None);
         assert_eq!(typed_text(&["adam"]).as_deref(), Some("The link also contains your search text: “adam”."));
         assert_eq!(typed_text(&["a", "b"]).as_deref(), Some("The link also contains your search text: “a” and “b”."));
+    }
+
+    fn texts() -> Vec<Remaining> {
+        let text = |kind, text: &str| Remaining { kind, text: text.to_owned() };
+        let (mark, file) = (TextKind::Annotation, TextKind::ProjectFile);
+        vec![text(mark, "step 1"), text(mark, "Warm up"), text(file, "train.py")]
+    }
+
+    #[track_caller]
+    fn check(search: &str, texts: &[&str], count: &str) {
+        let all = self::texts();
+        let found = FoundTexts::new(&all, search);
+        let rows: Vec<&str> = (0..found.count()).map(|row| found.row(&all, row).unwrap().1).collect();
+        assert_eq!((rows.as_slice(), found.count_text().as_str()), (texts, count));
+        assert_eq!(found.row(&all, found.count()), None);
+    }
+
+    #[test]
+    fn texts_are_found_by_words_and_kinds() {
+        check("", &["step 1", "Warm up", "train.py"], "3 texts");
+        check("WARM", &["Warm up"], "1 of 3 texts");
+        check("project t", &["train.py"], "1 of 3 texts");
+        check("ada", &[], "0 of 3 texts");
     }
 }

@@ -1,9 +1,9 @@
 //! Searchable list of all texts that remain in a clean copy.
 
-use super::remaining_model::FoundTexts;
-use crate::ask::CopyPreview;
+use super::model::FoundTexts;
 use crate::draw::scrolling::Scrolling;
 use crate::platform::set_style;
+use shared::export::SanitizeReport;
 use std::rc::Rc;
 use web_sys::{HtmlElement, HtmlInputElement};
 use yew::prelude::*;
@@ -13,7 +13,7 @@ const ROOM_PX: f64 = 196.0;
 
 #[derive(Clone, PartialEq, Properties)]
 pub struct RemainingTextsProps {
-    pub preview: Rc<CopyPreview>,
+    pub preview: Rc<SanitizeReport>,
 }
 
 /// Shows every distinct text that others will see, with a search.
@@ -24,7 +24,7 @@ pub fn RemainingTexts(props: &RemainingTextsProps) -> Html {
     let (pane, spacer) = (use_node_ref(), use_node_ref());
     let search = use_state_eq(String::new);
     let first = use_state_eq(|| 0_u32);
-    let groups = &props.preview.remaining;
+    let texts = &props.preview.remaining;
     let found = use_memo((Rc::clone(&props.preview), (*search).clone()), |(preview, search)| {
         FoundTexts::new(&preview.remaining, search)
     });
@@ -71,7 +71,7 @@ pub fn RemainingTexts(props: &RemainingTextsProps) -> Html {
             </div>
             <div class="remaining-pane" ref={pane} tabindex="0" role="list" aria-label="Texts in the copy" {onscroll}>
                 <div class="remaining-rows" role="presentation">
-                    { for rows.filter_map(|row| found.row(groups, row).map(|text| text_row(row, text, found.count()))) }
+                    { for rows.filter_map(|row| found.row(texts, row).map(|text| text_row(row, text, found.count()))) }
                     if found.count() == 0 { <p class="hint">{ "No text matches the search." }</p> }
                 </div>
                 <div ref={spacer} role="presentation"></div>

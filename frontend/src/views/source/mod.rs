@@ -1,24 +1,23 @@
 //! Dock tab with the source files of the stacks, and the memory beside their lines.
 
-mod choose;
 mod code;
 mod hook;
 pub mod model;
 
-use self::choose::ChooseFolder;
 use self::code::Code;
 use self::hook::{Sums, use_located, use_sums};
 use self::model::{Located, MOST_FILES, folder_text, head_text, listed, split, unowned_text};
-use super::selection::ScopeBar;
-use super::selection::hook::use_selecting;
 use super::selection::model::mistyped_text;
+use super::selection::{ScopeBar, use_selecting};
 use crate::ask::SelectionData;
 use crate::hooks::{Seen, use_file};
-use crate::platform::Folder;
+use crate::platform::{Folder, choose_folder, folder_of, has_folder_dialog};
 use crate::state::DockTab;
 use shared::base::format::{bytes, counted};
 use shared::report::{SourceFile, SourceReport};
 use std::rc::Rc;
+use wasm_bindgen_futures::spawn_local;
+use web_sys::HtmlInputElement;
 use yew::prelude::*;
 
 #[derive(Clone, PartialEq, Properties)]
@@ -130,5 +129,50 @@ fn Files(props: &FilesProps) -> Html {
             <Code key={file.path.clone()} file={file.clone()} folder={folder.clone()}
                 position={located.files.get(&file.path).copied()} {on_line} />
         </div>
+    }
+}
+
+#[derive(Clone, PartialEq, Properties)]
+struct ChooseFolderProps {
+    /// Called with the chosen folder.
+    on_folder: Callback<Folder>,
+}
+
+/// Shows the button; without a dialog for folders, it opens a file input that takes a folder.
+#[component]
+fn ChooseFolder(props: &ChooseFolderProps) -> Html {
+    let input = use_node_ref();
+    let onclick = {
+        let (input, on_folder) = (input.clone(), props.on_folder.clone());
+        move |_: MouseEvent| {
+            if has_folder_dialog() {
+                let on_folder = on_folder.clone();
+                spawn_local(async move {
+                    if let Some(folder) = choose_folder().await {
+                        on_folder.emit(folder);
+                    }
+                });
+            } else if let Some(input) = input.cast::<HtmlInputElement>() {
+                input.click();
+            }
+        }
+    };
+    let onchange = {
+        let on_folder = props.on_folder.clone();
+        move |event: Event| {
+            let input: HtmlInputElement = event.target_unchecked_into();
+            if let Some(folder) = folder_of(&input) {
+                on_folder.emit(folder);
+            }
+        }
+    };
+    html! {
+        <>
+            <button type="button" class="button" {onclick} title="The files are read in this tab and never sent">
+                { "Choose folder…" }
+            </button>
+            <input ref={input} class="visually-hidden" type="file" multiple=true tabindex="-1" aria-hidden="true"
+                webkitdirectory=true data-input="source-folder" {onchange} />
+        </>
     }
 }

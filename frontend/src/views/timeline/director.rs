@@ -1,6 +1,5 @@
 //! Drives the stage: schedules its frames and sends requests to the Web Worker.
 
-mod flags;
 mod walk;
 
 use super::draw::plan::Layer;

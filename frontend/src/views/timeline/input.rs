@@ -9,11 +9,11 @@ use crate::draw::rect::Rect;
 use crate::draw::span::Span;
 use crate::platform;
 use crate::platform::Surface;
-use gloo_events::{EventListener, EventListenerOptions};
+use gloo_events::EventListener;
 use std::cell::Cell;
 use std::rc::Rc;
 use wasm_bindgen::JsCast;
-use web_sys::{Event, HtmlElement, KeyboardEvent, MouseEvent, PointerEvent, WheelEvent};
+use web_sys::{HtmlElement, KeyboardEvent, MouseEvent, PointerEvent, WheelEvent};
 
 /// Starts listening; the listeners end when they are dropped.
 pub(super) fn listen(director: &Director, surface: &Surface) -> Vec<EventListener> {
@@ -42,9 +42,7 @@ fn on<E: JsCast>(
     act: impl Fn(&Director, &E) + 'static,
 ) -> EventListener {
     let director = director.clone();
-    // The page must not scroll while the wheel zooms, so the listener must be able to prevent the default.
-    let options = EventListenerOptions::enable_prevent_default();
-    EventListener::new_with_options(element, name, options, move |event: &Event| act(&director, event.unchecked_ref()))
+    platform::on_event(element, name, move |event| act(&director, event))
 }
 
 fn point(director: &Director, event: &MouseEvent) -> Point {
@@ -56,13 +54,7 @@ fn turn(director: &Director, event: &WheelEvent) {
     event.prevent_default();
     let at = point(director, event);
     director.with(|stage| stage.point_at(at));
-    // Wheels may report lines or pages; both are converted to pixels.
-    let unit = match event.delta_mode() {
-        WheelEvent::DOM_DELTA_LINE => 33.0,
-        WheelEvent::DOM_DELTA_PAGE => 400.0,
-        _ => 1.0,
-    };
-    let (dx, dy) = (event.delta_x() * unit, event.delta_y() * unit);
+    let (dx, dy) = platform::turned_px(event);
     let zooms_y = event.ctrl_key() || event.meta_key() || event.alt_key();
     director.with(|stage| {
         let (x, y) = stage.in_plot(at);

@@ -1,13 +1,16 @@
-//! Legend of the timeline's lines, patterns and colours, with the choice of what colours stand for.
+//! Legend of the timeline's lines, patterns and colours, with categories and areas, and the choice of what colours
+//! stand for.
 
-use super::area_legend::AreaLegend;
-use super::categories::{CategoryLine, doubt, lines, when};
-use crate::ask::{BandName, CategoryBytes, ColorBy, GetBandNames, GetCategories, GroupBy, GroupKeyData, Kind, Parts};
+use crate::ask::{
+    AreaRow, BandName, CategoryBytes, ColorBy, GetAreas, GetBandNames, GetCategories, GroupBy, GroupKeyData, Kind,
+    Parts, PhaseBasis, area_by,
+};
 use crate::draw::color::Color;
 use crate::draw::shade;
 use crate::draw::theme::Theme;
 use crate::hooks::{FileHandle, ShownFile, use_asked, use_file, use_shown};
 use crate::state::FileAction;
+use shared::analysis::Category;
 use shared::base::format;
 use yew::prelude::*;
 
@@ -178,5 +181,112 @@ fn initial(theme: &Theme) -> Html {
                 <path d={format!("M{x} 10 L{} 0", x + 10)} stroke={theme.initial_hatch.css()} stroke-width="2" fill="none" />
             }) }
         </svg>
+    }
+}
+
+/// Colourings with areas, and their names in the choice.
+const CHOICES: [(ColorBy, &str); 3] =
+    [(ColorBy::AreaCategory, "category"), (ColorBy::AreaModule, "module"), (ColorBy::AreaFunction, "own function")];
+
+/// Shows the choice of property, and a key for each area.
+#[component]
+fn AreaLegend() -> Html {
+    let (file, shown) = (use_file(), use_shown());
+    let (device, moment, shown_color) = (shown.device.device, shown.moment().0, shown.ready.color);
+    let (by, selected) = (area_by(shown_color).unwrap_or_default(), shown.ready.kind.as_deref().cloned());
+    let rows = use_asked(Some(GetAreas { device, by, moment, selected }));
+    let choice = |(color, label): (ColorBy, &'static str)| {
+        let onclick = file.acting(move |_: MouseEvent| FileAction::ChooseColor(color));
+        html! {
+            <button type="button" aria-pressed={(color == shown_color).to_string()} {onclick}>{ label }</button>
+        }
+    };
+    html! {
+        <div class="timeline-categories">
+            <div class="segmented" role="group" aria-label="Areas by">{ for CHOICES.map(choice) }</div>
+            <ul class="numbers" aria-label="Areas">
+                <li>{ when(shown.moment().1) }</li>
+                { for rows.iter().flat_map(|rows| rows.iter()).map(|row| key(row, &file, shown_color)) }
+            </ul>
+        </div>
+    }
+}
+
+/// Shows an area with its bytes; those of a group are a button that selects it.
+fn key(row: &AreaRow, file: &FileHandle, color: ColorBy) -> Html {
+    let fill = shade::fill(row.color, color, file.scheme.theme()).css();
+    let content = html! {
+        <>
+            <svg class="timeline-key" viewBox="0 0 18 10" aria-hidden="true"><rect width="18" height="10" {fill} /></svg>
+            <span class="timeline-area">{ &row.label }</span><strong>{ format::bytes(row.bytes) }</strong>
+        </>
+    };
+    let entry = match row.kind.clone() {
+        None => content,
+        Some(kind) => {
+            let is_selected = row.is_selected;
+            let onclick =
+                file.acting(move |_: MouseEvent| FileAction::SelectKind((!is_selected).then(|| kind.clone())));
+            let (pressed, title) = (is_selected.to_string(), format!("Select {}", row.label));
+            html! { <button type="button" class="timeline-entry" aria-pressed={pressed} {title} {onclick}>{ content }</button> }
+        }
+    };
+    html! { <li data-area={row.label.clone()} title={row.label.clone()}>{ entry }</li> }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CategoryLine {
+    pub category: Category,
+    /// Number from which the colour is chosen.
+    pub color: u32,
+    pub name: &'static str,
+    pub size: String,
+}
+
+/// Returns all categories of the trace, in an order that does not depend on the moment.
+fn lines(bytes: &CategoryBytes) -> Vec<CategoryLine> {
+    let line = |&(category, size_bytes): &(Category, u64)| CategoryLine {
+        category,
+        color: category as u32 + 1,
+        name: name(category),
+        size: format::bytes(size_bytes),
+    };
+    bytes.rows.iter().map(line).collect()
+}
+
+/// Says which moment the bytes of the legend are of.
+fn when(is_pin: bool) -> &'static str {
+    if is_pin { "At the pin:" } else { "At the peak:" }
+}
+
+/// Returns a remark if the categories are a guess.
+fn doubt(bytes: &CategoryBytes) -> Option<&'static str> {
+    (bytes.basis == PhaseBasis::Curve).then_some("a guess: no stack identifies forward or backward")
+}
+
+fn name(category: Category) -> &'static str {
+    match category {
+        Category::Collective => "communication buffers",
+        Category::Unknown => "unknown purpose",
+        category => category.plural(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_legend_names_what_the_trace_has() {
+        let rows = vec![(Category::Parameter, 1 << 30), (Category::Activation, 3 << 30), (Category::Unknown, 0)];
+        let bytes = CategoryBytes { rows, basis: PhaseBasis::Operations, ..CategoryBytes::default() };
+        let lines = lines(&bytes);
+        let names: Vec<_> = lines.iter().map(|line| (line.color, line.name, line.size.as_str())).collect();
+        assert_eq!(
+            names,
+            [(1, "parameters", "1.00 GiB"), (4, "activations", "3.00 GiB"), (10, "unknown purpose", "0 B")]
+        );
+        assert_eq!(doubt(&bytes), None);
+        assert!(doubt(&CategoryBytes::default()).is_some(), "the curve alone is a guess");
     }
 }

@@ -9,22 +9,19 @@
 //!
 //! A picture records whether its colours are stacks or categories, so that none is drawn with the wrong palette.
 
-mod area_legend;
-pub mod categories;
 mod director;
 pub mod draw;
 mod input;
-mod legend;
+pub mod legend;
 pub mod model;
 mod paint;
-mod props;
 mod shown;
 mod stage;
 
 use self::director::Director;
 use self::legend::Legend;
 use self::paint::Painter;
-use self::props::{Given, TimelineProps};
+use self::shown::{Given, TimelineProps};
 use self::stage::Stage;
 use crate::hooks::{use_file, use_shown};
 use crate::platform::{ResizeListener, Surface};

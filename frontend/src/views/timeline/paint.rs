@@ -8,7 +8,7 @@
 //! A painter for WebGL2 was removed: either lays one image over the plot in each frame, so that it only saved looking
 //! up the colours of a new picture, on machines with a GPU alone, for 523 lines.
 
-use crate::ask::bands::{Band, bands};
+use crate::ask::raster::{Band, bands};
 use crate::ask::{OutlineStep, PictureData, View as Asked, raster};
 use crate::draw::color::Color;
 use crate::draw::shade;

@@ -1,14 +1,17 @@
-//! Pictures on the painter, and the data of a frame drawn from them.
+//! Properties of the timeline, pictures on the painter, and the data of a frame drawn from them.
 
+use super::draw::flags::Flag;
 use super::draw::initial::InitialBands;
 use super::draw::scene::{Frame, placements};
-use crate::ask::bands::owners;
-use crate::ask::{PictureData, View as Asked};
+use crate::ask::raster::owners;
+use crate::ask::{Hit, PictureData, View as Asked};
 use crate::draw::camera::Camera;
 use crate::draw::layout::Layout;
-use crate::state::Scheme;
+use crate::hooks::{FileHandle, Seen, ShownFile};
+use crate::state::{Issued, Scheme};
 use std::cell::OnceCell;
 use std::rc::Rc;
+use yew::prelude::*;
 
 /// A picture that was uploaded to the painter, with indices for looking things up in it.
 #[derive(Clone, Debug)]
@@ -43,3 +46,18 @@ pub(super) fn frame<'a>(
     let [overview, detail] = layers.each_ref().map(|layer| layer.as_ref().map(|shown| &shown.asked));
     Frame { layout, placements: placements(camera, overview, detail), theme: scheme.theme(), hovered, pinned }
 }
+
+#[derive(Clone, PartialEq, Properties)]
+pub struct TimelineProps {
+    /// Last command of the page, executed once per number.
+    pub command: Option<Issued>,
+    /// Bookmarks, the chosen event, and the measurement.
+    pub flags: Rc<Vec<Flag>>,
+    /// Called when another part comes into view.
+    pub on_view: Callback<Seen>,
+    /// Called with what is under the pointer, and with `None` when the pointer leaves the plot.
+    pub on_hover: Callback<Option<Hit>>,
+}
+
+/// What the stage draws from, without yew.
+pub(super) type Given = (FileHandle, Rc<ShownFile>, TimelineProps);

@@ -2,17 +2,15 @@
 
 use super::draw::axes;
 use super::draw::flags::Placed;
-use super::draw::history::History;
 use super::draw::labels::Labels;
 use super::draw::lane::{Lane, Pointed};
 use super::draw::markers::Marker;
 use super::draw::minimap::{self, Minimap};
+use super::draw::navigation::{History, step_beside, steps_along};
 use super::draw::plan::{Layer, Looks, Plan};
-use super::draw::steps::{step_beside, steps_along};
 use super::model as texts;
 use super::paint::Painter;
-use super::props::{Given, TimelineProps};
-use super::shown::{Shown, frame};
+use super::shown::{Given, Shown, TimelineProps, frame};
 use crate::ask::{Hit, Kind, Marks, PictureData, View as Asked};
 use crate::draw::camera::{Camera, Content, View};
 use crate::draw::gesture::{Gesture, Point};

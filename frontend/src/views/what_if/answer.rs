@@ -1,10 +1,17 @@
-//! Answer of the What-if tab: which settings or which GPU would have been enough.
+//! Answer of the What-if tab: which settings or which GPU would have been enough, the sweep over them, and the outcome
+//! of one beside the recording.
 
 use super::hook::SweepHandle;
-use super::model::{advised, answer, environment, findings, is_enough};
-use crate::ask::WhatIfSetup;
-use crate::components::copy_button::CopyButton;
+use super::model::{
+    FigureRow, SweepRow, Verdict, advised, answer, environment, figure_rows, findings, is_enough, plot, summary,
+    sweep_rows,
+};
+use crate::ask::{ReplayData, WhatIfSetup};
+use crate::components::buttons::CopyButton;
 use crate::components::icon::{Icon, IconName};
+use crate::components::picture::Picture;
+use crate::hooks::use_file;
+use crate::views::export::picture::use_easel;
 use std::rc::Rc;
 use yew::prelude::*;
 
@@ -79,5 +86,140 @@ fn advice(best: &str, setup: &WhatIfSetup, variable: &str, on_apply: &Callback<S
             </button>
             <CopyButton text={environment(best, variable)} label="Copy" />
         </>
+    }
+}
+
+#[derive(Clone, PartialEq, Properties)]
+pub(super) struct FigureTableProps {
+    /// Result of the replay, with the recording to compare with.
+    pub(super) data: ReplayData,
+}
+
+/// Shows the figures of the recording next to those of the replay.
+#[component]
+pub(super) fn FigureTable(props: &FigureTableProps) -> Html {
+    html! {
+        <table class="what-if-table" aria-label="Recorded and replayed">
+            <thead>
+                <tr>
+                    <th scope="col"><span class="visually-hidden">{ "Figure" }</span></th>
+                    <th scope="col">{ "Recorded" }</th>
+                    <th scope="col">{ "Replayed" }</th>
+                    <th scope="col"><span class="visually-hidden">{ "Comparison" }</span></th>
+                </tr>
+            </thead>
+            <tbody>{ for figure_rows(&props.data).into_iter().map(row) }</tbody>
+        </table>
+    }
+}
+
+fn row(row: FigureRow) -> Html {
+    let verdict = match row.verdict {
+        Verdict::Better => "better",
+        Verdict::Worse => "worse",
+        Verdict::Same | Verdict::Unknown => "same",
+    };
+    html! {
+        <tr>
+            <th scope="row" title={row.explanation}>{ row.label }</th>
+            <td class="numbers">{ row.recorded }</td>
+            <td class="numbers">{ row.replayed }</td>
+            <td class={classes!("what-if-verdict", verdict)}>{ row.verdict.word() }</td>
+        </tr>
+    }
+}
+
+#[derive(Clone, PartialEq, Properties)]
+pub(super) struct ReplayPlotProps {
+    /// Result of the replay, with the recording to compare with.
+    pub(super) data: ReplayData,
+    /// Settings and card of the replay.
+    pub(super) setup: WhatIfSetup,
+}
+
+/// Shows the live bytes, the reserved bytes as recorded and as replayed, and the card's memory.
+#[component]
+pub(super) fn ReplayPlot(props: &ReplayPlotProps) -> Html {
+    let scheme = use_file().scheme;
+    let drawn = (props.clone(), scheme);
+    let plot = use_memo(drawn, |(props, scheme)| plot(&props.data, &props.setup, scheme.theme()));
+    let easel = use_easel();
+    use_effect_with((easel, plot.clone(), scheme), |(easel, plot, scheme)| {
+        easel.put(0, plot.curves.saved(scheme.theme()));
+        let easel = easel.clone();
+        move || easel.clear(0)
+    });
+    let draw = use_callback((plot.clone(), scheme), |size, (plot, scheme)| plot.curves.sketch(size, scheme.theme()));
+    html! {
+        <figure class="what-if-plot">
+            <Picture {draw} label={summary(&props.data)} />
+            <figcaption class="what-if-legend">
+                <span class="what-if-key-live">{ "Live" }</span>
+                <span class="what-if-key-recorded">{ "Reserved, recorded" }</span>
+                <span class="what-if-key-replayed">{ "Reserved, replayed" }</span>
+                if plot.has_oom { <span class="what-if-key-oom">{ "Out of memory" }</span> }
+                if !plot.capacity_label.is_empty() {
+                    <span class={classes!("numbers", plot.has_capacity.then_some("what-if-key-card"))}>
+                        { plot.capacity_label.clone() }
+                    </span>
+                }
+            </figcaption>
+        </figure>
+    }
+}
+
+#[derive(Clone, PartialEq, Properties)]
+pub(super) struct SweepTableProps {
+    pub(super) sweep: SweepHandle,
+    /// Current setup, whose card the settings are tried on.
+    pub(super) setup: Rc<WhatIfSetup>,
+    /// Called with the settings to apply.
+    pub(super) on_apply: Callback<String>,
+}
+
+/// Shows the settings that were tried so far.
+#[component]
+pub(super) fn SweepTable(props: &SweepTableProps) -> Html {
+    let SweepTableProps { sweep, setup, on_apply } = props;
+    let Some(data) = &sweep.data else { return Html::default() };
+    let rows = sweep_rows(data).into_iter().map(|one| sweep_row(one, &setup.conf, on_apply));
+    html! {
+        <section class="what-if-sweep" tabindex="0" aria-label="Settings that were tried">
+            <table class="what-if-table">
+                <thead>
+                    <tr>
+                        <th scope="col">{ "Settings" }</th>
+                        <th scope="col">{ "Peak reserved" }</th>
+                        <th scope="col" class="what-if-calls">{ "Driver calls" }</th>
+                        <th scope="col">{ "Out of memory" }</th>
+                        <th scope="col"><span class="visually-hidden">{ "Apply" }</span></th>
+                    </tr>
+                </thead>
+                <tbody>{ for rows }</tbody>
+            </table>
+        </section>
+    }
+}
+
+fn sweep_row(row: SweepRow, shown: &str, on_apply: &Callback<String>) -> Html {
+    let SweepRow { conf, label, mark, reserved, calls, oom } = row;
+    let name = format!("Apply {label}");
+    let is_shown = conf == shown;
+    let onclick = on_apply.reform(move |_: MouseEvent| conf.clone());
+    html! {
+        <tr data-mark={mark}>
+            <th scope="row">
+                <code>{ label }</code>
+                if !mark.is_empty() { <span class="what-if-mark">{ mark }</span> }
+            </th>
+            <td class="numbers">{ reserved }</td>
+            <td class="numbers what-if-calls">{ calls }</td>
+            <td class="numbers">{ oom }</td>
+            <td>
+                <button type="button" class="button quiet" aria-label={name} disabled={is_shown} {onclick}>
+                    { if is_shown { "Applied" } else { "Apply" } }
+                </button>
+            </td>
+        </tr>
     }
 }

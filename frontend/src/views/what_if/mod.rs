@@ -5,19 +5,13 @@ pub mod model;
 
 mod answer;
 mod course;
-mod figures;
-mod plot;
 mod settings;
-mod sweep;
 
-use self::answer::SweepAnswer;
+use self::answer::{FigureTable, ReplayPlot, SweepAnswer, SweepTable};
 use self::course::CourseRows;
-use self::figures::FigureTable;
 use self::hook::{Replayed, SweepHandle, use_recorded_setup, use_replay, use_sweep};
 use self::model::{file_name, first_setup, notes, summary};
-use self::plot::ReplayPlot;
 use self::settings::SettingsForm;
-use self::sweep::SweepTable;
 use crate::ask::{RecordedSetup, WhatIfSetup, WriteReplay};
 use crate::hooks::{FileHandle, ShownFile, use_file, use_shown};
 use crate::platform::file_of;

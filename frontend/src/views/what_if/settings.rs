@@ -2,7 +2,7 @@
 
 use super::model::{FIELDS, Field, FieldKind, cards_with, environment, option, refusal, with_option};
 use crate::ask::{RecordedSetup, WhatIfSetup};
-use crate::components::copy_button::CopyButton;
+use crate::components::buttons::CopyButton;
 use crate::components::icon::{Icon, IconName};
 use crate::hooks::{FileHandle, use_file};
 use crate::state::Choice;

@@ -7,11 +7,13 @@ use crate::base::{StringId, StringTable};
 use crate::trace::{Annotation, ContextId, ContextTable, FrameTable, Settings, StackId, StackTable};
 use hashbrown::HashMap;
 
+use serde::{Deserialize, Serialize};
+
 /// Maximum number of examples of one kind.
 const EXAMPLES: usize = 4;
 
 /// Effect of cleaning on a trace, known before anything leaves the machine.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SanitizeReport {
     /// Paths that become shorter.
     pub paths: Change,
@@ -32,7 +34,7 @@ pub struct SanitizeReport {
 }
 
 /// Text that is in the copy.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Remaining {
     /// Place of the text; of several places, the one most likely to name somebody.
     pub kind: TextKind,
@@ -41,7 +43,7 @@ pub struct Remaining {
 }
 
 /// Place of a text in a copy, in order of how likely it is to name somebody.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum TextKind {
     /// Name of an annotation, such as a step.
     Annotation,
@@ -90,7 +92,7 @@ impl TextKind {
 }
 
 /// Texts that are changed or left out.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Change {
     /// Number of distinct texts.
     pub count: u64,
@@ -99,7 +101,7 @@ pub struct Change {
 }
 
 /// Frames of one package.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Package {
     /// Name of the package, or the kind of code.
     pub name: String,

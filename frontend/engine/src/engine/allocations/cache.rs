@@ -1,7 +1,7 @@
 //! Holds the most recent table of allocations or groups.
 
 use super::order::Order;
-use frontend::ask::{GroupBy, GroupKeyData, SelectionData, Sort};
+use frontend::ask::{Column, GroupBy, GroupKeyData, SelectionData, Sort};
 use shared::allocator::Settings;
 use shared::analysis::{AllocationId, Groups};
 use std::cell::RefCell;
@@ -40,18 +40,10 @@ pub(super) enum Rows {
 
 /// Number per allocation that sorts like a column.
 #[derive(Debug)]
-pub(super) enum Key {
-    Bytes,
-    Born,
-    Lifetime,
-    Category,
-    Died,
-    Phase,
-    Step,
-    Rounded(Settings),
-    Address,
-    Stream,
-    Pool,
-    /// Rank of each stack's title among all titles, by the stack's index.
-    Title(Vec<u32>),
+pub(super) struct Key {
+    pub(super) column: Column,
+    /// Settings by which requests were rounded.
+    pub(super) rounding: Settings,
+    /// Rank of each stack's title among all titles, by the stack's index; empty for other columns.
+    pub(super) title_ranks: Vec<u32>,
 }

@@ -1,7 +1,7 @@
 //! Writes all rows of a table of allocations, in their order, to a file.
 
 use super::cache::{Rows, Table};
-use super::facts;
+use super::columns;
 use crate::engine::ready::Ready;
 use crate::engine::sheets::{ALLOCATIONS, GROUPS};
 use frontend::ask::{Column, Columns, TableRequest};
@@ -44,7 +44,7 @@ impl Whole {
         let device = Cell::number(ready.device.index);
         match &mut self.table.rows {
             Rows::Allocations(order, key) => {
-                let (rounding, columns) = (facts::rounding(ready), self.columns);
+                let columns = self.columns;
                 order.window(0, usize::MAX, |id| key.of(ready, id)).iter().for_each(|&id| {
                     let Ready { trace, device: of, timeline, .. } = ready;
                     let allocations = &timeline.allocations;
@@ -55,10 +55,10 @@ impl Whole {
                     let added =
                         ADDED.iter().filter(|(column, _)| columns.has(*column)).map(|&(column, _)| match column {
                             Column::Phase => {
-                                facts::phase(ready, id).map_or(Cell::Nothing, |phase| Cell::text(phase.name()))
+                                columns::phase(ready, id).map_or(Cell::Nothing, |phase| Cell::text(phase.name()))
                             }
-                            Column::Step => facts::step(ready, id).map_or(Cell::Nothing, Cell::number),
-                            _ => Cell::number(rounding.block_bytes(allocation.size_bytes)),
+                            Column::Step => columns::step(ready, id).map_or(Cell::Nothing, Cell::number),
+                            _ => Cell::number(key.rounding.block_bytes(allocation.size_bytes)),
                         });
                     let cells = [
                         device.clone(),
@@ -71,7 +71,7 @@ impl Whole {
                         stream_of(trace, of, origin).map_or(Cell::Nothing, stream),
                         pool_of(trace, of, origin).map_or(Cell::Nothing, pool),
                         Cell::stack(stack),
-                        Cell::text(super::title(trace, stack)),
+                        Cell::text(columns::title(trace, stack)),
                         Cell::text(stack_callers(trace, stack)),
                     ];
                     out(&cells.into_iter().chain(added).collect::<Vec<_>>());

@@ -1,7 +1,7 @@
 //! Describes a job in words: its state, its progress and its result.
 
 use super::{task, time};
-use frontend::views::head::figures_model::{Emphasis, Figure};
+use frontend::views::head::model::{Emphasis, Figure};
 use shared::api::{JobOutcome, JobResource, JobState, JobTask, OutOfMemory, Progress, RecordingReport};
 use shared::base::format;
 

@@ -1,6 +1,6 @@
 //! State of a job as its events report it, during the run and afterwards.
 
-use frontend::views::head::figures_model::{Emphasis, Figure};
+use frontend::views::head::model::{Emphasis, Figure};
 use shared::api::{JobEvent, JobState, OutOfMemory, Progress, Recorded};
 use shared::base::format;
 

@@ -1,6 +1,6 @@
 //! Figures that follow from a config.
 
-use frontend::views::head::figures_model::{Emphasis, Figure};
+use frontend::views::head::model::{Emphasis, Figure};
 use shared::base::format;
 use shared::job::{Device, Job, Precision};
 

@@ -3,8 +3,7 @@
 //! Blocks narrower than 1.25 pixels are drawn together with their neighbours, never left out. The number of operations
 //! therefore depends on the pixels in view and not on the number of blocks.
 
-use super::groups::blocks_of;
-use super::plan::MapPlan;
+use super::plan::{MapPlan, blocks_of};
 use crate::ask::{BlockState, ColorBy, SegmentsData};
 use crate::draw::color::Color;
 use crate::draw::op::{Op, Point};

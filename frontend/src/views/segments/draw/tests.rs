@@ -1,6 +1,6 @@
 //! Tests of map layouts: each byte has a place, and each place has a block.
 
-use super::groups::block_at_addr;
+use super::plan::block_at_addr;
 use super::*;
 use crate::ask::{BlockRow, BlockState, SegmentRow, SegmentsData};
 use shared::draw::segment_lines::{GAP, HEAD, LEAST_WIDTH, Line, Run};

@@ -1,8 +1,8 @@
 //! Label on the bands of memory from before the trace.
 
 use super::places::Places;
-use crate::ask::bands::{Band, bands};
-use crate::ask::{PictureData, View as Asked, bands};
+use crate::ask::raster::{Band, bands};
+use crate::ask::{PictureData, View as Asked, raster};
 use crate::draw::camera::{Camera, View};
 use crate::draw::layout::Layout;
 use crate::draw::op::{Align, Font, Op};
@@ -24,7 +24,7 @@ pub struct InitialBands {
 impl InitialBands {
     /// Selects those rectangles of a picture.
     pub fn of(picture: &PictureData) -> Self {
-        Self { all: bands(&picture.bands).take_while(|band| band.owner == bands::INITIAL).collect() }
+        Self { all: bands(&picture.bands).take_while(|band| band.owner == raster::INITIAL).collect() }
     }
 
     /// Returns the label on the longest visible stretch, if it fits there.
@@ -113,7 +113,7 @@ mod tests {
     }
 
     fn band(x0: f32, x1: f32, y1: f32) -> Band {
-        Band { x0, x1, y0: 0.0, y1, owner: bands::INITIAL, color: 0 }
+        Band { x0, x1, y0: 0.0, y1, owner: raster::INITIAL, color: 0 }
     }
 
     #[track_caller]

@@ -3,18 +3,17 @@
 pub mod axes;
 pub mod capacity;
 pub mod flags;
-pub mod history;
 pub mod initial;
 pub mod labels;
 pub mod lane;
 pub mod markers;
 pub mod minimap;
+pub mod navigation;
 pub mod pieces;
 mod places;
 pub mod plan;
 mod rows;
 pub mod scene;
-pub mod steps;
 
 /// What the tests of several painters draw on.
 #[cfg(test)]

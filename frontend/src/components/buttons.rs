@@ -1,0 +1,114 @@
+//! Buttons that copy a text to the clipboard, or make a file and save it, and show the outcome.
+
+use super::icon::{Icon, IconName};
+use crate::platform::{Blob, copy_text, save};
+use gloo_timers::future::TimeoutFuture;
+use std::pin::Pin;
+use wasm_bindgen_futures::spawn_local;
+use yew::prelude::*;
+
+/// Time for which a button shows the outcome, in milliseconds.
+const SAID_MS: u32 = 1600;
+
+#[derive(Clone, PartialEq, Properties)]
+pub struct CopyButtonProps {
+    pub text: AttrValue,
+    /// Label before the button is pressed.
+    pub label: AttrValue,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Outcome {
+    Copied,
+    Failed,
+}
+
+/// Copies a text when pressed, and shows the outcome for a moment.
+#[component]
+pub fn CopyButton(props: &CopyButtonProps) -> Html {
+    let outcome = use_state_eq(|| None);
+    let onclick = {
+        let (text, outcome) = (props.text.clone(), outcome.clone());
+        move |_: MouseEvent| {
+            let (text, outcome) = (text.to_string(), outcome.clone());
+            spawn_local(async move {
+                let is_copied = copy_text(text).await;
+                outcome.set(Some(if is_copied { Outcome::Copied } else { Outcome::Failed }));
+                TimeoutFuture::new(SAID_MS).await;
+                outcome.set(None);
+            });
+        }
+    };
+    let (icon, label) = match *outcome {
+        None => (IconName::Copy, props.label.clone()),
+        Some(Outcome::Copied) => (IconName::Done, "Copied".into()),
+        Some(Outcome::Failed) => (IconName::Error, "Blocked by the browser".into()),
+    };
+    html! {
+        <button type="button" class="button quiet" {onclick}>
+            <Icon name={icon} /><span aria-live="polite">{ label }</span>
+        </button>
+    }
+}
+
+/// A file being made; fails with the reason why there is none.
+pub type Making = Pin<Box<dyn Future<Output = Result<Blob, String>>>>;
+
+#[derive(Clone, PartialEq, Properties)]
+pub struct ExportButtonProps {
+    /// Text of the button: the file's format.
+    pub label: AttrValue,
+    /// Tooltip and accessible name, which say what the button does.
+    pub title: AttrValue,
+    /// Name of the saved file.
+    pub name: AttrValue,
+    /// Makes the file.
+    pub make: Callback<(), Making>,
+}
+
+#[derive(Clone, PartialEq)]
+enum Step {
+    Idle,
+    Making,
+    Saved,
+    Failed(String),
+}
+
+/// Makes a file when pressed and saves it under `name`; the button is disabled meanwhile.
+#[component]
+pub fn ExportButton(props: &ExportButtonProps) -> Html {
+    let step = use_state_eq(|| Step::Idle);
+    let onclick = {
+        let (step, make, name) = (step.setter(), props.make.clone(), props.name.clone());
+        move |_: MouseEvent| {
+            let (step, making, name) = (step.clone(), make.emit(()), name.clone());
+            step.set(Step::Making);
+            spawn_local(async move {
+                let made = making
+                    .await
+                    .and_then(|file| save(&file, &name).map_err(|_| "the browser ran out of memory".to_owned()));
+                match made {
+                    Ok(()) => {
+                        step.set(Step::Saved);
+                        TimeoutFuture::new(SAID_MS).await;
+                        step.set(Step::Idle);
+                    }
+                    Err(reason) => step.set(Step::Failed(reason)),
+                }
+            });
+        }
+    };
+    let (icon, said) = match &*step {
+        Step::Idle => (IconName::Drop, String::new()),
+        Step::Making => (IconName::Again, "Creating the file…".to_owned()),
+        Step::Saved => (IconName::Done, format!("Saved as {}", props.name)),
+        Step::Failed(reason) => (IconName::Error, format!("Not saved: {reason}")),
+    };
+    let title = if said.is_empty() { props.title.to_string() } else { said.clone() };
+    html! {
+        <button type="button" class="button export-button" {onclick} {title} disabled={*step == Step::Making}
+            aria-label={props.title.clone()} data-export={props.name.clone()}>
+            <Icon name={icon} />{ &props.label }<span class="visually-hidden" role="status">{ said }</span>
+        </button>
+    }
+}

@@ -1,0 +1,52 @@
+//! Row of figures of the shown device, and a sentence about it: what ran, on what, and what went wrong or how much room
+//! is left.
+
+use super::model::{Emphasis, Figure, figures};
+use crate::hooks::use_shown;
+use crate::state::ReadyFile;
+use shared::report::RunOfDevice;
+use yew::prelude::*;
+
+/// Shows figures with their names; the explanation of each is its tooltip.
+#[component]
+pub fn FiguresRow() -> Html {
+    let shown = use_shown();
+    html! { <dl class="figures" data-figures="">{ for figures(&shown.device).iter().map(|row| figure(row, "figure")) }</dl> }
+}
+
+/// Returns a figure with its name; `class` is the CSS class and the prefix of those of its parts.
+pub fn figure(figure: &Figure, class: &'static str) -> Html {
+    let emphasis = match figure.emphasis {
+        Emphasis::Live => "live",
+        Emphasis::Reserved => "reserved",
+        Emphasis::Plain => "plain",
+        Emphasis::Error => "error",
+    };
+    html! {
+        <div class={classes!(class, emphasis)} title={figure.explanation}>
+            <dt>{ figure.label }</dt>
+            <dd class={classes!(format!("{class}-value"), "numbers")}>{ &figure.value }</dd>
+            if !figure.note.is_empty() {
+                <dd class={classes!(format!("{class}-note"), "numbers")}>{ &figure.note }</dd>
+            }
+        </div>
+    }
+}
+
+/// Shows the sentence; its line is reserved while findings are awaited, so that nothing moves when they arrive.
+#[component]
+pub fn Headline() -> Html {
+    let shown = use_shown();
+    let run = run_of(&shown.ready);
+    let has_problem = run.is_some_and(|run| run.has_problem);
+    html! {
+        <p class={classes!("headline", has_problem.then_some("problem"))} role="status" data-headline="">
+            { for run.map(|run| &run.headline) }
+        </p>
+    }
+}
+
+/// Returns the run of the shown device, once the findings have arrived; devices without memory have none.
+fn run_of(file: &ReadyFile) -> Option<&RunOfDevice> {
+    file.findings.as_ref()?.runs.iter().find(|run| run.device == file.device_index())
+}

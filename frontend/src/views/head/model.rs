@@ -1,0 +1,294 @@
+//! Texts and numbers above the timeline: figures of the device, names of open files, and notices about a readable file.
+
+use crate::ask::{DeviceFigures, Notice};
+use shared::base::{Moment, format};
+use shared::trace::Action;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Figure {
+    pub label: &'static str,
+    pub value: String,
+    /// Second, smaller figure; may be empty.
+    pub note: String,
+    /// Sentence that explains the figure.
+    pub explanation: &'static str,
+    pub emphasis: Emphasis,
+}
+
+/// Visual emphasis of a figure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Emphasis {
+    /// Colour of the outline of live bytes.
+    Live,
+    /// Colour of the line of reserved bytes.
+    Reserved,
+    /// No emphasis.
+    Plain,
+    /// Style of an error.
+    Error,
+}
+
+/// Returns the figures of a device, the most important ones first.
+pub fn figures(device: &DeviceFigures) -> Vec<Figure> {
+    let mut figures = vec![peak_live(device), peak_reserved(device), end_live(device), initial(device)];
+    figures.extend(out_of_memory(device));
+    figures.push(events(device));
+    figures.extend(duration(device));
+    figures.push(segments(device));
+    figures
+}
+
+fn peak_live(device: &DeviceFigures) -> Figure {
+    let note = match device.peak_moment {
+        0 if device.summary.events == 0 => String::new(),
+        moment => Moment(moment).to_string(),
+    };
+    Figure {
+        label: "Peak live",
+        value: format::bytes(device.summary.peak_live_bytes),
+        note,
+        explanation: "The highest total of requested sizes of live allocations at any moment.",
+        emphasis: Emphasis::Live,
+    }
+}
+
+fn peak_reserved(device: &DeviceFigures) -> Figure {
+    let used = format::percent(device.summary.peak_live_bytes, device.summary.peak_reserved_bytes);
+    Figure {
+        label: "Peak reserved",
+        value: format::bytes(device.summary.peak_reserved_bytes),
+        note: if device.summary.peak_reserved_bytes == 0 {
+            String::new()
+        } else {
+            format!("peak live is {used} of it")
+        },
+        explanation: "The highest total size of segments that PyTorch held from CUDA, in use or cached.",
+        emphasis: Emphasis::Reserved,
+    }
+}
+
+fn end_live(device: &DeviceFigures) -> Figure {
+    Figure {
+        label: "Live at the end",
+        value: format::bytes(device.summary.end_live_bytes),
+        note: format!("{} reserved", format::bytes(device.summary.reserved_bytes)),
+        explanation: "Live memory when the snapshot was taken.",
+        emphasis: Emphasis::Plain,
+    }
+}
+
+fn initial(device: &DeviceFigures) -> Figure {
+    let note = match device.summary.unmatched_frees {
+        0 => String::new(),
+        frees => format!("{} freed in the trace", format::count(frees)),
+    };
+    Figure {
+        label: "Before the trace",
+        value: format::bytes(device.summary.initial_bytes),
+        note,
+        explanation: "Memory that was live before the first event, derived from the final state and all events.",
+        emphasis: Emphasis::Plain,
+    }
+}
+
+fn out_of_memory(device: &DeviceFigures) -> Option<Figure> {
+    let count = action_count(device, Action::Oom).filter(|&count| count > 0)?;
+    Some(Figure {
+        label: "Out of memory",
+        value: format!("{}×", format::count(count)),
+        note: String::new(),
+        explanation: "How often an allocation failed because no memory was left.",
+        emphasis: Emphasis::Error,
+    })
+}
+
+fn events(device: &DeviceFigures) -> Figure {
+    let allocs = action_count(device, Action::Alloc).unwrap_or(0);
+    Figure {
+        label: "Events",
+        value: format::count(device.summary.events),
+        note: if device.summary.events == 0 { String::new() } else { format::counted(allocs, "allocation") },
+        explanation: "Recorded allocator events, such as allocations, frees and segment operations.",
+        emphasis: Emphasis::Plain,
+    }
+}
+
+fn duration(device: &DeviceFigures) -> Option<Figure> {
+    device.duration_us.map(|duration_us| Figure {
+        label: "Duration",
+        value: format::duration(duration_us),
+        note: String::new(),
+        explanation: "The time from the first to the last event.",
+        emphasis: Emphasis::Plain,
+    })
+}
+
+fn segments(device: &DeviceFigures) -> Figure {
+    Figure {
+        label: "Segments",
+        value: format::count(device.summary.segments),
+        note: format::counted(device.summary.blocks, "block"),
+        explanation: "Memory segments that PyTorch held from CUDA at the end, and the blocks in them.",
+        emphasis: Emphasis::Plain,
+    }
+}
+
+fn action_count(device: &DeviceFigures, of: Action) -> Option<u64> {
+    device.summary.actions.iter().find(|(action, _)| *action == of).map(|&(_, count)| count)
+}
+
+/// Returns the name of a device, given its CUDA index.
+pub fn device_name(index: i64) -> String {
+    if index < 0 { "Pinned host memory".to_owned() } else { format!("GPU {index}") }
+}
+
+/// Shorter common beginnings are not worth a cut.
+const LEAST_CUT: usize = 12;
+
+/// Returns the texts of the tabs: with several files, without the beginning that all names share.
+///
+/// The cut is at a separator, so that no word or number is torn apart.
+pub fn tab_texts(names: &[&str]) -> Vec<String> {
+    let cut = common_cut(names);
+    let text = |name: &&str| if cut == 0 { (*name).to_owned() } else { format!("…{}", &name[cut..]) };
+    names.iter().map(text).collect()
+}
+
+fn common_cut(names: &[&str]) -> usize {
+    let (Some(first), 2..) = (names.first(), names.len()) else { return 0 };
+    let common = |name: &&str| first.bytes().zip(name.bytes()).take_while(|(a, b)| a == b).count();
+    let shared = names.iter().map(common).min().unwrap_or(0);
+    let is_separator = |byte: u8| matches!(byte, b'-' | b'_' | b'.' | b' ' | b'=' | b'/');
+    let cut = first.bytes().take(shared).rposition(is_separator).map_or(0, |position| position + 1);
+    // Separators are ASCII, so that the cut is between characters; nothing must be left of no name.
+    let is_short = cut < LEAST_CUT || names.iter().any(|name| name.len() <= cut);
+    if is_short { 0 } else { cut }
+}
+
+/// Maximum number of notices that are shown without a summary that folds them.
+const SHOWN_AT_MOST: usize = 1;
+
+/// Code of the notice about a request that failed.
+const OUT_OF_MEMORY: &str = "out-of-memory";
+
+/// Returns the word that a screen reader says before a notice.
+pub fn severity_word(notice: &Notice) -> &'static str {
+    match notice.severity.as_str() {
+        "error" => "Error",
+        "warning" => "Warning",
+        _ => "Note",
+    }
+}
+
+/// Returns true if the notices are folded at first.
+pub fn is_folded(notices: &[Notice]) -> bool {
+    notices.len() > SHOWN_AT_MOST
+}
+
+/// Returns the notices about a device and those about the whole file.
+///
+/// That memory ran out is not among them: the headline, the figures and the timeline of the device say so.
+pub fn notices_of(notices: &[Notice], device: i64) -> Vec<Notice> {
+    let is_here = |notice: &&Notice| notice.device.is_none_or(|index| index == device);
+    notices.iter().filter(|notice| is_here(notice) && notice.code != OUT_OF_MEMORY).cloned().collect()
+}
+
+/// Summarizes the notices in one line: `1 error, 2 warnings, 3 notes`.
+pub fn summary(notices: &[Notice]) -> String {
+    let counted = |severity: &str, noun: &str| {
+        let count = notices.iter().filter(|notice| notice.severity == severity).count() as u64;
+        (count > 0).then(|| format::counted(count, noun))
+    };
+    let parts = [counted("error", "error"), counted("warning", "warning"), counted("info", "note")];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use shared::report::Summary;
+
+    fn device() -> DeviceFigures {
+        DeviceFigures {
+            summary: Summary {
+                events: 12_000,
+                actions: vec![(Action::Alloc, 5000), (Action::Oom, 1)],
+                peak_live_bytes: 3 << 30,
+                peak_reserved_bytes: 4 << 30,
+                ..Summary::default()
+            },
+            peak_moment: 101,
+            duration_us: Some(2_500_000),
+            ..DeviceFigures::default()
+        }
+    }
+
+    #[track_caller]
+    fn check(device: &DeviceFigures, label: &str, value: &str, note: &str) {
+        let all = figures(device);
+        let figure = all.iter().find(|figure| figure.label == label).expect("the figure is there");
+        assert_eq!((figure.value.as_str(), figure.note.as_str()), (value, note));
+    }
+
+    #[test]
+    fn figures_have_words() {
+        check(&device(), "Peak live", "3.00 GiB", "after event 100");
+        check(&device(), "Peak reserved", "4.00 GiB", "peak live is 75 % of it");
+        check(&device(), "Out of memory", "1×", "");
+        check(&device(), "Events", "12,000", "5,000 allocations");
+        check(&device(), "Duration", "2.50 s", "");
+        check(&DeviceFigures { peak_moment: 0, ..device() }, "Peak live", "3.00 GiB", "before the first event");
+    }
+
+    #[test]
+    fn what_a_trace_does_not_have_is_left_out() {
+        let empty = DeviceFigures::default();
+        assert!(figures(&empty).iter().all(|figure| figure.label != "Duration" && figure.label != "Out of memory"));
+        check(&empty, "Events", "0", "");
+    }
+
+    #[test]
+    fn host_memory_is_no_gpu() {
+        assert_eq!(device_name(3), "GPU 3");
+        assert_eq!(device_name(-1), "Pinned host memory");
+    }
+
+    #[track_caller]
+    fn check_names_model(names: &[&str], texts: &[&str]) {
+        assert_eq!(tab_texts(names), texts);
+    }
+
+    #[test]
+    fn names_show_where_they_differ() {
+        check_names_model(
+            &["cornell-runs_rank0.pickle", "cornell-runs_rank12.pickle"],
+            &["…rank0.pickle", "…rank12.pickle"],
+        );
+        check_names_model(&["snapshot-before.pickle"], &["snapshot-before.pickle"]);
+        check_names_model(&["a_1.pickle", "a_2.pickle"], &["a_1.pickle", "a_2.pickle"]);
+        check_names_model(&["training-run-é.json", "training-run-è.json"], &["…é.json", "…è.json"]);
+        check_names_model(&["same-name-of-two.json", "same-name-of-two.json"], &["…json", "…json"]);
+        check_names_model(&[], &[]);
+    }
+
+    fn notice(severity: &str) -> Notice {
+        Notice { severity: severity.into(), ..Notice::default() }
+    }
+
+    #[test]
+    fn many_notices_have_one_line() {
+        let notices = [notice("warning"), notice("info"), notice("warning")];
+        assert_eq!(summary(&notices), "2 warnings, 1 note");
+        assert!(is_folded(&notices) && !is_folded(&notices[..1]));
+    }
+
+    #[test]
+    fn a_notice_about_another_device_waits_until_that_is_shown() {
+        let about = |device| Notice { device, ..notice("info") };
+        let notices = [about(None), about(Some(0)), about(Some(1))];
+        assert_eq!(notices_of(&notices, 1), [about(None), about(Some(1))]);
+        assert_eq!(notices_of(&notices, -1), [about(None)]);
+        let failed = Notice { code: OUT_OF_MEMORY.into(), ..about(Some(1)) };
+        assert_eq!(notices_of(&[failed], 1), [], "the headline says it");
+    }
+}
