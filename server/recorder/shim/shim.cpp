@@ -11,8 +11,6 @@
 #include "driver.cpp"
 #include "offload.cpp"
 #include "parallel.cpp"
-#include "tensor.cpp"
-#include "pipeline.cpp"
 #include "fsdp.cpp"
 #include "fsdp_memory.cpp"
 #include "results.cpp"

@@ -32,7 +32,7 @@ pub mod program;
 pub use self::core::{Allocator, OutOfMemory, PendingFree};
 pub use address_space::{AddressOrder, AddressSpace};
 pub use block::{BlockId, BlockUse};
-pub use conf::ConfError;
+pub use conf::{ConfError, options};
 pub use counters::{Counters, Gauge};
 pub use driver::{Driver, LAST_ADDR, VirtualCard};
 pub use event::{Event, EventKind};

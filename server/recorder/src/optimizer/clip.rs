@@ -2,8 +2,8 @@
 
 use tch::Tensor;
 
-use super::held::{self, Active};
 use super::lists::{self, List};
+use super::step::Active;
 use crate::Result;
 use crate::numbers::Numbers as _;
 
@@ -17,10 +17,10 @@ pub(super) fn clip_grad_norm(active: &Active, max_norm: f64, sharded: bool) -> R
         return Ok(());
     }
     let _no_grad = tch::no_grad_guard();
-    let total_norm = if sharded { total_norm_of_shards(gradients)? } else { total_norm(active)? };
+    let total_norm = if sharded { total_norm_of_shards(gradients)? } else { total_norm(gradients)? };
     let coefficient = total_norm.add_number(EPSILON)?.f_reciprocal()?.multiply_number(max_norm)?;
     let clamped = coefficient.at_most_number(1.0)?;
-    held::summed(active)?.mul_tensor_(&clamped)?;
+    gradients.mul_tensor_(&clamped)?;
     // Python drops its variables in the order in which they were assigned.
     drop(coefficient);
     drop(clamped);
@@ -28,10 +28,10 @@ pub(super) fn clip_grad_norm(active: &Active, max_norm: f64, sharded: bool) -> R
 }
 
 /// Returns the Euclidean norm of all gradients together.
-fn total_norm(active: &Active) -> Result<Tensor> {
-    let norms = held::summed(active)?.norm()?;
-    let stacked = Tensor::f_stack(&held::apart(&norms, active)?, 0)?;
-    lists::norm(&held::together(&stacked, active)?)
+fn total_norm(gradients: &List) -> Result<Tensor> {
+    let norms = gradients.norm()?;
+    let stacked = Tensor::f_stack(&norms, 0)?;
+    lists::norm(&stacked)
 }
 
 /// Returns the norm of sharded gradients: the squared norms of the shards are summed over the processes.

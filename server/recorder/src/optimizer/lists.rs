@@ -120,11 +120,6 @@ impl List {
         self.tensors.push(tensor);
     }
 
-    /// Returns a list of handles of the same tensors.
-    pub(super) fn share(&self) -> Self {
-        self.iter().map(Tensor::shallow_clone).collect()
-    }
-
     /// Returns `self + alpha * other` in new tensors.
     pub(super) fn add(&self, other: &Self, alpha: f64) -> Result<Self> {
         // SAFETY: see `List`.

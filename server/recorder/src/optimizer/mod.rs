@@ -9,7 +9,6 @@ mod lists;
 mod adam;
 mod clip;
 mod eight_bit;
-mod held;
 mod offload;
 mod scaler;
 mod sgd;
@@ -18,18 +17,16 @@ mod step;
 pub use scaler::GradScaler;
 
 use shared::job::{self, OptimizerImplementation, OptimizerKind, OptimizerStorage, ZeroGrad};
-use tch::Tensor;
 
 use crate::Result;
 use crate::builder::Parameter;
 use crate::place::Module;
 use adam::Adam;
 use eight_bit::EightBit;
-use held::Active;
 use lists::List;
 use offload::Offload;
 use sgd::Sgd;
-use step::{Scaling, Step};
+use step::{Active, Scaling, Step};
 
 #[derive(Debug)]
 pub struct Optimizer {
@@ -41,16 +38,6 @@ pub struct Optimizer {
     offload: Option<Offload>,
     /// True if each parameter is a shard of a larger one.
     sharded: bool,
-    whole: Option<Whole>,
-}
-
-/// The parameters of all processes, if each process steps only a share of them.
-#[derive(Debug)]
-pub(crate) struct Whole {
-    /// Parameters in the order of the model.
-    pub(crate) parameters: Vec<Parameter>,
-    /// Tensors that the weights are views of, if any.
-    pub(crate) _buckets: Vec<Tensor>,
 }
 
 #[derive(Debug)]
@@ -86,17 +73,7 @@ impl Optimizer {
             }
         };
         let (module, implementation) = (Module::named(name), config.implementation);
-        Ok(Self { module, rule, implementation, parameters, offload, sharded: false, whole: None })
-    }
-
-    /// Makes the optimizer clip and clear the gradients of all processes' parameters.
-    pub(crate) fn with_whole(self, whole: Option<Whole>) -> Self {
-        Self { whole, ..self }
-    }
-
-    /// Returns the parameters whose gradients are clipped and cleared.
-    fn all(&self) -> &[Parameter] {
-        self.whole.as_ref().map_or(&self.parameters, |whole| &whole.parameters)
+        Ok(Self { module, rule, implementation, parameters, offload, sharded: false })
     }
 
     /// Sets whether the parameters are shards.
@@ -128,10 +105,8 @@ impl Optimizer {
     }
 
     /// Returns true if steps unscale gradients and check for infinities themselves: `_step_supports_amp_scaling`.
-    ///
-    /// `ZeroRedundancyOptimizer` does not forward this flag of the optimizer inside it.
     fn is_fused(&self) -> bool {
-        self.implementation == OptimizerImplementation::Fused && self.whole.is_none()
+        self.implementation == OptimizerImplementation::Fused
     }
 
     /// Clears the gradients.
@@ -142,7 +117,7 @@ impl Optimizer {
     pub fn zero_grad(&mut self, how: ZeroGrad) -> Result<()> {
         if how == ZeroGrad::SetToNone {
             self.offload.iter().for_each(Offload::reset_gradients);
-            self.all().iter().for_each(|parameter| lists::reset_gradient(&parameter.tensor));
+            self.parameters.iter().for_each(|parameter| lists::reset_gradient(&parameter.tensor));
             return Ok(());
         }
         let gradients = self.gradients()?;
@@ -158,11 +133,12 @@ impl Optimizer {
     ///
     /// Returns an error if an operation fails.
     pub fn clip_grad_norm(&self, max_norm: f64) -> Result<()> {
-        Module::named("clip_grad_norm").run(|| clip::clip_grad_norm(&Active::of(self.all())?, max_norm, self.sharded))
+        Module::named("clip_grad_norm")
+            .run(|| clip::clip_grad_norm(&Active::of(&self.parameters)?, max_norm, self.sharded))
     }
 
     /// Returns the existing gradients.
     fn gradients(&self) -> Result<List> {
-        Ok(Active::of(self.all())?.gradients)
+        Ok(Active::of(&self.parameters)?.gradients)
     }
 }

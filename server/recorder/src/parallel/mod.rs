@@ -1,7 +1,7 @@
 //! Runs a network on several devices or processes, wrapped as PyTorch wraps it.
 //!
-//! `ddp` averages gradients among processes, `zero` gives each a share of the optimizer's state, `fsdp` a shard of each
-//! parameter, `tensor` a part of each layer, and `pipeline` some of the layers; one of the processes is recorded.
+//! `ddp` averages gradients among processes, and `fsdp` gives each a shard of each parameter; one of the processes is
+//! recorded.
 //!
 //! This file has `nn.DataParallel`: each device runs a replica of the model on its part of the batch, in one process.
 //! Weights, gradients, optimizer and loss are on the first device, which therefore needs the most memory. Python runs
@@ -16,10 +16,7 @@
 mod copies;
 mod ddp;
 pub mod fsdp;
-mod pipeline;
-mod tensor;
 mod traffic;
-mod zero;
 
 use std::rc::Rc;
 
@@ -27,10 +24,6 @@ use shared::job::{Gather, Job, Parallel};
 use tch::{Device, Tensor};
 
 pub(crate) use self::copies::Copies;
-pub(crate) use self::pipeline::pipeline;
-pub use self::tensor::Holding;
-pub(crate) use self::tensor::{Readers, TensorParallel, wait_for_collectives};
-pub(crate) use self::zero::share;
 use crate::Result;
 use crate::builder::Builder;
 use crate::model::{self, Batch, Network, Output};

@@ -27,7 +27,7 @@ pub(super) struct Embeddings {
 
 impl Embeddings {
     pub(super) fn new(builder: &Builder, config: &job::Bert) -> Result<Self> {
-        let hidden = config.encoder.hidden.cast_signed();
+        let hidden = config.hidden.cast_signed();
         let positions = config.max_positions.cast_signed();
         let embedding =
             |name, rows: u64| Embedding::new(&builder.child(name), rows.cast_signed(), hidden, INITIALIZER_RANGE);
@@ -37,8 +37,8 @@ impl Embeddings {
             token: embedding("token", config.vocabulary)?,
             position: embedding("position", config.max_positions)?,
             kind: embedding("token_type", config.token_types)?,
-            norm: Norm::new(&builder.child("norm"), job::Norm::LayerNorm(config.encoder.norm_epsilon), hidden)?,
-            dropout: Dropout::new(&builder.child("dropout"), config.encoder.residual_dropout),
+            norm: Norm::new(&builder.child("norm"), job::Norm::LayerNorm(config.norm_epsilon), hidden)?,
+            dropout: Dropout::new(&builder.child("dropout"), config.residual_dropout),
             position_ids: {
                 let mut ids = buffer("position_ids")?;
                 ids.f_copy_(&numbers::range(positions, tch::Device::Cpu)?.f_unsqueeze(0)?)?;

@@ -19,7 +19,7 @@ pub(super) struct Head {
 }
 
 impl Head {
-    pub(super) fn new(builder: &Builder, config: &job::Encoder, tokens: &Tensor) -> Result<Self> {
+    pub(super) fn new(builder: &Builder, config: &job::Bert, tokens: &Tensor) -> Result<Self> {
         let hidden = config.hidden.cast_signed();
         let transform = builder.child("transform");
         let epsilon = job::Norm::LayerNorm(config.norm_epsilon);

@@ -33,7 +33,7 @@ struct Residual {
 }
 
 impl Layer {
-    pub(super) fn new(builder: &Builder, config: &job::Encoder) -> Result<Self> {
+    pub(super) fn new(builder: &Builder, config: &job::Bert) -> Result<Self> {
         let (builder, block) = builder.block();
         let (hidden, inner) = (config.hidden.cast_signed(), config.intermediate.cast_signed());
         let attention = builder.child("attention");
@@ -43,7 +43,7 @@ impl Layer {
         let feed_forward = builder.child("mlp");
         Ok(Self {
             block,
-            attention: SelfAttention::new(&attention, projections, None, kernel, config.head_dim()),
+            attention: SelfAttention::new(&attention, projections, kernel, config.head_dim()),
             attention_output: Residual::new(&attention.child("output"), config, config.hidden)?,
             up: Linear::normal(&feed_forward.child("up"), hidden, inner, true, INITIALIZER_RANGE)?,
             activation: Activation::new(&feed_forward.child("activation"), config.activation),
@@ -66,7 +66,7 @@ impl Layer {
 }
 
 impl Residual {
-    fn new(builder: &Builder, config: &job::Encoder, inputs: u64) -> Result<Self> {
+    fn new(builder: &Builder, config: &job::Bert, inputs: u64) -> Result<Self> {
         let hidden = config.hidden.cast_signed();
         Ok(Self {
             module: builder.module(),

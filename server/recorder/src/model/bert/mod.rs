@@ -35,9 +35,9 @@ impl Bert {
     pub fn new(config: &job::Bert, sequence: u64, builder: &Builder) -> Result<Self> {
         let embeddings = Embeddings::new(&builder.child("embedding"), config)?;
         let layers = builder.child("layers");
-        let layer = |index: u64| Layer::new(&layers.child(&index.to_string()), &config.encoder).map(Shared::new);
-        let layers = (0..config.encoder.layers).map(layer).collect::<Result<_>>()?;
-        let head = Head::new(&builder.child("head"), &config.encoder, embeddings.tokens())?;
+        let layer = |index: u64| Layer::new(&layers.child(&index.to_string()), config).map(Shared::new);
+        let layers = (0..config.layers).map(layer).collect::<Result<_>>()?;
+        let head = Head::new(&builder.child("head"), config, embeddings.tokens())?;
         Ok(Self {
             embeddings,
             layers,

@@ -40,33 +40,22 @@ pub(in crate::model) struct Conv2dShape {
     pub(in crate::model) stride: i64,
 }
 
-/// `torch.nn.Conv2d`, padded so that stride 1 keeps the size of the image.
+/// `torch.nn.Conv2d` without a bias, padded so that stride 1 keeps the size of the image.
 #[derive(Debug)]
 pub(in crate::model) struct Conv2d {
     module: Module,
     shape: Conv2dShape,
     weight: Tensor,
-    bias: Option<Tensor>,
 }
 
 impl Conv2d {
-    /// Creates a convolution without bias.
     pub(in crate::model) fn new(builder: &Builder, shape: Conv2dShape, layout: Layout) -> Result<Self> {
         let Conv2dShape { inputs, outputs, kernel, .. } = shape;
         let fan_out = (outputs * kernel * kernel) as f64;
         let weight =
             builder.parameter("weight", &[outputs, inputs, kernel, kernel], Init::Normal((2.0 / fan_out).sqrt()))?;
         layout.apply(&weight)?;
-        Ok(Self { module: builder.module(), shape, weight, bias: None })
-    }
-
-    /// Creates a convolution with a bias, both with PyTorch's initial values.
-    pub(in crate::model) fn with_bias(builder: &Builder, shape: Conv2dShape) -> Result<Self> {
-        let Conv2dShape { inputs, outputs, kernel, .. } = shape;
-        let bound = Init::Uniform(1.0 / ((inputs * kernel * kernel) as f64).sqrt());
-        let weight = builder.parameter("weight", &[outputs, inputs, kernel, kernel], bound)?;
-        let bias = Some(builder.parameter("bias", &[outputs], bound)?);
-        Ok(Self { module: builder.module(), shape, weight, bias })
+        Ok(Self { module: builder.module(), shape, weight })
     }
 
     pub(in crate::model) fn forward(&self, input: &Tensor) -> Result<Tensor> {
@@ -74,10 +63,9 @@ impl Conv2d {
         let padding = kernel / 2;
         self.module.run(|| {
             // Autocast casts the operands of an operation from the last to the first.
-            let bias = self.bias.as_ref().map(autocast::weight).transpose()?;
             let weight = autocast::weight(&self.weight)?;
             let input = autocast::activation(input)?;
-            input.f_conv2d(&weight, bias.as_ref(), [stride, stride], [padding, padding], [1, 1], 1)
+            input.f_conv2d(&weight, None::<&Tensor>, [stride, stride], [padding, padding], [1, 1], 1)
         })
     }
 }

@@ -4,7 +4,6 @@ use tch::Tensor;
 
 use crate::Result;
 use crate::builder::{Builder, Init};
-use crate::parallel::TensorParallel;
 use crate::place::Module;
 
 /// Value of `padding_idx` that no index has.
@@ -15,27 +14,21 @@ const NO_PADDING: i64 = -1;
 pub(in crate::model) struct Embedding {
     module: Module,
     weight: Tensor,
-    split: Option<TensorParallel>,
 }
 
 impl Embedding {
-    /// Creates an embedding with normally distributed rows; `rows` counts those of all processes.
+    /// Creates an embedding with normally distributed rows.
     pub(in crate::model) fn new(builder: &Builder, rows: i64, features: i64, deviation: f64) -> Result<Self> {
-        let split = builder.split();
-        let rows = split.map_or(rows, |split| split.part(rows));
         let weight = builder.parameter("weight", &[rows, features], Init::Normal(deviation))?;
-        Ok(Self { module: builder.module(), weight, split })
+        Ok(Self { module: builder.module(), weight })
     }
 
-    /// Returns the rows of this process, of shape (rows, features).
+    /// Returns the weight, of shape (rows, features).
     pub(in crate::model) fn weight(&self) -> &Tensor {
         &self.weight
     }
 
     pub(in crate::model) fn forward(&self, indices: &Tensor) -> Result<Tensor> {
-        self.module.run(|| match self.split {
-            Some(split) => split.embedding(&self.weight, indices),
-            None => Tensor::f_embedding(&self.weight, indices, NO_PADDING, false, false),
-        })
+        self.module.run(|| Tensor::f_embedding(&self.weight, indices, NO_PADDING, false, false))
     }
 }

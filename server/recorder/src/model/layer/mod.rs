@@ -10,7 +10,6 @@ mod embedding;
 mod linear;
 mod lora;
 mod norm;
-mod patches;
 
 pub(super) use activation::Activation;
 pub(super) use attention::{Attended, AttentionKernel, SelfAttention};
@@ -22,4 +21,3 @@ pub(super) use embedding::Embedding;
 pub(super) use linear::{INITIALIZER_RANGE, Linear};
 pub(super) use lora::Adapter;
 pub(super) use norm::Norm;
-pub(super) use patches::Patches;

@@ -6,7 +6,6 @@ use tch::{Kind, Tensor};
 use crate::Result;
 use crate::builder::{Builder, Init};
 use crate::numbers::Numbers as _;
-use crate::parallel::TensorParallel;
 use crate::place::Module;
 
 /// A norm over the features of each token.
@@ -15,7 +14,6 @@ pub(in crate::model) struct Norm {
     module: Module,
     weight: Tensor,
     rule: Rule,
-    split: Option<TensorParallel>,
 }
 
 #[derive(Debug)]
@@ -33,7 +31,7 @@ impl Norm {
             }
             job::Norm::RmsNorm(epsilon) => Rule::RootMeanSquare { epsilon },
         };
-        Ok(Self { module: builder.module(), weight, rule, split: builder.split() })
+        Ok(Self { module: builder.module(), weight, rule })
     }
 
     pub(in crate::model) fn forward(&self, input: &Tensor) -> Result<Tensor> {
@@ -48,17 +46,7 @@ impl Norm {
     /// Follows `LlamaRMSNorm`, which computes in 32 bits, whatever the dtype of the input.
     fn root_mean_square(&self, input: &Tensor, epsilon: f64) -> Result<Tensor> {
         let mut features = input.f_to_kind(Kind::Float)?;
-        let squared = match self.split {
-            // In backward the gradient of the scaled features arrives first.
-            Some(split) => {
-                let [scaled, squared] = split.fork(&features)?;
-                features = scaled;
-                squared
-            }
-            None => features.shallow_clone(),
-        };
-        let variance = squared.power_number(2)?.f_mean_dim(-1, true, None)?;
-        drop(squared);
+        let variance = features.power_number(2)?.f_mean_dim(-1, true, None)?;
         features = {
             let shifted = variance.add_number(epsilon)?;
             let factor = shifted.f_rsqrt()?;

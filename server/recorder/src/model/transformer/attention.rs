@@ -10,7 +10,6 @@ use super::surroundings::Surroundings;
 use crate::Result;
 use crate::builder::Builder;
 use crate::model::layer::{Attended, AttentionKernel, Dropout};
-use crate::parallel::{Readers, TensorParallel};
 use crate::pass::Pass;
 use crate::place::Module;
 
@@ -22,7 +21,6 @@ pub(super) struct Attention {
     kernel: AttentionKernel,
     out: Dense,
     dropout: Dropout,
-    split: Option<TensorParallel>,
 }
 
 /// Projections of features to queries, keys and values.
@@ -68,7 +66,6 @@ impl Attention {
             kernel: AttentionKernel::new(config),
             out: dense("out", [widths[0], hidden])?,
             dropout: Dropout::new(&builder.child("dropout"), config.dropout.residual),
-            split: builder.split(),
         })
     }
 
@@ -81,8 +78,7 @@ impl Attention {
         pass: &Pass,
     ) -> Result<Attended> {
         self.module.run(|| {
-            let mut inputs = Readers::new(self.split, input, 3)?;
-            let (mut query, mut key, mut value) = self.projections.forward(&mut inputs, self.heads, pass)?;
+            let (mut query, mut key, mut value) = self.projections.forward(input, self.heads, pass)?;
             if let Some(angles) = surroundings.angles {
                 (query, key) = rotate(&query, &key, angles)?;
             }
@@ -102,19 +98,19 @@ impl Attention {
 
 impl Projections {
     /// Returns queries, keys and values of shape (samples, heads, tokens, features of a head).
-    fn forward(&self, inputs: &mut Readers, heads: Heads, pass: &Pass) -> Result<(Tensor, Tensor, Tensor)> {
+    fn forward(&self, input: &Tensor, heads: Heads, pass: &Pass) -> Result<(Tensor, Tensor, Tensor)> {
         let [query, key, value] = match self {
             Self::Joined(dense) => {
-                let parts = dense.forward(&inputs.next()?, pass)?.f_split_with_sizes(heads.widths(), 2)?;
+                let parts = dense.forward(input, pass)?.f_split_with_sizes(heads.widths(), 2)?;
                 let [query, key, value] = &parts[..] else { unreachable!("three widths make three parts") };
                 [heads.split(query)?, heads.split(key)?, heads.split(value)?]
             }
             Self::Separate(separate) => {
                 let [query, key, value] = &**separate;
                 [
-                    heads.split(&query.forward(&inputs.next()?, pass)?)?,
-                    heads.split(&key.forward(&inputs.next()?, pass)?)?,
-                    heads.split(&value.forward(&inputs.next()?, pass)?)?,
+                    heads.split(&query.forward(input, pass)?)?,
+                    heads.split(&key.forward(input, pass)?)?,
+                    heads.split(&value.forward(input, pass)?)?,
                 ]
             }
         };

@@ -6,8 +6,6 @@ use tch::Tensor;
 use crate::Result;
 use crate::builder::{Builder, Init};
 use crate::model::layer::{Adapter, INITIALIZER_RANGE, Linear};
-use crate::parallel::Holding;
-use crate::parallel::TensorParallel;
 use crate::pass::{Pass, autocast};
 use crate::place::Module;
 
@@ -16,17 +14,6 @@ use crate::place::Module;
 pub(super) struct Dense {
     base: Base,
     adapter: Option<Adapter>,
-    divided: Option<Divided>,
-}
-
-/// Split of a layer among processes.
-///
-/// Layers whose output goes to the residual stream are split by inputs, all others by outputs.
-#[derive(Debug)]
-struct Divided {
-    module: Module,
-    split: TensorParallel,
-    by_inputs: bool,
 }
 
 #[derive(Debug)]
@@ -48,7 +35,6 @@ pub(super) struct DenseShape {
 
 impl Dense {
     pub(super) fn new(builder: &Builder, config: &Transformer, shape: DenseShape) -> Result<Self> {
-        let builder = &builder.held(Holding::Part);
         let base = match config.family {
             TransformerFamily::Llama => {
                 Linear::normal(builder, shape.inputs, shape.outputs, shape.bias, INITIALIZER_RANGE).map(Base::Linear)?
@@ -59,24 +45,10 @@ impl Dense {
                     .map(Base::Conv1d)?
             }
         };
-        let divided = |split| Divided { module: builder.module(), split, by_inputs: shape.residual };
-        Ok(Self {
-            base,
-            adapter: Adapter::new(builder, shape.inputs, shape.outputs)?,
-            divided: builder.split().map(divided),
-        })
+        Ok(Self { base, adapter: Adapter::new(builder, shape.inputs, shape.outputs)? })
     }
 
     pub(super) fn forward(&self, input: &Tensor, pass: &Pass) -> Result<Tensor> {
-        let Some(Divided { module, split, by_inputs }) = &self.divided else { return self.own(input, pass) };
-        module.run(|| match by_inputs {
-            true => split.leave(&self.own(input, pass)?),
-            false => self.own(&split.enter(input)?, pass),
-        })
-    }
-
-    /// Applies the weights of this process to an input.
-    fn own(&self, input: &Tensor, pass: &Pass) -> Result<Tensor> {
         let output = match &self.base {
             Base::Linear(linear) => linear.forward(input)?,
             Base::Conv1d(conv1d) => conv1d.forward(input)?,

@@ -7,7 +7,6 @@ use super::dense::{Dense, DenseShape};
 use crate::Result;
 use crate::builder::Builder;
 use crate::model::layer::{Activation, Dropout};
-use crate::parallel::{Readers, TensorParallel};
 use crate::pass::Pass;
 use crate::place::Module;
 
@@ -20,7 +19,6 @@ pub(super) struct Mlp {
     activation: Activation,
     down: Dense,
     dropout: Dropout,
-    split: Option<TensorParallel>,
 }
 
 impl Mlp {
@@ -38,16 +36,14 @@ impl Mlp {
             activation: Activation::new(&builder.child("activation"), config.activation),
             down: dense("down", [inner, hidden])?,
             dropout: Dropout::new(&builder.child("dropout"), config.dropout.residual),
-            split: builder.split(),
         })
     }
 
     pub(super) fn forward(&self, input: &Tensor, pass: &Pass) -> Result<Tensor> {
         self.module.run(|| {
-            let mut inputs = Readers::new(self.split, input, 2)?;
             let inner = match &self.gate {
-                Some(gate) => self.gated(gate, &mut inputs, pass)?,
-                None => self.activation.forward(self.up.forward(&inputs.next()?, pass)?)?,
+                Some(gate) => self.gated(gate, input, pass)?,
+                None => self.activation.forward(self.up.forward(input, pass)?)?,
             };
             let output = self.down.forward(&inner, pass)?;
             drop(inner);
@@ -56,9 +52,9 @@ impl Mlp {
     }
 
     /// Computes `act_fn(gate_proj(x)) * up_proj(x)`.
-    fn gated(&self, gate: &Dense, inputs: &mut Readers, pass: &Pass) -> Result<Tensor> {
-        let gate = self.activation.forward(gate.forward(&inputs.next()?, pass)?)?;
-        let up = self.up.forward(&inputs.next()?, pass)?;
+    fn gated(&self, gate: &Dense, input: &Tensor, pass: &Pass) -> Result<Tensor> {
+        let gate = self.activation.forward(gate.forward(input, pass)?)?;
+        let up = self.up.forward(input, pass)?;
         gate.f_mul(&up)
     }
 }

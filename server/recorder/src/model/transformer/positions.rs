@@ -16,11 +16,6 @@ pub(super) fn ids(tokens: i64, device: Device) -> Result<Tensor> {
     range.add_number(0)?.f_unsqueeze(0)
 }
 
-/// Returns the positions as a script passes them: `torch.arange(tokens, device=device).unsqueeze(0)`.
-pub(super) fn given(tokens: i64, device: Device) -> Result<Tensor> {
-    numbers::range(tokens, device)?.f_unsqueeze(0)
-}
-
 /// Creates the embedding of positions, if they are learned.
 pub(super) fn learned(builder: &Builder, config: &job::Transformer) -> Result<Option<Embedding>> {
     if config.positions != Positions::Learned {

@@ -33,7 +33,7 @@ pub(in crate::model) struct AttentionKernel {
 /// Steps of the softmax in eager attention.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Softmax {
-    /// In 32 bits, whatever the dtype around it: Llama, ViT.
+    /// In 32 bits, whatever the dtype around it: Llama.
     Wide,
     /// In the dtype of the scores, then cast to that of the values: GPT-2.
     AsValues,
@@ -68,25 +68,7 @@ impl AttentionKernel {
     }
 
     /// Creates BERT's attention; the process uses its backend, as for [`AttentionKernel::new`].
-    pub(in crate::model) fn bert(config: &job::Encoder) -> Self {
-        Self::encoder(config, Softmax::Plain)
-    }
-
-    /// Creates a vision transformer's attention; the process uses its backend, as for [`AttentionKernel::new`].
-    pub(in crate::model) fn vit(config: &job::Encoder) -> Self {
-        Self::encoder(config, Softmax::Wide)
-    }
-
-    /// Creates attention without mask and dropout, which must not be eager.
-    ///
-    /// The process uses its backend, as for [`AttentionKernel::new`].
-    pub(in crate::model) fn plain(attention: job::Attention, head_dim: i64) -> Self {
-        backend::select(attention);
-        let scale = (head_dim as f64).powf(-0.5);
-        Self { kind: attention, scale, group: 1, dropout: 0.0, causal: false, softmax: Softmax::Plain }
-    }
-
-    fn encoder(config: &job::Encoder, softmax: Softmax) -> Self {
+    pub(in crate::model) fn bert(config: &job::Bert) -> Self {
         backend::select(config.attention);
         Self {
             kind: config.attention,
@@ -94,7 +76,7 @@ impl AttentionKernel {
             group: 1,
             dropout: config.attention_dropout,
             causal: false,
-            softmax,
+            softmax: Softmax::Plain,
         }
     }
 

@@ -16,8 +16,6 @@ pub(in crate::model) struct SelfAttention {
     query: Linear,
     key: Linear,
     value: Linear,
-    /// Output projection, if it is part of this module; queries, keys and values then outlive it.
-    out: Option<Linear>,
     kernel: AttentionKernel,
     head_dim: i64,
 }
@@ -27,11 +25,10 @@ impl SelfAttention {
     pub(in crate::model) fn new(
         builder: &Builder,
         [query, key, value]: [Linear; 3],
-        out: Option<Linear>,
         kernel: AttentionKernel,
         head_dim: u64,
     ) -> Self {
-        Self { module: builder.module(), query, key, value, out, kernel, head_dim: head_dim.cast_signed() }
+        Self { module: builder.module(), query, key, value, kernel, head_dim: head_dim.cast_signed() }
     }
 
     /// Returns features of shape (samples, tokens, features), and the probabilities of eager attention.
@@ -42,9 +39,6 @@ impl SelfAttention {
             let value = self.split(&self.value.forward(input)?)?;
             let Attended { mut output, probabilities } = self.kernel.forward([&query, &key, &value], None, pass)?;
             output = output.f_flatten(2, 3)?;
-            if let Some(out) = &self.out {
-                output = out.forward(&output)?;
-            }
             drop((query, key, value));
             Ok(Attended { output, probabilities })
         })

@@ -1,4 +1,6 @@
-//! Draws the sizes of all batches of a job; the recorder and the comparison with Python use the same algorithm.
+//! Sizes of the batches of a training.
+//!
+//! The recorder and the comparison with Python draw them by the same algorithm:
 //!
 //! ```text
 //! samples = 10, batch = 4       4 4 2 | 4 4 2 | 4 ...
@@ -8,8 +10,9 @@
 
 use std::cmp::Reverse;
 
-use super::Spread;
-use crate::job::{Model, Training};
+use super::data::Spread;
+use super::model::Model;
+use super::training::Training;
 
 /// Size of a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

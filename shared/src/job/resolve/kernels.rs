@@ -3,14 +3,11 @@
 //! The rules are those of `sdp_utils.cpp` in PyTorch 2.11. A forced kernel that can't run is an error there too, but
 //! only in the middle of the run.
 
-use super::super::attention::Attention;
 use super::super::card::{Card, ComputeCapability};
-use super::super::encoder::Encoder;
-use super::super::model::{Dropout, Model};
-use super::super::resolved::Job;
+use super::super::model::Model;
 use super::super::training::{Device, Precision};
-use super::super::unet::Unet;
-use super::Resolver;
+use super::super::transformer::Attention;
+use super::{Job, Resolver};
 
 const TURING: ComputeCapability = ComputeCapability { major: 7, minor: 5 };
 const AMPERE: ComputeCapability = ComputeCapability { major: 8, minor: 0 };
@@ -25,23 +22,16 @@ struct Heads {
 }
 
 impl Heads {
-    /// Returns one entry for each size of heads in a model.
-    fn all(model: &Model) -> Vec<Self> {
-        let encoder = match model {
-            Model::Mlp(_) | Model::ResNet(_) | Model::Rnn(_) | Model::Cnn(_) => return Vec::new(),
-            Model::Transformer(transformer) => {
-                let Dropout { attention: dropout, .. } = transformer.dropout;
-                return vec![Self { attention: transformer.attention, head_dim: transformer.head_dim, dropout }];
+    fn of(model: &Model) -> Option<Self> {
+        match model {
+            Model::Mlp(_) | Model::ResNet(_) | Model::Rnn(_) | Model::Cnn(_) => None,
+            Model::Transformer(model) => {
+                Some(Self { attention: model.attention, head_dim: model.head_dim, dropout: model.dropout.attention })
             }
-            Model::Unet(Unet { channels, heads, attention, .. }) => {
-                let of = |channels: &u64| Self { attention: *attention, head_dim: channels / heads, dropout: 0.0 };
-                return channels.iter().map(of).collect();
+            Model::Bert(model) => {
+                Some(Self { attention: model.attention, head_dim: model.head_dim(), dropout: model.attention_dropout })
             }
-            Model::Bert(bert) => &bert.encoder,
-            Model::Vit(vit) => &vit.encoder,
-        };
-        let Encoder { attention, attention_dropout: dropout, .. } = *encoder;
-        vec![Self { attention, head_dim: encoder.head_dim(), dropout }]
+        }
     }
 }
 
@@ -57,9 +47,9 @@ impl Resolver {
 
     pub(super) fn check_attention(&mut self, job: &Job) {
         let cards = cards(&job.device);
-        let reason = Heads::all(&job.model).iter().find_map(|heads| {
-            why_not(heads, job.precision)
-                .or_else(|| cards.iter().find_map(|card| why_not_on(heads, job.precision, card)))
+        let reason = Heads::of(&job.model).and_then(|heads| {
+            why_not(&heads, job.precision)
+                .or_else(|| cards.iter().find_map(|card| why_not_on(&heads, job.precision, card)))
         });
         if let Some(reason) = reason {
             self.problem("model.attention", reason, "remove it to let PyTorch choose one that can run");
