@@ -3,10 +3,9 @@
 use shared::job::{self, TransformerFamily};
 use tch::Tensor;
 
-use super::cache::Cache;
 use super::dense::{Dense, DenseShape};
+use super::positions::Surroundings;
 use super::positions::rotate;
-use super::surroundings::Surroundings;
 use crate::Result;
 use crate::builder::Builder;
 use crate::model::layer::{Attended, AttentionKernel, Dropout};
@@ -128,5 +127,30 @@ impl Heads {
     fn split(self, features: &Tensor) -> Result<Tensor> {
         let [samples, tokens, _] = features.size()[..] else { unreachable!("features are of samples and tokens") };
         features.f_view([samples, tokens, -1, self.features])?.f_transpose(1, 2)
+    }
+}
+
+/// Keys and values of the layers so far: `DynamicCache`.
+#[derive(Debug, Default)]
+pub(super) struct Cache {
+    layers: Vec<[Tensor; 2]>,
+}
+
+impl Cache {
+    /// Concatenates a layer's keys and values to an empty tensor, which copies them, and returns the copies.
+    ///
+    /// The empty tensor has the dtype of the keys: under autocast this casts the values to 32 bits, as in Python, once
+    /// rotary positions have cast the keys to 32 bits.
+    pub(super) fn update(&mut self, key: &Tensor, value: &Tensor) -> Result<(Tensor, Tensor)> {
+        let nothing = Tensor::f_empty([0], (key.kind(), key.device()))?;
+        let key = Tensor::f_cat(&[&nothing, key], -2)?;
+        let value = Tensor::f_cat(&[&nothing, value], -2)?;
+        self.layers.push([key.shallow_clone(), value.shallow_clone()]);
+        Ok((key, value))
+    }
+
+    /// Returns all keys and values, layer by layer.
+    pub(super) fn into_tensors(self) -> impl Iterator<Item = Tensor> {
+        self.layers.into_iter().flatten()
     }
 }

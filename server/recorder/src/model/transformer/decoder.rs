@@ -4,9 +4,9 @@ use shared::job::{self, TransformerFamily};
 use tch::Tensor;
 
 use super::attention::Attention;
-use super::cache::Cache;
-use super::mlp::Mlp;
-use super::surroundings::Surroundings;
+use super::attention::Cache;
+use super::dense::Mlp;
+use super::positions::Surroundings;
 use crate::Result;
 use crate::builder::Builder;
 use crate::model::layer::{Attended, Norm};

@@ -1,11 +1,11 @@
-//! Linear layers of GPT-2 and Llama.
+//! Linear layers of GPT-2 and Llama, and the multi-layer perceptron that consists of them.
 
-use shared::job::{Transformer, TransformerFamily};
+use shared::job::{self, Transformer, TransformerFamily};
 use tch::Tensor;
 
 use crate::Result;
 use crate::builder::{Builder, Init};
-use crate::model::layer::{Adapter, INITIALIZER_RANGE, Linear};
+use crate::model::layer::{Activation, Adapter, Dropout, INITIALIZER_RANGE, Linear};
 use crate::pass::{Pass, autocast};
 use crate::place::Module;
 
@@ -92,5 +92,54 @@ impl Conv1d {
             shape.push(self.weight.size()[1]);
             output.f_view(&shape[..])
         })
+    }
+}
+
+/// Projections of the features of each token to more features and back.
+#[derive(Debug)]
+pub(super) struct Mlp {
+    module: Module,
+    gate: Option<Dense>,
+    up: Dense,
+    activation: Activation,
+    down: Dense,
+    dropout: Dropout,
+}
+
+impl Mlp {
+    pub(super) fn new(builder: &Builder, config: &job::Transformer) -> Result<Self> {
+        let (hidden, inner) = (config.hidden.cast_signed(), config.intermediate.cast_signed());
+        let dense = |name, [inputs, outputs]: [i64; 2]| {
+            let shape = DenseShape { inputs, outputs, bias: config.mlp_bias, residual: name == "down" };
+            Dense::new(&builder.child(name), config, shape)
+        };
+        let gated = config.activation == job::Activation::SwiGlu;
+        Ok(Self {
+            module: builder.module(),
+            gate: if gated { Some(dense("gate", [hidden, inner])?) } else { None },
+            up: dense("up", [hidden, inner])?,
+            activation: Activation::new(&builder.child("activation"), config.activation),
+            down: dense("down", [inner, hidden])?,
+            dropout: Dropout::new(&builder.child("dropout"), config.dropout.residual),
+        })
+    }
+
+    pub(super) fn forward(&self, input: &Tensor, pass: &Pass) -> Result<Tensor> {
+        self.module.run(|| {
+            let inner = match &self.gate {
+                Some(gate) => self.gated(gate, input, pass)?,
+                None => self.activation.forward(self.up.forward(input, pass)?)?,
+            };
+            let output = self.down.forward(&inner, pass)?;
+            drop(inner);
+            self.dropout.forward(&output, pass)
+        })
+    }
+
+    /// Computes `act_fn(gate_proj(x)) * up_proj(x)`.
+    fn gated(&self, gate: &Dense, input: &Tensor, pass: &Pass) -> Result<Tensor> {
+        let gate = self.activation.forward(gate.forward(input, pass)?)?;
+        let up = self.up.forward(input, pass)?;
+        gate.f_mul(&up)
     }
 }

@@ -1,23 +1,16 @@
 //! Decoder-only language models: GPT-2, Llama and models like Llama, as in Hugging Face's transformers 5.
 
 mod attention;
-mod cache;
 mod decoder;
 mod dense;
-mod loss;
-mod mask;
-mod mlp;
 mod positions;
-mod surroundings;
 
 use shared::job;
-use tch::{Device, Kind, Tensor};
+use tch::{Device, Kind, Reduction, Tensor};
 
-use self::cache::Cache;
+use self::attention::Cache;
 use self::decoder::Decoder;
-use self::mask::Sequences;
-use self::positions::Rotary;
-use self::surroundings::Surroundings;
+use self::positions::{Rotary, Sequences, Surroundings};
 use super::layer::{Dropout, Embedding, INITIALIZER_RANGE, Linear, Norm};
 use super::{Batch, Network, Output};
 use crate::Result;
@@ -119,13 +112,13 @@ impl Transformer {
     fn mask(&self, embedded: &Tensor, ids: &Tensor, cached: bool) -> Result<Option<Tensor>> {
         let [samples, tokens] = [embedded.size()[0], embedded.size()[1]];
         if !cached {
-            mask::look_for_packed_sequences(ids, samples)?;
+            positions::look_for_packed_sequences(ids, samples)?;
         }
         if !self.eager {
             return Ok(None);
         }
         let (kind, device) = (embedded.kind(), embedded.device());
-        mask::written_out(Sequences { samples, tokens, kind, device }).map(Some)
+        positions::written_out(Sequences { samples, tokens, kind, device }).map(Some)
     }
 }
 
@@ -176,6 +169,27 @@ impl Network for Transformer {
             let head = self.head.clone();
             return chunked.causal(&output.logits, &batch[1].1, move |hidden| head.forward(hidden));
         }
-        self.loss.run(|| loss::causal(&output.logits, &batch[1].1))
+        self.loss.run(|| causal_loss(&output.logits, &batch[1].1))
     }
+}
+
+/// Label of tokens without a prediction: the one after the last token.
+const IGNORED: i64 = -100;
+
+/// Computes cross entropy in 32 bits against the labels shifted by one token: `ForCausalLMLoss`.
+fn causal_loss(logits: &Tensor, labels: &Tensor) -> Result<Tensor> {
+    let vocabulary = logits.size().last().copied().unwrap_or_default();
+    let logits = logits.f_to_kind(Kind::Float)?;
+    let padded = labels.f_pad([0, 1], "constant", IGNORED as f64)?;
+    let shifted = padded.f_slice(-1, 1, None, 1)?.f_contiguous()?;
+    let loss = logits.f_view([-1, vocabulary])?.f_cross_entropy_loss(
+        &shifted.f_view([-1])?,
+        None::<&Tensor>,
+        Reduction::Mean,
+        IGNORED,
+        0.0,
+    )?;
+    drop(logits);
+    drop((padded, shifted));
+    Ok(loss)
 }

@@ -1,11 +1,9 @@
 //! Attention between tokens, computed from queries, keys and values.
+#![allow(unsafe_code, reason = "tch has no switch for attention's backends")]
 
-mod backend;
-mod own;
+use std::ffi::c_int;
 
-pub(in crate::model) use own::SelfAttention;
-
-use shared::job;
+use shared::job::{self, Attention};
 use tch::{Kind, Tensor};
 
 use crate::Result;
@@ -53,7 +51,7 @@ pub(in crate::model) struct Attended {
 impl AttentionKernel {
     /// Creates the attention of a transformer; from here on the whole process uses its backend.
     pub(in crate::model) fn new(config: &job::Transformer) -> Self {
-        backend::select(config.attention);
+        select(config.attention);
         Self {
             kind: config.attention,
             scale: (config.head_dim as f64).powf(-0.5),
@@ -69,7 +67,7 @@ impl AttentionKernel {
 
     /// Creates BERT's attention; the process uses its backend, as for [`AttentionKernel::new`].
     pub(in crate::model) fn bert(config: &job::Bert) -> Self {
-        backend::select(config.attention);
+        select(config.attention);
         Self {
             kind: config.attention,
             scale: (config.head_dim() as f64).powf(-0.5),
@@ -149,5 +147,28 @@ impl AttentionKernel {
         let [batch, count, tokens, features] = heads.size()[..] else { unreachable!("heads have four dimensions") };
         let shared = heads.f_unsqueeze(2)?.f_expand([batch, count, self.group, tokens, features], false)?;
         shared.f_reshape([batch, count * self.group, tokens, features])
+    }
+}
+
+unsafe extern "C" {
+    fn snapscope_attention_backends(flash: c_int, efficient: c_int, cudnn: c_int, math: c_int);
+}
+
+/// Allows only one backend, as `torch.nn.attention.sdpa_kernel` does, or all of them for PyTorch to choose from.
+///
+/// The switches are global to the process, so that they also apply to threads of the autograd engine.
+fn select(attention: Attention) {
+    let allowed = |backend| {
+        let any = matches!(attention, Attention::Sdpa | Attention::Eager);
+        c_int::from(any || attention == backend)
+    };
+    // SAFETY: no pointer is passed.
+    unsafe {
+        snapscope_attention_backends(
+            allowed(Attention::Flash),
+            allowed(Attention::Efficient),
+            allowed(Attention::Cudnn),
+            allowed(Attention::Math),
+        );
     }
 }
