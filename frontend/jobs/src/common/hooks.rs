@@ -1,10 +1,11 @@
-//! Hook that reads a resource of the server once or repeatedly.
+//! Hooks that several pages share: answers of the server, and the token of the browser's tab.
 
-use frontend::platform::{ApiError, ApiRequest};
-use gloo_timers::callback::Timeout;
-use serde::de::DeserializeOwned;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
+
+use frontend::platform::{ApiError, ApiRequest, keep_token};
+use gloo_timers::callback::Timeout;
+use serde::de::DeserializeOwned;
 use wasm_bindgen_futures::spawn_local;
 use yew::prelude::*;
 
@@ -117,4 +118,38 @@ impl<T: DeserializeOwned + PartialEq + 'static> Fetch<T> {
             *this.timer.borrow_mut() = Some(Timeout::new(wait_ms, move || Self::ask(&next)));
         }
     }
+}
+
+/// State of the token dialog, with the callback that waits for the token.
+#[derive(Clone, PartialEq)]
+pub(crate) struct TokenHandle {
+    waiting: UseStateHandle<Option<Callback<()>>>,
+}
+
+impl TokenHandle {
+    /// True while the dialog is open.
+    pub(crate) fn is_asked(&self) -> bool {
+        self.waiting.is_some()
+    }
+
+    /// Opens the dialog; `then` is called once there is a token.
+    pub(crate) fn ask(&self, then: Callback<()>) {
+        self.waiting.set(Some(then));
+    }
+
+    /// Stores the token and calls the waiting callback, or closes the dialog if there is none.
+    pub(crate) fn answer(&self, token: Option<String>) {
+        let waiting = (*self.waiting).clone();
+        self.waiting.set(None);
+        if let (Some(token), Some(then)) = (token, waiting) {
+            keep_token(Some(&token));
+            then.emit(());
+        }
+    }
+}
+
+/// Returns the state of the token dialog.
+#[hook]
+pub(crate) fn use_token() -> TokenHandle {
+    TokenHandle { waiting: use_state_eq(|| None) }
 }

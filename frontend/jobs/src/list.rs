@@ -1,14 +1,65 @@
-//! List of the latest jobs, kept up to date.
+//! Page with the list of jobs, which is kept up to date, and the gallery.
+
+use std::rc::Rc;
+
+use frontend::components::icon::{Icon, IconName};
+use frontend::platform::{set_title, site_url};
+use shared::api::{JobList as Jobs, JobResource, JobState, JobTask, ServerLimits};
+use yew::prelude::*;
 
 use crate::common::browser::{clock_ms, local_time};
-use crate::common::model::route::Route;
-use crate::common::model::{job, task, time};
-use crate::common::refusal_note::RefusalNote;
-use crate::common::state_badge::StateBadge;
-use crate::common::use_fetched::{Fetched, use_fetched};
-use frontend::platform::site_url;
-use shared::api::{JobList as Jobs, JobResource, JobState, JobTask};
-use yew::prelude::*;
+use crate::common::hooks::{Fetched, use_fetched};
+use crate::common::model::route::{Route, Start};
+use crate::common::model::{job, task};
+use crate::common::parts::RefusalNote;
+use crate::common::parts::StateBadge;
+use crate::gallery::Gallery;
+
+#[derive(Clone, PartialEq, Properties)]
+pub(crate) struct ListPageProps {
+    pub limits: Rc<ServerLimits>,
+}
+
+/// Shows the jobs above the gallery's configs.
+#[component]
+pub(crate) fn ListPage(props: &ListPageProps) -> Html {
+    use_effect_with((), |()| set_title("Jobs – Snapscope"));
+    html! {
+        <main class="page">
+            <header class="page-head">
+                <div>
+                    <h1 class="page-title">{ "Record a training run" }</h1>
+                    <p class="hint">{ "Run a training config on a virtual or real GPU to get its memory snapshot." }</p>
+                </div>
+                <a class="button primary" href={site_url(&Route::new_job(Start::Example).path())}>
+                    <Icon name={IconName::Add} />{ "New job" }
+                </a>
+            </header>
+            if props.limits.is_recorder_being_built {
+                <p class="note" role="status">
+                    <Icon name={IconName::Info} />
+                    { "The recorder is still being built on this machine, which takes some minutes. Jobs that you submit \
+                       now start when it is ready." }
+                </p>
+            } else if props.limits.kinds.is_empty() {
+                <p class="note warning" role="status">
+                    <Icon name={IconName::Warning} />
+                    { "No worker is available. Submitted jobs wait until a worker takes them." }
+                </p>
+            }
+            { for props.limits.problems.iter().map(|(kind, problem)| html! {
+                <p class="note warning" role="status">
+                    <Icon name={IconName::Warning} />
+                    <span class="note-text">
+                        { format!("No job can run on {kind} at this time: {problem}. The worker tries again every minute.") }
+                    </span>
+                </p>
+            }) }
+            <JobList />
+            <Gallery />
+        </main>
+    }
+}
 
 /// Number of jobs that are shown at first; "Show more" adds twice as many.
 const PART: u32 = 10;
@@ -90,7 +141,7 @@ fn line(resource: &JobResource) -> Html {
                 <span class="job-outcome numbers">{ job::outcome(resource) }</span>
                 <span class="job-took numbers">{ job::took(resource) }</span>
                 <time class="job-when numbers" title={local_time(resource.created_ms)}>
-                    { time::ago(clock_ms(), resource.created_ms) }
+                    { job::ago(clock_ms(), resource.created_ms) }
                 </time>
                 if resource.state == JobState::Running {
                     <progress class="job-bar" max="1" value={share.map(|share| share.to_string())}
