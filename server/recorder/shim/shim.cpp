@@ -1,11 +1,9 @@
 // All of the shim in one unit: reading libtorch's headers takes longer than the rest, and is done once.
 #include "place.cpp"
 #include "numbers.cpp"
-#include "memory.cpp"
+#include "settings.cpp"
 #include "history.cpp"
-#include "autocast.cpp"
 #include "lists.cpp"
-#include "attention.cpp"
 #include "checkpoint.cpp"
 #include "data.cpp"
 #include "driver.cpp"
@@ -14,5 +12,4 @@
 #include "fsdp.cpp"
 #include "fsdp_memory.cpp"
 #include "results.cpp"
-#include "ranks.cpp"
 #include "ddp.cpp"

@@ -13,12 +13,7 @@ mod step;
 
 pub use scaler::GradScaler;
 
-use adam::Adam;
-use eight_bit::EightBit;
-use lists::List;
-use sgd::Sgd;
 use shared::job::{self, OptimizerImplementation, OptimizerKind, OptimizerStorage, ZeroGrad};
-use step::{Active, Scaling, Step};
 use tch::Tensor;
 
 use crate::Result;
@@ -26,6 +21,11 @@ use crate::builder::Parameter;
 use crate::numbers::Numbers as _;
 use crate::place::Module;
 use crate::saving::HostOptimizer;
+use adam::Adam;
+use eight_bit::EightBit;
+use lists::List;
+use sgd::Sgd;
+use step::{Active, Scaling, Step};
 
 #[derive(Debug)]
 pub struct Optimizer {

@@ -7,8 +7,6 @@
 //! how much is reserved. The collectives are left out, which use none of PyTorch's memory.
 #![allow(unsafe_code, reason = "every call into shim/fsdp.cpp is here")]
 
-use std::ffi::{c_char, c_void};
-
 use shared::job::{self, Fsdp, Job};
 use tch::{Kind, Tensor};
 
@@ -16,7 +14,7 @@ use crate::Result;
 use crate::model::{Batch, Network, Output};
 use crate::pass::Pass;
 use crate::place::Module;
-use crate::shim::check;
+use crate::shim::{Message, Pointer, check, made, pointer};
 
 /// Module of what the root gathers and reduces.
 const ROOT: &str = "fsdp";
@@ -38,7 +36,6 @@ pub struct Block {
 }
 
 // SAFETY: only one thread at a time runs a block, as with `Shared` of `pass::checkpoint`, and groups are never freed.
-#[allow(unsafe_code, reason = "a group is a pointer into the shim")]
 unsafe impl Send for Block {}
 
 impl Block {
@@ -66,9 +63,6 @@ impl Block {
         })
     }
 }
-
-type Pointer = *mut c_void;
-type Message = *mut c_char;
 
 #[repr(C)]
 struct RawPolicy {
@@ -160,11 +154,8 @@ impl Group {
     ///
     /// Returns an error if memory runs out for the parameters.
     pub(super) fn pre_forward(self, input: &Tensor) -> Result<Tensor> {
-        let mut out = std::ptr::null_mut();
         // SAFETY: groups are never freed, and the input outlives the call.
-        check(unsafe { snapscope_fsdp_pre_forward(self.group, pointer(input), &mut out) })?;
-        // SAFETY: without a message it is a new handle that belongs to the caller.
-        Ok(unsafe { Tensor::from_ptr(out.cast()) })
+        made(|out| unsafe { snapscope_fsdp_pre_forward(self.group, pointer(input), out) })
     }
 
     /// Frees the gathered parameters until backward reaches one of the outputs.
@@ -179,10 +170,6 @@ impl Group {
         // SAFETY: groups are never freed, and the outputs outlive the call.
         check(unsafe { snapscope_fsdp_post_forward(self.group, outputs.as_ptr(), outputs.len()) })
     }
-}
-
-fn pointer(tensor: &Tensor) -> Pointer {
-    tensor.as_ptr().cast_mut().cast()
 }
 
 /// A sharded model, which casts its inputs and gathers the parameters that belong to no block.

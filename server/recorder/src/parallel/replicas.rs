@@ -3,25 +3,15 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
-use std::ffi::{c_char, c_void};
 
 use tch::{TchError, Tensor};
 
 use crate::Result;
 use crate::place::Module;
-use crate::shim::check;
-
-type Pointer = *mut c_void;
-type Message = *mut c_char;
+use crate::shim::{Message, Pointer, RawList, check, made, pointer};
 
 /// Device that everything is gathered on.
 const FIRST: i64 = 0;
-
-#[repr(C)]
-struct RawList {
-    tensors: *const Pointer,
-    count: usize,
-}
 
 #[repr(C)]
 struct RawDevices {
@@ -41,10 +31,6 @@ impl RawDevices {
     }
 }
 
-fn pointer(tensor: &Tensor) -> Pointer {
-    tensor.as_ptr().cast_mut().cast()
-}
-
 /// Takes ownership of tensors that the shim has made.
 fn take(pointers: &[Pointer]) -> Vec<Tensor> {
     // SAFETY: without a message each pointer is a new tensor that belongs to the caller.
@@ -62,9 +48,8 @@ pub(super) fn broadcast(tensors: &[&Tensor], devices: &[i64]) -> Result<Vec<Tens
     }
     let pointers: Vec<_> = tensors.iter().map(|tensor| pointer(tensor)).collect();
     let mut out = vec![std::ptr::null_mut(); tensors.len() * devices.len()];
-    let list = RawList { tensors: pointers.as_ptr(), count: pointers.len() };
     // SAFETY: the tensors outlive the call, and `out` has room for as many for each device.
-    check(unsafe { snapscope_broadcast(list, RawDevices::of(devices), out.as_mut_ptr()) })?;
+    check(unsafe { snapscope_broadcast(RawList::of(&pointers), RawDevices::of(devices), out.as_mut_ptr()) })?;
     Ok(take(&out))
 }
 
@@ -88,12 +73,8 @@ pub(super) fn scatter(batch: &Tensor, devices: &[i64]) -> Result<Vec<Tensor>> {
 /// Returns an error if memory runs out.
 pub(super) fn gather(parts: &[&Tensor]) -> Result<Tensor> {
     let pointers: Vec<_> = parts.iter().map(|tensor| pointer(tensor)).collect();
-    let list = RawList { tensors: pointers.as_ptr(), count: pointers.len() };
-    let mut out = std::ptr::null_mut();
-    // SAFETY: the parts outlive the call; without a message `out` is a new tensor that belongs to the caller.
-    check(unsafe { snapscope_gather(list, FIRST, &mut out) })?;
-    // SAFETY: as above.
-    Ok(unsafe { Tensor::from_ptr(out.cast()) })
+    // SAFETY: the parts outlive the call.
+    made(|out| unsafe { snapscope_gather(RawList::of(&pointers), FIRST, out) })
 }
 
 /// Copies on one device, and the modules of its replica, which stay the same for all forward passes.

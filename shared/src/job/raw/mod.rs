@@ -100,15 +100,6 @@ impl RawJob {
         Self::parse(text, Format::Toml)
     }
 
-    /// Parses a config in YAML.
-    ///
-    /// # Errors
-    ///
-    /// Returns the errors of [`RawJob::parse`].
-    pub fn from_yaml(text: &str) -> Result<Self, Vec<Problem>> {
-        Self::parse(text, Format::Yaml)
-    }
-
     /// Parses a config in JSON.
     ///
     /// # Errors

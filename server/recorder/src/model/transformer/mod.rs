@@ -1,6 +1,7 @@
 //! Decoder-only language models: GPT-2, Llama and models like Llama, as in Hugging Face's transformers 5.
 
 mod attention;
+mod chunks;
 mod decoder;
 mod dense;
 mod positions;
@@ -9,6 +10,7 @@ use shared::job;
 use tch::{Device, Kind, Reduction, Tensor};
 
 use self::attention::Cache;
+use self::chunks::{ChunkedLoss, IGNORED};
 use self::decoder::Decoder;
 use self::positions::{Rotary, Sequences, Surroundings};
 use super::layer::{Dropout, Embedding, INITIALIZER_RANGE, Linear, Norm};
@@ -17,7 +19,6 @@ use crate::Result;
 use crate::builder::Builder;
 use crate::pass::{Pass, Shared};
 use crate::place::Module;
-use crate::saving::ChunkedLoss;
 
 #[derive(Debug)]
 pub struct Transformer {
@@ -172,9 +173,6 @@ impl Network for Transformer {
         self.loss.run(|| causal_loss(&output.logits, &batch[1].1))
     }
 }
-
-/// Label of tokens without a prediction: the one after the last token.
-const IGNORED: i64 = -100;
 
 /// Computes cross entropy in 32 bits against the labels shifted by one token: `ForCausalLMLoss`.
 fn causal_loss(logits: &Tensor, labels: &Tensor) -> Result<Tensor> {

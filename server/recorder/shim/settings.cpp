@@ -1,7 +1,8 @@
-// The allocator's counters, the device, and places in words.
+// What a job sets and asks of PyTorch: the kernels of attention, autocast, the allocator's counters, and the device.
 #include "shim.h"
 
 #include <ATen/Context.h>
+#include <ATen/autocast_mode.h>
 #include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAFunctions.h>
 
@@ -61,3 +62,25 @@ SNAPSCOPE_API char* snapscope_synchronize() {
 
 // `torch.backends.cuda.matmul.allow_tf32`; cuDNN has it on by default, as in Python.
 SNAPSCOPE_API void snapscope_allow_tf32(bool allow) { at::globalContext().setAllowTF32CuBLAS(allow); }
+
+// Each backend is allowed or not; PyTorch picks from what is left, in its own order.
+SNAPSCOPE_API void snapscope_attention_backends(int flash, int efficient, int cudnn, int math) {
+  at::Context& context = at::globalContext();
+  context.setSDPUseFlash(flash != 0);
+  context.setSDPUseMemEfficient(efficient != 0);
+  context.setSDPUseCuDNN(cudnn != 0);
+  context.setSDPUseMath(math != 0);
+}
+
+// `half` is 0 for no autocast, 1 for float16, 2 for bfloat16. Pairs with `snapscope_autocast_leave`.
+SNAPSCOPE_API void snapscope_autocast_enter(int half) {
+  at::autocast::increment_nesting();
+  at::autocast::set_autocast_enabled(at::kCUDA, half != 0);
+  if (half != 0) at::autocast::set_autocast_dtype(at::kCUDA, half == 1 ? at::kHalf : at::kBFloat16);
+  at::autocast::set_autocast_cache_enabled(true);
+}
+
+SNAPSCOPE_API void snapscope_autocast_leave() {
+  if (at::autocast::decrement_nesting() == 0) at::autocast::clear_cache();
+  at::autocast::set_autocast_enabled(at::kCUDA, false);
+}
