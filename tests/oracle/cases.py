@@ -9,15 +9,11 @@ from virtual import ROOT
 GPT2 = {"preset": "gpt2"}
 TINY_LLAMA = {"preset": "tinyllama-1.1b"}
 LLAMA_3 = {"preset": "llama-3.2-1b"}
-MIXTRAL = {"preset": "mixtral-8x7b", "hidden": 1024, "heads": 16, "kv_heads": 4, "intermediate": 3584, "layers": 4}
 QWEN_2 = {"preset": "qwen2.5-0.5b"}
-SKEWED = {"experts_implementation": "eager", "routing": [8, 4, 2, 1, 1, 0, 0, 0]}
 BERT = {"preset": "bert-base"}
-VIT = {"preset": "vit-b-16"}
 RESNET_18 = {"preset": "resnet18"}
 RESNET_50 = {"preset": "resnet50"}
 RESNET_101 = {"preset": "resnet101"}
-SD_15 = {"preset": "sd-1.5"}
 VGG_16 = {"preset": "vgg16"}
 SMALL_CNN = {
     "family": "cnn",
@@ -114,17 +110,11 @@ CASES = [
     language("Llama 3.2 1B, bf16 autocast", LLAMA_3, precision="autocast-bf16", batch=4),
     language("Llama 3.2 1B, bf16 autocast, checkpointing", LLAMA_3, precision="autocast-bf16", checkpointing=True),
     language("Qwen2.5 0.5B, bf16 autocast", QWEN_2, precision="autocast-bf16"),
-    language("Mixtral, small, bf16 weights", MIXTRAL, precision="bf16"),
-    language("Mixtral, small, bf16 autocast, A100, checkpointing", MIXTRAL, card="a100-80gb", precision="autocast-bf16",
-             checkpointing=True),
-    language("Mixtral, small, experts in a loop, skewed", MIXTRAL | SKEWED, precision="autocast-bf16"),
     language("BERT, fp32", BERT, batch=16, sequence=512),
     language("BERT, bf16 autocast, checkpointing", BERT, batch=16, sequence=512, precision="autocast-bf16",
              checkpointing=True),
     language("BERT, eager attention, T4", BERT | {"attention": "eager"}, card="t4-16gb", batch=8, sequence=256,
              precision="autocast-fp16"),
-    images("ViT-B/16, fp32", VIT),
-    images("ViT-B/16, bf16 autocast, evaluation", VIT, precision="autocast-bf16", evaluation=EVALUATION),
     images("ResNet-50, fp32", RESNET_50),
     images("ResNet-50, fp16 autocast, NHWC", RESNET_50 | {"channels_last": True}, precision="autocast-fp16"),
     images("ResNet-50, fp32, checkpointing", RESNET_50, checkpointing=True),
@@ -134,11 +124,6 @@ CASES = [
            precision="autocast-bf16", evaluation=EVALUATION | {"batch": 64}),
     images("ResNet-18, fp32", RESNET_18),
     images("ResNet-18, bf16 weights, evaluation", RESNET_18, precision="bf16", evaluation=EVALUATION | {"batch": 64}),
-    images("SD 1.5 U-Net, fp32", SD_15, batch=4, optimizer={"kind": "adamw"}),
-    images("SD 1.5 U-Net, fp16 autocast, checkpointing", SD_15, batch=16, precision="autocast-fp16",
-           checkpointing=True, clip_grad_norm=1.0, optimizer={"kind": "adamw"}),
-    images("SD 1.5 U-Net, bf16 weights, evaluation", SD_15, batch=4, precision="bf16", evaluation=EVALUATION,
-           optimizer={"kind": "adamw"}),
     images("VGG-16, fp32", VGG_16, batch=32),
     images("CNN, fp16 autocast, NHWC, evaluation", SMALL_CNN | {"channels_last": True}, precision="autocast-fp16",
            evaluation=EVALUATION),
@@ -161,8 +146,8 @@ CASES = [
            data={"samples": 150, "normalize": "out-of-place"}),
     language("GPT-2, evaluation with graphs", GPT2, evaluation=EVALUATION | {"no_grad": False}),
     language("GPT-2, ddp", GPT2, parallel={"kind": "ddp"}),
-    language("GPT-2, bf16 autocast, zero1 with views, 2 micro batches", GPT2, precision="autocast-bf16", accumulation=2,
-             parallel={"kind": "zero1", "rank": 1, "parameters_as_bucket_view": True, "gradient_as_bucket_view": True}),
+    language("GPT-2, bf16 autocast, ddp with views, 2 micro batches", GPT2, precision="autocast-bf16", accumulation=2,
+             parallel={"kind": "ddp", "rank": 1, "gradient_as_bucket_view": True}),
     images("ResNet-18, fp16 autocast, ddp, evaluation", RESNET_18, batch=8, precision="autocast-fp16",
            evaluation={"batches": 2}, parallel={"kind": "ddp", "find_unused_parameters": True}),
     language("GPT-2, FSDP2, rank 0 of 8", GPT2, batch=4, parallel={"kind": "fsdp"}),
@@ -170,15 +155,6 @@ CASES = [
              parallel={"kind": "fsdp", "rank": 5, "ranks": 6, "mixed_precision": True}),
     language("BERT, FSDP2, rank 7 of 8, bf16 weights, gathered once", BERT, batch=16, sequence=512, precision="bf16",
              parallel={"kind": "fsdp", "rank": 7, "reshard_after_forward": False}),
-    language("TinyLlama 1.1B, tensor, rank 0 of 4, bf16 autocast, 2 micro batches", TINY_LLAMA, accumulation=2,
-             precision="autocast-bf16", parallel={"kind": "tensor", "ranks": 4}),
-    language("Llama 3.2 1B, tensor, rank 5 of 8, sequence parallel, bf16 weights, checkpointing", LLAMA_3,
-             precision="bf16", checkpointing=True,
-             parallel={"kind": "tensor", "rank": 5, "sequence_parallel": True}),
-    language("TinyLlama 1.1B, pipeline, rank 1 of 4, gpipe", TINY_LLAMA, batch=8,
-             parallel={"kind": "pipeline", "rank": 1, "ranks": 4, "schedule": "gpipe"}),
-    language("GPT-2, pipeline, rank 2 of 3, 1f1b, bf16 weights, outputs dropped", GPT2, batch=8, precision="bf16",
-             keep_outputs=False, parallel={"kind": "pipeline", "rank": 2, "ranks": 3, "micro_batches": 4}),
     imported("Trainer, GPT-2, fp32", "hf-gpt2.config.json"),
     imported("Trainer, GPT-2, bf16", "hf-gpt2.config.json", bf16=True, optim="adamw_torch"),
     imported("Trainer, GPT-2, fp16, 2 micro batches", "hf-gpt2.config.json", fp16=True, gradient_accumulation_steps=2),

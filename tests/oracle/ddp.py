@@ -1,4 +1,4 @@
-"""One process of several that train together: `DistributedDataParallel`, and `ZeroRedundancyOptimizer` over it."""
+"""One process of several that train together with `DistributedDataParallel`."""
 
 import os
 import time
@@ -8,10 +8,9 @@ import torch
 import torch.distributed as dist
 from torch import nn
 from torch.amp import GradScaler
-from torch.distributed.optim import ZeroRedundancyOptimizer
 from torch.nn.parallel import DistributedDataParallel
 
-from job import Ddp, Job, TensorParallel
+from job import Ddp, Job
 
 # Where NCCL's processes find the name of their communicator, and what it may be.
 COMMUNICATOR, NAME = "0//cuda//0", "\0" * 128
@@ -45,7 +44,7 @@ def step(scaler: GradScaler, optimizer: torch.optim.Optimizer, state: dict[str, 
     return optimizer.step()
 
 
-def join(group: Ddp | TensorParallel) -> None:
+def join(group: Ddp) -> None:
     """Makes this process one of a group in which nobody else ever shows up."""
     device = torch.device("cuda", 0)
     torch.cuda.set_device(device)
@@ -55,14 +54,6 @@ def join(group: Ddp | TensorParallel) -> None:
         # The first process would have put it there.
         store.set(COMMUNICATOR, NAME)
     dist.init_process_group("nccl", store=store, rank=group.rank, world_size=group.ranks, device_id=device)
-
-
-def optimizer(job: Job, model: nn.Module, kind: type[torch.optim.Optimizer], **options: Any) -> torch.optim.Optimizer:
-    """The optimizer with the state of all parameters, or of this process's share."""
-    if job.ddp is None or job.ddp.parameters_as_bucket_view is None:
-        return kind(model.parameters(), **options)
-    views = job.ddp.parameters_as_bucket_view
-    return ZeroRedundancyOptimizer(model.parameters(), kind, parameters_as_bucket_view=views, **options)
 
 
 def reduce_after(model: nn.Module, is_last: bool) -> None:

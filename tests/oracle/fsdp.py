@@ -10,7 +10,6 @@ from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard
 from torch.testing._internal.distributed.fake_pg import FakeStore
 from transformers.modeling_layers import GradientCheckpointingLayer
 
-import ddp
 from job import Fsdp, Job
 
 
@@ -20,14 +19,10 @@ def join_group(job: Job) -> None:
     The other ranks never show up: collectives do nothing, which is what NCCL's do to PyTorch's allocator.
     """
     device = torch.device("cuda", torch.cuda.current_device())
-    group = job.fsdp or job.pipeline
-    if group is not None:
-        dist.init_process_group("fake", store=FakeStore(), rank=group.rank, world_size=group.ranks, device_id=device)
-    elif job.tensor is not None:
-        # What is read by a collective under way outlives its last name, which the other group knows nothing of.
-        ddp.join(job.tensor)
-    else:
+    if job.fsdp is None:
         return
+    store = FakeStore()
+    dist.init_process_group("fake", store=store, rank=job.fsdp.rank, world_size=job.fsdp.ranks, device_id=device)
     # The first sharded tensor of a process makes one of 4 bytes on each device that its shapes are inferred for.
     for name in ("cuda", device):
         fake_tensor.init_gpu_context(torch.device(name))

@@ -44,10 +44,6 @@ class Transformer:
     dropout: Dropout
     attention: str
     use_cache: bool
-    experts: int | None
-    experts_per_token: int
-    experts_implementation: str
-    routing: str | list[float]
 
 
 @dataclass(frozen=True)
@@ -62,51 +58,20 @@ class ResNet:
 
 
 @dataclass(frozen=True)
-class Encoder:
-    """The layers of an encoder."""
+class Bert:
+    """A masked language model."""
 
+    vocabulary: int
     layers: int
     hidden: int
     intermediate: int
     heads: int
+    max_positions: int
+    token_types: int
     norm_epsilon: float
     activation: str
     residual_dropout: float
     attention_dropout: float
-    attention: str
-
-
-@dataclass(frozen=True)
-class Bert:
-    """A masked language model."""
-
-    encoder: Encoder
-    vocabulary: int
-    max_positions: int
-    token_types: int
-
-
-@dataclass(frozen=True)
-class Vit:
-    """A vision transformer."""
-
-    encoder: Encoder
-    image_size: int
-    patch_size: int
-    classes: int
-    qkv_bias: bool
-
-
-@dataclass(frozen=True)
-class Unet:
-    """A denoiser of latents."""
-
-    channels: list[int]
-    layers: int
-    image_size: int
-    heads: int
-    cross_attention_dim: int
-    text_tokens: int
     attention: str
 
 
@@ -146,7 +111,7 @@ class Rnn:
     carry_hidden: str
 
 
-Model = Transformer | Bert | ResNet | Vit | Unet | Mlp | Rnn | Cnn
+Model = Transformer | Bert | ResNet | Mlp | Rnn | Cnn
 
 
 @dataclass(frozen=True)
@@ -215,8 +180,6 @@ class Ddp:
     gradient_as_bucket_view: bool
     static_graph: bool
     find_unused_parameters: bool
-    parameters_as_bucket_view: bool | None
-    """Whether the weights are views, where each process has the optimizer's state of a share."""
 
 
 @dataclass(frozen=True)
@@ -237,25 +200,6 @@ class Fsdp:
     ranks: int
     reshard_after_forward: bool
     mixed_precision: bool
-
-
-@dataclass(frozen=True)
-class TensorParallel:
-    """One rank of several that have parts of each layer."""
-
-    rank: int
-    ranks: int
-    sequence_parallel: bool
-
-
-@dataclass(frozen=True)
-class Pipeline:
-    """One rank of several that have some of the layers."""
-
-    rank: int
-    ranks: int
-    micro_batches: int
-    schedule: str
 
 
 @dataclass(frozen=True)
@@ -281,8 +225,6 @@ class Job:
     allocator: str
     memory_fraction: float | None
     fsdp: Fsdp | None
-    tensor: TensorParallel | None
-    pipeline: Pipeline | None
     replicas: int
     gather: str
     ddp: Ddp | None
@@ -322,8 +264,6 @@ def from_document(document: dict[str, Any]) -> Job:
         allocator=document.get("allocator", ""),
         memory_fraction=document.get("memory_fraction"),
         fsdp=fsdp_of(document.get("parallel", {})),
-        tensor=tensor_of(document.get("parallel", {})),
-        pipeline=pipeline_of(document.get("parallel", {})),
         replicas=document.get("parallel", {}).get("devices", 1),
         gather=document.get("parallel", {}).get("gather", "outputs"),
         ddp=ddp_of(document.get("parallel", {})),
@@ -344,20 +284,6 @@ def fsdp_of(parallel: dict[str, Any]) -> Fsdp | None:
     return Fsdp(**{field.name: parallel[field.name] for field in fields(Fsdp)})
 
 
-def tensor_of(parallel: dict[str, Any]) -> TensorParallel | None:
-    """How a resolved config divides layers, if it does."""
-    if parallel.get("kind") != "tensor":
-        return None
-    return TensorParallel(**{field.name: parallel[field.name] for field in fields(TensorParallel)})
-
-
-def pipeline_of(parallel: dict[str, Any]) -> Pipeline | None:
-    """Which stage a resolved config has, if it has one."""
-    if parallel.get("kind") != "pipeline":
-        return None
-    return Pipeline(**{field.name: parallel[field.name] for field in fields(Pipeline)})
-
-
 def model_of(table: dict[str, Any]) -> Model:
     """The model of a resolved config."""
     if table["family"] == "transformer":
@@ -366,12 +292,7 @@ def model_of(table: dict[str, Any]) -> Model:
         sizes = (table["depth"], table["classes"], table["image_size"])
         return ResNet(table["architecture"], *sizes, channels_last=table["channels_last"])
     if table["family"] == "bert":
-        return Bert(encoder_of(table), table["vocabulary"], table["max_positions"], table["token_types"])
-    if table["family"] == "vit":
-        sizes = (table["image_size"], table["patch_size"], table["classes"])
-        return Vit(encoder_of(table), *sizes, qkv_bias=table["qkv_bias"])
-    if table["family"] == "unet":
-        return Unet(**{field.name: table[field.name] for field in fields(Unet)})
+        return Bert(**{field.name: table[field.name] for field in fields(Bert)})
     if table["family"] == "cnn":
         return Cnn(**{field.name: table[field.name] for field in fields(Cnn)})
     if table["family"] == "rnn":
@@ -385,11 +306,6 @@ def model_of(table: dict[str, Any]) -> Model:
         bias=table["bias"],
         dropout=table["dropout"],
     )
-
-
-def encoder_of(table: dict[str, Any]) -> Encoder:
-    """The layers of a resolved config's encoder."""
-    return Encoder(**{field.name: table[field.name] for field in fields(Encoder)})
 
 
 def transformer_of(table: dict[str, Any]) -> Transformer:
@@ -418,16 +334,12 @@ def transformer_of(table: dict[str, Any]) -> Transformer:
         dropout=Dropout(table["embedding_dropout"], table["attention_dropout"], table["residual_dropout"]),
         attention=table["attention"],
         use_cache=table["use_cache"],
-        experts=table.get("experts"),
-        experts_per_token=table.get("experts_per_token", 0),
-        experts_implementation=table.get("experts_implementation", ""),
-        routing=table.get("routing", "even"),
     )
 
 
 def ddp_of(table: dict[str, Any]) -> Ddp | None:
     """How a resolved config averages gradients among processes, if it does."""
-    if table.get("kind") not in ("ddp", "zero1"):
+    if table.get("kind") != "ddp":
         return None
     return Ddp(**{field.name: table.get(field.name) for field in fields(Ddp)})
 

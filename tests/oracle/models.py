@@ -10,8 +10,8 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 from transformers import (
     AutoModelForCausalLM,
-    AutoModelForImageClassification,
     AutoModelForMaskedLM,
+    BertConfig,
     GPT2Config,
     LlamaConfig,
     PreTrainedConfig,
@@ -20,12 +20,10 @@ from transformers import (
 
 import adapters
 import convolutional
-import encoders
-import experts
 import recurrent
 import residual
 import saving
-from job import Bert, Cnn, Job, Mlp, ResNet, Rnn, Transformer, Unet, Vit
+from job import Bert, Cnn, Job, Mlp, ResNet, Rnn, Transformer
 
 Batch = tuple[Tensor, Tensor]
 
@@ -58,10 +56,6 @@ def build(job: Job) -> Subject:
             return transformer(job, job.model)
         case Bert():
             return bert(job, job.model)
-        case Vit():
-            return vit(job, job.model)
-        case Unet():
-            return unet(job, job.model)
         case Rnn():
             return rnn(job, job.model)
         case ResNet():
@@ -74,8 +68,6 @@ def build(job: Job) -> Subject:
 
 def transformer(job: Job, shape: Transformer) -> Subject:
     """Hugging Face's implementation with random weights."""
-    if shape.experts_implementation == "eager":
-        experts.route(shape)
     with torch.device("meta"):
         model = AutoModelForCausalLM.from_config(
             transformer_config(shape),
@@ -136,8 +128,6 @@ def transformer_config(shape: Transformer) -> PreTrainedConfig:
         "tie_word_embeddings": shape.tied_head,
         "use_cache": shape.use_cache,
     }
-    if shape.experts is not None:
-        return experts.config(shape, common)
     if shape.qkv_bias == shape.attention_bias:
         return LlamaConfig(attention_bias=shape.attention_bias, mlp_bias=shape.mlp_bias, **common)
     if shape.mlp_bias or not shape.qkv_bias:
@@ -147,42 +137,32 @@ def transformer_config(shape: Transformer) -> PreTrainedConfig:
 
 def bert(job: Job, shape: Bert) -> Subject:
     """Hugging Face's masked language model with random weights."""
-    model = encoder(job, AutoModelForMaskedLM, encoders.bert(shape), shape.encoder.attention)
-    return Subject(model, partial(encoders.batch_of_tokens, sequence=job.sequence), encoders.run)
-
-
-def vit(job: Job, shape: Vit) -> Subject:
-    """Hugging Face's vision transformer on random images."""
-    model = encoder(job, AutoModelForImageClassification, encoders.vit(shape), shape.encoder.attention)
-    batch = partial(encoders.batch_of_images, shape=shape, dtype=weight_dtype(job))
-    return Subject(model, batch, encoders.run)
-
-
-def encoder(job: Job, kind: Any, config: PreTrainedConfig, attention: str) -> nn.Module:
-    """The model of this kind that transformers builds from a configuration."""
-    implementation = "eager" if attention == "eager" else "sdpa"
+    config = BertConfig(
+        vocab_size=shape.vocabulary,
+        max_position_embeddings=shape.max_positions,
+        type_vocab_size=shape.token_types,
+        num_hidden_layers=shape.layers,
+        hidden_size=shape.hidden,
+        intermediate_size=shape.intermediate,
+        num_attention_heads=shape.heads,
+        layer_norm_eps=shape.norm_epsilon,
+        hidden_act=ACTIVATIONS[shape.activation],
+        hidden_dropout_prob=shape.residual_dropout,
+        attention_probs_dropout_prob=shape.attention_dropout,
+    )
+    implementation = "eager" if shape.attention == "eager" else "sdpa"
     with torch.device("meta"):
-        model = kind.from_config(config, dtype=weight_dtype(job), attn_implementation=implementation)
+        model = AutoModelForMaskedLM.from_config(config, dtype=weight_dtype(job), attn_implementation=implementation)
     model.train()
     if job.checkpointing:
         saving.checkpoint_layers(model, job)
-    return materialized(model)
-
-
-def unet(job: Job, shape: Unet) -> Subject:
-    """diffusers' denoiser on random latents; autocast has them in 16 bits, as encoders in half precision write them."""
-    # diffusers takes seconds to import, and no other model needs it.
-    import diffusion
-
-    half = {"autocast-bf16": torch.bfloat16, "autocast-fp16": torch.float16}
-    model = materialized(diffusion.model_of(shape, weight_dtype(job), job.checkpointing))
-    return Subject(model, diffusion.Batches(shape, half.get(job.precision, weight_dtype(job))), diffusion.run)
+    return Subject(materialized(model), partial(batch_of_tokens, sequence=job.sequence), judged)
 
 
 def rnn(job: Job, shape: Rnn) -> Subject:
     """A recurrent language model on random tokens."""
     model = materialized(recurrent.model_of(shape, weight_dtype(job)))
-    return Subject(model, partial(encoders.batch_of_tokens, sequence=job.sequence), recurrent.run)
+    return Subject(model, partial(batch_of_tokens, sequence=job.sequence), recurrent.run)
 
 
 def resnet(job: Job, shape: ResNet) -> Subject:
@@ -197,7 +177,7 @@ def resnet(job: Job, shape: ResNet) -> Subject:
         images = torch.empty(samples, 3, shape.image_size, shape.image_size, dtype=weight_dtype(job))
         return images.to(memory_format=layout), torch.zeros(samples, dtype=torch.long)
 
-    return Subject(materialized(model), batch, classify if shape.architecture == "torchvision" else encoders.run)
+    return Subject(materialized(model), batch, classify if shape.architecture == "torchvision" else judged)
 
 
 def cnn(job: Job, shape: Cnn) -> Subject:
@@ -232,6 +212,18 @@ def mlp(job: Job, shape: Mlp) -> Subject:
         return vectors, torch.zeros(samples, dtype=torch.long)
 
     return Subject(materialized(model), batch, classify)
+
+
+def batch_of_tokens(samples: int, sequence: int) -> Batch:
+    """Tokens and labels; labels that do not count would take as much memory."""
+    tokens = torch.zeros(samples, sequence, dtype=torch.long)
+    return tokens, tokens.clone()
+
+
+def judged(model: nn.Module, inputs: Tensor, labels: Tensor) -> tuple[Any, Tensor]:
+    """The outputs of a model of transformers, and the loss that it computes."""
+    output = model(inputs, labels=labels)
+    return output, output.loss
 
 
 def classify(model: nn.Module, inputs: Tensor, labels: Tensor) -> tuple[Any, Tensor]:

@@ -16,22 +16,17 @@ MODULES = [
     (r"^model\.rotary_emb$", "rotary"),
     (r"^transformer\.ln_f$|^model\.norm$", "norm"),
     (r"^lm_head$", "head"),
-    (r"^(bert|vit)\.embeddings", "embedding"),
+    (r"^bert\.embeddings", "embedding"),
     (r"^bert\.encoder\.layer\.(\d+)\.(intermediate|output)", r"layers.\1.mlp.\2"),
     (r"\.mlp\.intermediate\.dense$", ".mlp.up"),
     (r"\.mlp\.intermediate\.intermediate_act_fn$", ".mlp.activation"),
     (r"^bert\.encoder\.layer", "layers"),
     (r"\.attention\.self", ".attention"),
     (r"^cls\.predictions", "head"),
-    (r"^vit\.layernorm$", "norm"),
-    (r"^vit\.layers", "layers"),
-    (r"\.patch_embeddings\.projection$", ".patches"),
     (r"^(transformer\.h|model\.layers)\.(\d+)", r"layers.\2"),
     (r"^(linear|activation|dropout)(\d+)$", r"layers.\2.\1"),
     (r"^(conv|norm|relu|gelu|sigmoid|tanh|pool|avgpool|adaptive|flatten)(\d+)$", r"layers.\2.\1"),
     (r"\.attn\.c_proj$", ".attention.out"),
-    (r"\.mlp\.gate$", ".mlp.router"),
-    (r"\.mlp\.experts\.act_fn$", ".mlp.experts.activation"),
     (r"\.mlp\.c_proj$", ".mlp.down"),
 ]
 PARTS = {
@@ -58,11 +53,6 @@ PARTS = {
     "token_type_embeddings": "token_type",
     "LayerNorm": "norm",
     "transform_act_fn": "activation",
-    "layernorm_before": "attention_norm",
-    "layernorm_after": "mlp_norm",
-    "fc1": "up",
-    "activation_fn": "activation",
-    "fc2": "down",
 }
 
 # The phases of the recorder whose modules are no part of a pass.
@@ -73,7 +63,7 @@ def of_python(event: Event) -> str:
     """What Python allocated for; `modules.py` wrote the module into the event."""
     label = event["user_metadata"]
     path, backward, _ = label.partition(" backward")
-    if label == "" or path in ("", "transformer", "model", "bert", "vit"):
+    if label == "" or path in ("", "transformer", "model", "bert"):
         return phase_of_python(event) if not backward else "loss · backward"
     return f"{collapsed(translated(path))} · {'backward' if backward else 'forward'}"
 
@@ -86,7 +76,7 @@ def of_ours(event: Event) -> str:
         return OUTSIDE[phase]
     direction = "backward" if phase == "backward" else "forward"
     path = module.rpartition(" · ")[0]
-    return f"{collapsed(path) or 'loss'} · {direction}".replace("cross_entropy ·", "loss ·").replace("mse_loss ·", "loss ·")
+    return f"{collapsed(path) or 'loss'} · {direction}".replace("cross_entropy ·", "loss ·")
 
 
 def phase_of_python(event: Event) -> str:

@@ -19,7 +19,7 @@ def random_cases(count: int, seed: int) -> list[Case]:
 
 def random_case(dice: random.Random, name: str) -> Case:
     """One case."""
-    family = dice.choice([gpt2, gpt2, llama, llama, qwen2, bert, vit, unet, resnet, rnn, mlp])
+    family = dice.choice([gpt2, gpt2, llama, llama, qwen2, bert, resnet, rnn, mlp])
     config: dict[str, Any] = {
         "model": family(dice),
         "batch": dice.choice([1, 2, 3, 8]),
@@ -58,7 +58,7 @@ def data(dice: random.Random, family: Any) -> dict[str, Any]:
         table |= {"lengths": dice.choice(["uniform", "long-tailed"]), "pad_to_multiple_of": dice.choice([1, 8])}
     if family is resnet:
         table["shortest"] = 64
-    if family in (resnet, vit):
+    if family is resnet:
         table["normalize"] = dice.choice(["on-host", "in-place", "out-of-place"])
     # A hidden state that is carried needs batches of one size.
     if family is not rnn:
@@ -115,42 +115,11 @@ def qwen2(dice: random.Random) -> dict[str, Any]:
 
 def bert(dice: random.Random) -> dict[str, Any]:
     """A BERT of any shape."""
-    return encoder(dice) | {
+    heads = dice.choice([1, 4, 12])
+    return {
         "preset": "bert-base",
         "vocabulary": dice.choice([1000, 30522]),
         "token_types": dice.choice([1, 2]),
-    }
-
-
-def vit(dice: random.Random) -> dict[str, Any]:
-    """A vision transformer on small images."""
-    return encoder(dice) | {
-        "preset": "vit-b-16",
-        "image_size": dice.choice([32, 97]),
-        "patch_size": dice.choice([8, 32]),
-        "classes": dice.choice([10, 1000]),
-        "qkv_bias": dice.random() < 0.7,
-    }
-
-
-def unet(dice: random.Random) -> dict[str, Any]:
-    """A small U-Net."""
-    return {
-        "preset": "sd-1.5",
-        "channels": dice.choice([[64], [32, 64], [64, 32, 64], [32, 64, 96, 96]]),
-        "layers": dice.choice([1, 2]),
-        "image_size": dice.choice([32, 64, 104]),
-        "heads": dice.choice([1, 4]),
-        "cross_attention_dim": dice.choice([48, 128]),
-        "text_tokens": dice.choice([1, 77]),
-        "attention": dice.choice(["sdpa", "math"]),
-    }
-
-
-def encoder(dice: random.Random) -> dict[str, Any]:
-    """What both encoders have."""
-    heads = dice.choice([1, 4, 12])
-    return {
         "hidden": heads * dice.choice([16, 64]),
         "heads": heads,
         "layers": dice.choice([1, 3]),

@@ -45,7 +45,6 @@ def record(job: jobs.Job, output: Path, with_modules: bool) -> dict[str, object]
     import fsdp
     import models
     import modules
-    import pipeline
     import training
 
     subject = models.build(job)
@@ -65,7 +64,7 @@ def record(job: jobs.Job, output: Path, with_modules: bool) -> dict[str, object]
     oom = None
     try:
         # The name keeps what was trained alive, as scripts do, until the snapshot is taken.
-        run = training.Training(job, subject) if job.pipeline is None else pipeline.Training(job, subject)
+        run = training.Training(job, subject)
         run.run()
         torch.cuda.memory._dump_snapshot(str(output))
     except torch.OutOfMemoryError as error:

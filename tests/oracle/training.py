@@ -14,8 +14,7 @@ import fsdp
 import models
 import replicas
 import saving
-import tensor_parallel
-from job import Bert, Evaluation, Job, Transformer, Unet, Vit
+from job import Bert, Evaluation, Job, Transformer
 
 DEVICE = torch.device("cuda")
 
@@ -40,7 +39,6 @@ class Training:
 
     def __init__(self, job: Job, subject: models.Subject) -> None:
         self.job = job
-        subject = tensor_parallel.divided(job, subject)
         self.subject = subject
         self.model = subject.model.to(DEVICE) if job.fsdp is None else fsdp.sharded(subject.model, job.fsdp)
         if job.replicas > 1:
@@ -119,7 +117,7 @@ def optimizer(job: Job, model: nn.Module) -> torch.optim.Optimizer:
     kind = {"sgd": torch.optim.SGD, "adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[rule.kind]
     if rule.offload:
         return saving.on_host(kind, rule, model, common | own)
-    return ddp.optimizer(job, model, kind, **common, **own)
+    return kind(model.parameters(), **common, **own)
 
 
 def autocast(job: Job) -> AbstractContextManager:
@@ -132,10 +130,8 @@ def autocast(job: Job) -> AbstractContextManager:
 def attention_kernels(job: Job) -> AbstractContextManager:
     """The kernels that attention may take: all, unless the job names one."""
     match job.model:
-        case Transformer(attention=attention) | Unet(attention=attention):
+        case Transformer(attention=attention) | Bert(attention=attention):
             backend = ATTENTION_BACKENDS.get(attention)
-        case Bert(encoder=encoder) | Vit(encoder=encoder):
-            backend = ATTENTION_BACKENDS.get(encoder.attention)
         case _:
             backend = None
     return nullcontext() if backend is None else sdpa_kernel(backend)

@@ -1,11 +1,11 @@
 //! Root component of the job pages: the header, and the page that the address names.
 
 use crate::common::browser::{page_path, search_words};
+use crate::common::hooks::use_token;
+use crate::common::hooks::{Fetched, use_fetched};
 use crate::common::model::route::Route;
-use crate::common::no_server::NoServer;
-use crate::common::token_dialog::TokenDialog;
-use crate::common::use_fetched::{Fetched, use_fetched};
-use crate::common::use_token::use_token;
+use crate::common::parts::NoServer;
+use crate::common::parts::TokenDialog;
 use crate::gallery::see::SeePage;
 use crate::job::JobPage;
 use crate::list::ListPage;

@@ -1,7 +1,7 @@
 //! Pages that submit recording jobs and follow them.
 //!
-//! Each page is a folder with its components, its hooks (`use_….rs`) and its `model`, which has texts, numbers and
-//! drawings, and which is tested natively.
+//! Each page is a folder or a file with its components, its hooks and its `model`, which has texts, numbers and drawings,
+//! and which is tested natively.
 //! A change of a form field changes one key of the config's text, and only this text is submitted.
 
 mod app;

@@ -24,16 +24,13 @@ enum Operation : int {
   kMultiply,
   kMultiplyInPlace,
   kDivide,
-  kFloorDivide,
   kPower,
   kAtMost,
   kEqual,
   kNotEqual,
-  kGreater,
   kLerpInPlace,
   kWhere,
   kFillInPlace,
-  kCountBelow,
 };
 
 Tensor compute(int operation, Tensor& tensor, const Tensor* other, const at::Scalar& number) {
@@ -44,16 +41,13 @@ Tensor compute(int operation, Tensor& tensor, const Tensor* other, const at::Sca
     case kMultiply: return at::mul(tensor, number);
     case kMultiplyInPlace: return tensor.mul_(number);
     case kDivide: return at::div(tensor, number);
-    case kFloorDivide: return at::floor_divide(tensor, number);
     case kPower: return at::pow(tensor, number);
     case kAtMost: return at::clamp_max(tensor, number);
     case kEqual: return at::eq(tensor, number);
     case kNotEqual: return at::ne(tensor, number);
-    case kGreater: return at::gt(tensor, number);
     case kLerpInPlace: return tensor.lerp_(*other, number);
     case kWhere: return at::where(*other, tensor, number);
     case kFillInPlace: return tensor.fill_(number);
-    case kCountBelow: return at::histc(tensor, number.toLong(), 0, number.toLong() - 1);
     default: TORCH_CHECK(false, "there is no operation ", operation);
   }
 }
@@ -69,10 +63,10 @@ SNAPSCOPE_API char* snapscope_number(int operation, Tensor* tensor, const Tensor
   });
 }
 
-// The whole numbers below `end`, as 64-bit integers or 32-bit floats, on a GPU, or in host memory where `device` is -1.
-SNAPSCOPE_API char* snapscope_range(int64_t end, bool real, int device, Tensor** out) {
+// The whole numbers below `end`, as 64-bit integers on a GPU, or in host memory where `device` is -1.
+SNAPSCOPE_API char* snapscope_range(int64_t end, int device, Tensor** out) {
   return snapscope::guarded([&] {
     const at::Device place = device < 0 ? at::Device(at::kCPU) : at::Device(at::kCUDA, static_cast<c10::DeviceIndex>(device));
-    *out = new Tensor(at::arange(end, at::TensorOptions(place).dtype(real ? at::kFloat : at::kLong)));
+    *out = new Tensor(at::arange(end, at::TensorOptions(place).dtype(at::kLong)));
   });
 }

@@ -11,7 +11,7 @@ use tch::{Device, Kind, Tensor};
 
 use crate::Result;
 use crate::numbers::Numbers as _;
-use crate::parallel::{Copies, Holding, TensorParallel, fsdp};
+use crate::parallel::{Copies, fsdp};
 use crate::place::Module;
 
 #[derive(Debug)]
@@ -20,8 +20,6 @@ pub struct Parameter {
     pub module: Module,
     /// Tensor that requires a gradient.
     pub tensor: Tensor,
-    /// Part of the parameter that this process holds.
-    pub holding: Holding,
 }
 
 /// Initial values of a new tensor.
@@ -53,8 +51,6 @@ pub struct Builder {
     kind: Kind,
     lora: Option<Rc<Lora>>,
     frozen: bool,
-    split: Option<TensorParallel>,
-    holding: Holding,
     parameters: Rc<RefCell<Vec<Parameter>>>,
     buffers: Rc<RefCell<Vec<Parameter>>>,
     copies: Option<Rc<Copies>>,
@@ -70,8 +66,6 @@ impl Builder {
             kind,
             lora: None,
             frozen: false,
-            split: None,
-            holding: Holding::All,
             parameters: Rc::default(),
             buffers: Rc::default(),
             copies: None,
@@ -98,30 +92,6 @@ impl Builder {
     pub fn block(&self) -> (Self, fsdp::Block) {
         let block = fsdp::Block::new(self.shards, self.module());
         (Self { shards: block.group(), ..self.clone() }, block)
-    }
-
-    /// Restricts the model to the part of one process, if linear layers are split.
-    pub(crate) fn with_split(self, split: Option<TensorParallel>) -> Self {
-        Self { split, ..self }
-    }
-
-    /// Returns how linear layers are split, if they are.
-    pub(crate) fn split(&self) -> Option<TensorParallel> {
-        self.split
-    }
-
-    /// Returns a builder whose parameters are held as `holding` if the model is split, and whole otherwise.
-    pub(crate) fn held(&self, holding: Holding) -> Self {
-        let holding = if self.split.is_some() { holding } else { Holding::All };
-        Self { holding, ..self.clone() }
-    }
-
-    /// Returns a builder for parameters that each process holds whole.
-    ///
-    /// With sequence parallelism their gradients come from the process's own tokens only.
-    pub(crate) fn held_by_tokens(&self) -> Self {
-        let by_tokens = self.split.is_some_and(TensorParallel::by_tokens);
-        self.held(if by_tokens { Holding::GradientOfPart } else { Holding::All })
     }
 
     /// Returns a builder for trainable parts of this module, with parameters of the dtype `kind`.
@@ -197,7 +167,7 @@ impl Builder {
         }
         let tensor = tensor.f_set_requires_grad(true)?;
         let module = self.child(name).module();
-        self.parameters.borrow_mut().push(Parameter { module, tensor: tensor.shallow_clone(), holding: self.holding });
+        self.parameters.borrow_mut().push(Parameter { module, tensor: tensor.shallow_clone() });
         Ok(tensor)
     }
 
@@ -206,7 +176,7 @@ impl Builder {
         let module = self.child(name).module();
         let fsdp::Sharded { shard, whole } = module.run(|| group.parameter(module, shape, self.kind))?;
         tch::no_grad(|| init.fill(&mut shard.shallow_clone()))?;
-        self.parameters.borrow_mut().push(Parameter { module, tensor: shard, holding: self.holding });
+        self.parameters.borrow_mut().push(Parameter { module, tensor: shard });
         Ok(whole)
     }
 
@@ -243,7 +213,7 @@ impl Builder {
         }
         let tensor = self.tensor(name, shape, kind, init)?;
         let module = self.child(name).module();
-        self.buffers.borrow_mut().push(Parameter { module, tensor: tensor.shallow_clone(), holding: Holding::All });
+        self.buffers.borrow_mut().push(Parameter { module, tensor: tensor.shallow_clone() });
         Ok(tensor)
     }
 

@@ -3,12 +3,12 @@
 //! tch frees its C++ scalar before it checks for an exception, and that free panics on the exception of the operation.
 #![allow(unsafe_code, reason = "tensors cross to C++ as pointers")]
 
-use std::ffi::{c_char, c_int, c_void};
+use std::ffi::{c_int, c_void};
 
 use tch::{Device, Kind, Tensor};
 
 use crate::Result;
-use crate::shim::check;
+use crate::shim::{Message, Pointer, made, pointer};
 
 /// An integer or a real number; the difference decides the dtype of the result.
 #[derive(Debug, Clone, Copy)]
@@ -41,27 +41,24 @@ enum Operation {
     Multiply,
     MultiplyInPlace,
     Divide,
-    FloorDivide,
     Power,
     AtMost,
     Equal,
     NotEqual,
-    Greater,
     LerpInPlace,
     Where,
     FillInPlace,
-    CountBelow,
 }
 
 unsafe extern "C" {
     fn snapscope_number(
         operation: c_int,
-        tensor: *mut c_void,
+        tensor: Pointer,
         other: *const c_void,
         number: Number,
-        out: *mut *mut c_void,
-    ) -> *mut c_char;
-    fn snapscope_range(end: i64, real: bool, device: c_int, out: *mut *mut c_void) -> *mut c_char;
+        out: *mut Pointer,
+    ) -> Message;
+    fn snapscope_range(end: i64, device: c_int, out: *mut Pointer) -> Message;
 }
 
 /// Operations of a tensor and a number; those that end in `_` work in place.
@@ -80,8 +77,6 @@ pub trait Numbers: Sized {
     fn multiply_number_(&self, number: impl Into<Number>) -> Result<()>;
     /// `tensor / number`
     fn divide_number(&self, number: impl Into<Number>) -> Result<Self>;
-    /// `tensor // number`
-    fn floor_divide_number(&self, number: impl Into<Number>) -> Result<Self>;
     /// `tensor ** number`
     fn power_number(&self, number: impl Into<Number>) -> Result<Self>;
     /// `torch.clamp(tensor, max=number)`
@@ -90,16 +85,12 @@ pub trait Numbers: Sized {
     fn equal_number(&self, number: impl Into<Number>) -> Result<Self>;
     /// `tensor != number`
     fn not_equal_number(&self, number: impl Into<Number>) -> Result<Self>;
-    /// `torch.greater(tensor, number)`
-    fn greater_number(&self, number: impl Into<Number>) -> Result<Self>;
     /// `tensor.lerp_(end, number)`
     fn lerp_number_(&self, end: &Self, number: impl Into<Number>) -> Result<()>;
     /// `torch.where(condition, tensor, number)`
     fn where_number(&self, condition: &Self, number: impl Into<Number>) -> Result<Self>;
     /// `tensor.fill_(number)`
     fn fill_number_(&self, number: impl Into<Number>) -> Result<()>;
-    /// `torch.histc(tensor, bins=number, min=0, max=number - 1)`: counts how often each integer below `number` occurs.
-    fn count_below(&self, number: i64) -> Result<Self>;
 }
 
 impl Numbers for Tensor {
@@ -127,10 +118,6 @@ impl Numbers for Tensor {
         compute(Operation::Divide, self, None, number.into())
     }
 
-    fn floor_divide_number(&self, number: impl Into<Number>) -> Result<Self> {
-        compute(Operation::FloorDivide, self, None, number.into())
-    }
-
     fn power_number(&self, number: impl Into<Number>) -> Result<Self> {
         compute(Operation::Power, self, None, number.into())
     }
@@ -147,10 +134,6 @@ impl Numbers for Tensor {
         compute(Operation::NotEqual, self, None, number.into())
     }
 
-    fn greater_number(&self, number: impl Into<Number>) -> Result<Self> {
-        compute(Operation::Greater, self, None, number.into())
-    }
-
     fn lerp_number_(&self, end: &Self, number: impl Into<Number>) -> Result<()> {
         compute(Operation::LerpInPlace, self, Some(end), number.into()).map(drop)
     }
@@ -162,10 +145,6 @@ impl Numbers for Tensor {
     fn fill_number_(&self, number: impl Into<Number>) -> Result<()> {
         compute(Operation::FillInPlace, self, None, number.into()).map(drop)
     }
-
-    fn count_below(&self, number: i64) -> Result<Self> {
-        compute(Operation::CountBelow, self, None, number.into())
-    }
 }
 
 /// Returns the integers below `end`: `torch.arange(end, device=device)`.
@@ -174,25 +153,9 @@ impl Numbers for Tensor {
 ///
 /// Returns an error if memory runs out.
 pub fn range(end: i64, device: Device) -> Result<Tensor> {
-    below(end, false, device)
-}
-
-/// Returns the integers below `end` as floats: `torch.arange(end, dtype=torch.float32, device=device)`.
-///
-/// # Errors
-///
-/// Returns an error if memory runs out.
-pub fn real_range(end: i64, device: Device) -> Result<Tensor> {
-    below(end, true, device)
-}
-
-fn below(end: i64, real: bool, device: Device) -> Result<Tensor> {
     let device = if let Device::Cuda(index) = device { index as c_int } else { -1 };
-    let mut out = std::ptr::null_mut();
-    // SAFETY: without a message `out` is a new tensor.
-    check(unsafe { snapscope_range(end, real, device, &mut out) })?;
-    // SAFETY: the new tensor belongs to the caller.
-    Ok(unsafe { Tensor::from_ptr(out.cast()) })
+    // SAFETY: no pointer is passed, except for that of the new tensor.
+    made(|out| unsafe { snapscope_range(end, device, out) })
 }
 
 /// Returns a tensor without dimensions that holds `value`.
@@ -207,10 +170,7 @@ pub fn full(value: impl Into<Number>, kind: Kind, device: Device) -> Result<Tens
 }
 
 fn compute(operation: Operation, tensor: &Tensor, other: Option<&Tensor>, number: Number) -> Result<Tensor> {
-    let mut out = std::ptr::null_mut();
     let other = other.map_or(std::ptr::null(), |other| other.as_ptr().cast());
-    // SAFETY: both tensors outlive the call; without a message `out` is a new tensor or a new handle of `tensor`.
-    check(unsafe { snapscope_number(operation as c_int, tensor.as_ptr().cast_mut().cast(), other, number, &mut out) })?;
-    // SAFETY: the new handle belongs to the caller.
-    Ok(unsafe { Tensor::from_ptr(out.cast()) })
+    // SAFETY: both tensors outlive the call; the new tensor may be a new handle of `tensor`.
+    made(|out| unsafe { snapscope_number(operation as c_int, pointer(tensor), other, number, out) })
 }

@@ -18,7 +18,7 @@ use crate::history;
 use crate::model::{self, Batch, Network, Output};
 use crate::numbers::Numbers as _;
 use crate::optimizer::{GradScaler, Optimizer};
-use crate::parallel::{self, TensorParallel};
+use crate::parallel;
 use crate::pass::Pass;
 use crate::place::{Failure, Module, Phase};
 use crate::report::{Now, Reporter};
@@ -200,10 +200,6 @@ impl<'a> Run<'a> {
         let pass = Pass::of_training(job);
         for _ in 0..job.accumulation {
             self.phase(Phase::Data, || training.load())?;
-            if let Some(output) = training.network.step(&training.batch, job.batch.cast_signed(), &pass) {
-                training.output = output?;
-                continue;
-            }
             // Forward and loss share one region of autocast: its casts live until the loss is computed.
             let passes = || {
                 let mut output = self.phase(Phase::Forward, || training.network.forward(&training.batch, &pass))?;
@@ -264,13 +260,9 @@ impl Training {
     fn new(job: &Job, device: Device) -> Result<Self> {
         let kind = if job.precision == Precision::Bf16 { Kind::BFloat16 } else { Kind::Float };
         let shards = parallel::fsdp::root(job);
-        let builder = Builder::new(device, kind)
-            .with_lora(job.lora.clone())
-            .with_shards(shards)
-            .with_split(TensorParallel::of(job));
+        let builder = Builder::new(device, kind).with_lora(job.lora.clone()).with_shards(shards);
         let network = parallel::wrap(job, model::build(job, &builder)?, &builder)?;
-        let (stepped, whole) = parallel::share(job, builder.into_parameters())?;
-        let optimizer = Optimizer::new(job.optimizer, stepped)?.with_whole(whole).with_shards(shards.is_some());
+        let optimizer = Optimizer::new(job.optimizer, builder.into_parameters())?.with_shards(shards.is_some());
         let scaler = match job.precision {
             Precision::Autocast(amp) if amp.grad_scaler => Some(GradScaler::new(device)),
             _ => None,

@@ -8,7 +8,7 @@
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 
-use tch::TchError;
+use tch::{TchError, Tensor};
 
 use crate::Result;
 
@@ -51,7 +51,24 @@ pub struct Place {
     pub operation: String,
 }
 
-type Message = *mut c_char;
+/// Handle of a tensor, or of an object of the shim.
+pub(crate) type Pointer = *mut c_void;
+
+/// Message of an exception that the caller frees; null if there was none.
+pub(crate) type Message = *mut c_char;
+
+/// A list of tensors as C++ sees it, which must outlive the call.
+#[repr(C)]
+pub(crate) struct RawList {
+    tensors: *const Pointer,
+    count: usize,
+}
+
+impl RawList {
+    pub(crate) fn of(tensors: &[Pointer]) -> Self {
+        Self { tensors: tensors.as_ptr(), count: tensors.len() }
+    }
+}
 
 unsafe extern "C" {
     fn snapscope_free(memory: *mut c_void);
@@ -72,6 +89,19 @@ unsafe extern "C" {
     fn snapscope_autocast_leave();
     fn snapscope_load_driver();
     fn snapscope_refused() -> *mut c_char;
+}
+
+/// Returns the handle of a tensor, which remains the caller's.
+pub(crate) fn pointer(tensor: &Tensor) -> Pointer {
+    tensor.as_ptr().cast_mut().cast()
+}
+
+/// Runs a function of the shim that returns one new tensor.
+pub(crate) fn made(function: impl FnOnce(*mut Pointer) -> Message) -> Result<Tensor> {
+    let mut out = std::ptr::null_mut();
+    check(function(&mut out))?;
+    // SAFETY: without a message `out` is a new tensor that belongs to the caller.
+    Ok(unsafe { Tensor::from_ptr(out.cast()) })
 }
 
 /// Converts a text for C; everything after a zero byte is lost.

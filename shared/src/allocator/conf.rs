@@ -57,7 +57,7 @@ impl Settings {
         let mut settings = Self { version, ..Self::default() };
         let compact: String = conf.chars().filter(|c| !c.is_whitespace()).collect();
         let options: Vec<(&str, &str)> =
-            split(&compact).map(|option| key_and_value(option)).collect::<Result<_, _>>()?;
+            options(&compact).map(|option| key_and_value(option)).collect::<Result<_, _>>()?;
         // The segment size is the lower bound of two other options, so it is read first, wherever it stands.
         if let Some((key, value)) = options.iter().find(|(key, _)| *key == "large_segment_size_mb") {
             settings.large_segment_bytes = more_than(key, value, 10)?;
@@ -122,14 +122,14 @@ const WITHOUT_EFFECT: [&str; 5] = [
     "pinned_use_background_threads",
 ];
 
-/// Splits a text into its options; commas inside brackets do not end one.
-fn split(text: &str) -> impl Iterator<Item = &str> {
-    let mut depth = 0;
+/// Splits a `PYTORCH_CUDA_ALLOC_CONF` into its options, as written; commas inside brackets do not end one.
+pub fn options(text: &str) -> impl Iterator<Item = &str> {
+    let mut depth = 0_i32;
     let is_end = move |c: char| {
         depth += i32::from(c == '[') - i32::from(c == ']');
         c == ',' && depth == 0
     };
-    text.split(is_end).filter(|option| !option.is_empty())
+    text.split(is_end).filter(|option| !option.trim().is_empty())
 }
 
 fn key_and_value(option: &str) -> Result<(&str, &str), ConfError> {

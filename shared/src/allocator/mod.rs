@@ -25,7 +25,7 @@ mod state;
 pub use self::core::{Allocator, OutOfMemory, PendingFree};
 pub use address_space::{AddressOrder, AddressSpace};
 pub use block::{BlockId, BlockUse, Event, EventKind, PoolKey};
-pub use conf::ConfError;
+pub use conf::{ConfError, options};
 pub use counters::{Counters, Gauge};
 pub use driver::{Driver, LAST_ADDR, VirtualCard};
 pub use free_list::PoolOptions;

@@ -1,10 +1,6 @@
 //! The data of a training: sizes of the batches, their order, and their transfer to the device.
 
-mod sizes;
-
-pub use sizes::BatchSize;
-
-use super::names::Names;
+use super::domain::Names;
 
 /// Sizes, order and transfer of the batches of a training.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,9 +3,8 @@
 //! Source: Hu et al., "LoRA: Low-Rank Adaptation of Large Language Models"; keys and defaults are those of peft's
 //! `LoraConfig`.
 
-use super::activation::Activation;
-use super::model::{Transformer, TransformerFamily};
-use super::names::{Names, name_of};
+use super::domain::{Names, name_of};
+use super::transformer::{Activation, Transformer, TransformerFamily};
 
 /// LoRA adapters of a job.
 #[derive(Debug, Clone, PartialEq)]
@@ -77,14 +76,11 @@ impl LoraTarget {
     pub(super) fn of(model: &Transformer) -> impl Iterator<Item = Self> {
         let joined = model.family == TransformerFamily::Gpt2;
         let gated = model.activation == Activation::SwiGlu;
-        // peft adapts linear layers, and the weights of experts are not in linear layers.
-        let has_one = model.experts.is_none();
         TARGETS.iter().map(|(_, target)| *target).filter(move |target| match target {
             Self::Query | Self::Key | Self::Value => !joined,
             Self::Joined => joined,
-            Self::Gate => gated && has_one,
-            Self::Up | Self::Down => has_one,
-            Self::Out => true,
+            Self::Gate => gated,
+            Self::Out | Self::Up | Self::Down => true,
         })
     }
 

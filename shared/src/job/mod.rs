@@ -4,79 +4,50 @@
 //! a [`Job`], in which every default is filled in and every limit is checked.
 //! Nothing here calls PyTorch: the recorder runs the job.
 
-mod activation;
-mod attention;
+mod batches;
 mod card;
 mod cnn;
 mod data;
-mod ddp;
 mod document;
 mod domain;
-mod encoder;
-mod experts;
-mod family;
-mod fsdp;
 mod huggingface;
-mod key;
-mod limits;
 mod lora;
 pub mod messages;
 mod model;
-mod names;
 mod nearest;
-mod overrides;
 mod parallel;
 mod parameters;
-mod pipeline;
 mod preset;
 mod problem;
-mod rank;
 mod raw;
 mod reader;
-mod recurrent;
 #[cfg(test)]
 mod reference;
 mod resolve;
-mod resolved;
-mod saving;
-mod schema;
 mod sweep;
 mod training;
-mod unet;
+mod transformer;
 mod values;
 
-pub use activation::Activation;
-pub use attention::Attention;
+pub use batches::BatchSize;
 pub use card::{Card, CardError, Cards, ComputeCapability};
 pub use cnn::{Cnn, CnnLayer, Conv, Features, Layers, Window};
-pub use data::{BatchSize, Data, Normalize, Spread};
-pub use ddp::Ddp;
+pub use data::{Data, Normalize, Spread};
 pub use document::{Format, KeyPlaces};
-pub use encoder::{Bert, Encoder, Vit};
-pub use experts::{Experts, ExpertsImplementation, RawRouting, Routing};
-pub use fsdp::Fsdp;
 pub use huggingface::{Import, ImportNote, Source};
 pub use lora::{Lora, LoraTarget};
-pub use model::{
-    Dropout, Mlp, MlpActivation, Model, Norm, Positions, ResNet, ResNetDepth, ResNetFamily, Transformer,
-    TransformerFamily,
-};
-pub use overrides::Overrides;
-pub use parallel::{Gather, Parallel};
-pub use pipeline::{Pipeline, Schedule};
+pub use model::{Bert, CarryHidden, Mlp, MlpActivation, Model, RecurrentCell, ResNet, ResNetDepth, ResNetFamily, Rnn};
+pub use parallel::{Ddp, Fsdp, Gather, Parallel, Rank};
 pub use problem::{Place, Problem};
-pub use rank::Rank;
 pub use raw::{
-    Betas, RawCheckpointing, RawData, RawEvaluation, RawJob, RawLora, RawLoss, RawModel, RawOptimizer, RawParallel,
-    RawSweep, Sizes,
+    Betas, Overrides, RawCheckpointing, RawData, RawEvaluation, RawJob, RawLora, RawLoss, RawModel, RawOptimizer,
+    RawParallel, RawSweep, Sizes, bounds, words,
 };
-pub use recurrent::{CarryHidden, RecurrentCell, Rnn};
-pub use resolved::Job;
-pub use saving::{Keep, OptimizerStorage, Saving};
-pub use schema::{bounds, words};
+pub use resolve::Job;
 pub use sweep::{Axis, Combination, Sweep};
 pub use training::{
-    Amp, Device, Evaluation, Optimizer, OptimizerImplementation, OptimizerKind, Precision, Training, ZeroGrad,
+    Amp, Device, Evaluation, Keep, Optimizer, OptimizerImplementation, OptimizerKind, OptimizerStorage, Precision,
+    Saving, Training, ZeroGrad,
 };
-pub use unet::Unet;
+pub use transformer::{Activation, Attention, Dropout, Norm, Positions, Transformer, TransformerFamily};
 pub use values::{MOST_COMBINATIONS, Values, Word};

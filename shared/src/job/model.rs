@@ -1,14 +1,8 @@
 //! Models that a job can train, with every size resolved.
 
-use super::activation::Activation;
-use super::attention::Attention;
 use super::cnn::Cnn;
-use super::encoder::{Bert, Vit};
-use super::experts::Experts;
-use super::family::{FAMILIES, Family};
-use super::names::{Names, name_of};
-use super::recurrent::Rnn;
-use super::unet::Unet;
+use super::domain::{Names, name_of};
+use super::transformer::{Activation, Attention, Transformer};
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Model {
@@ -20,10 +14,6 @@ pub enum Model {
     Transformer(Transformer),
     /// A masked language model on random tokens, as Hugging Face builds it.
     Bert(Bert),
-    /// A vision transformer on random images, as Hugging Face builds it.
-    Vit(Vit),
-    /// A denoiser of random latents, as diffusers builds it.
-    Unet(Unet),
     /// A recurrent language model on random tokens.
     Rnn(Rnn),
     /// A list of layers on random images.
@@ -39,16 +29,14 @@ impl Model {
     /// Returns the longest sequence that the model reads, in tokens; `None` if a job can't choose the length.
     pub const fn max_positions(&self) -> Option<u64> {
         match self {
-            Self::Mlp(_) | Self::ResNet(_) | Self::Unet(_) | Self::Vit(_) | Self::Cnn(_) => None,
+            Self::Mlp(_) | Self::ResNet(_) | Self::Cnn(_) => None,
             Self::Transformer(transformer) => Some(transformer.max_positions),
             Self::Bert(bert) => Some(bert.max_positions),
             // Recurrent layers have no position embeddings.
             Self::Rnn(_) => Some(u64::MAX),
         }
     }
-}
 
-impl Model {
     /// Returns true if images and weights are in `torch.channels_last`.
     pub(super) const fn is_channels_last(&self) -> bool {
         match self {
@@ -65,12 +53,30 @@ pub(super) const fn family_of(model: &Model) -> Family {
         Model::ResNet(_) => Family::ResNet,
         Model::Transformer(_) => Family::Transformer,
         Model::Bert(_) => Family::Bert,
-        Model::Vit(_) => Family::Vit,
-        Model::Unet(_) => Family::Unet,
         Model::Rnn(_) => Family::Rnn,
         Model::Cnn(_) => Family::Cnn,
     }
 }
+
+/// Families of models: those of a family have the same keys in a config.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Family {
+    Mlp,
+    ResNet,
+    Transformer,
+    Bert,
+    Rnn,
+    Cnn,
+}
+
+pub(super) const FAMILIES: Names<Family> = &[
+    ("mlp", Family::Mlp),
+    ("resnet", Family::ResNet),
+    ("transformer", Family::Transformer),
+    ("bert", Family::Bert),
+    ("rnn", Family::Rnn),
+    ("cnn", Family::Cnn),
+];
 
 /// Linear layers with an activation between them.
 #[derive(Debug, Clone, PartialEq)]
@@ -165,91 +171,92 @@ impl ResNetDepth {
     }
 }
 
-/// A decoder-only transformer.
+/// A masked language model on random tokens, in which every token attends to all others: Hugging Face's
+/// `BertForMaskedLM`, with a tied head.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Transformer {
-    /// Implementation that is followed, operation by operation.
-    pub family: TransformerFamily,
+pub struct Bert {
     /// Number of tokens in the vocabulary.
     pub vocabulary: u64,
-    /// Number of decoder layers.
+    /// Number of layers.
     pub layers: u64,
-    /// Features of a token between the layers.
+    /// Features of a token between the layers; a multiple of `heads`.
     pub hidden: u64,
     /// Features inside the feed-forward network.
     pub intermediate: u64,
-    /// Experts in place of each feed-forward network, each with `intermediate` features.
-    pub experts: Option<Experts>,
-    /// Attention heads of the queries.
     pub heads: u64,
-    /// Attention heads of keys and values. Invariant: divides `heads`.
-    pub kv_heads: u64,
-    pub head_dim: u64,
     /// Longest sequence that the model has positions for, in tokens.
     pub max_positions: u64,
-    /// Norm before attention, before the feed-forward network and after the last layer.
-    pub norm: Norm,
-    /// Position embedding.
-    pub positions: Positions,
-    /// Activation of the feed-forward network; [`Activation::SwiGlu`] adds a gate.
+    /// Number of token types, such as first and second sentence.
+    pub token_types: u64,
+    pub norm_epsilon: f64,
+    /// Activation of the feed-forward network; never one with a gate.
     pub activation: Activation,
-    /// True if queries, keys and values have a bias.
-    pub qkv_bias: bool,
-    /// True if the last linear layer of attention has a bias.
-    pub attention_bias: bool,
-    /// True if the linear layers of the feed-forward network have a bias.
-    pub mlp_bias: bool,
-    /// True if the head uses the weights of the token embedding.
-    pub tied_head: bool,
-    pub dropout: Dropout,
+    /// Dropout probability of the sum of the embeddings and of what is added to the residual stream.
+    pub residual_dropout: f64,
+    /// Dropout probability of the attention probabilities.
+    pub attention_dropout: f64,
     pub attention: Attention,
-    /// True if the forward pass fills a key-value cache, as Hugging Face's models do unless `use_cache` is off.
-    pub use_cache: bool,
 }
 
-/// Implementation that a [`Transformer`] follows.
+impl Bert {
+    pub const fn head_dim(&self) -> u64 {
+        self.hidden / self.heads
+    }
+}
+
+/// A language model on random tokens: embedding, dropout, `nn.LSTM` or `nn.GRU`, dropout, and a linear head.
+///
+/// This is the model of PyTorch's example `word_language_model`, with the batch as the first dimension.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Rnn {
+    /// Cell of the layers.
+    pub cell: RecurrentCell,
+    /// Number of tokens in the vocabulary.
+    pub vocabulary: u64,
+    /// Features of an embedded token.
+    pub embedding: u64,
+    /// Number of recurrent layers.
+    pub layers: u64,
+    /// Features of the hidden state.
+    pub hidden: u64,
+    /// Dropout probability after the embedding, between the layers, and before the head.
+    pub dropout: f64,
+    /// True if the head uses the weights of the embedding. Invariant: then `embedding` equals `hidden`.
+    pub tied_head: bool,
+    /// Hidden state at the beginning of a batch.
+    pub carry_hidden: CarryHidden,
+}
+
+/// Cell of the layers of an [`Rnn`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TransformerFamily {
-    /// `GPT2LMHeadModel`: one projection for queries, keys and values, and `Conv1D` layers.
-    Gpt2,
-    /// `LlamaForCausalLM`: separate projections, and rotary positions that each pass computes.
-    Llama,
+pub enum RecurrentCell {
+    /// `torch.nn.LSTM`: a hidden state and a cell state.
+    Lstm,
+    /// `torch.nn.GRU`: a hidden state only.
+    Gru,
 }
 
-pub(super) const ARCHITECTURES: Names<TransformerFamily> =
-    &[("gpt2", TransformerFamily::Gpt2), ("llama", TransformerFamily::Llama)];
-
-/// Norm of a [`Transformer`].
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Norm {
-    /// `torch.nn.LayerNorm`, with its epsilon.
-    LayerNorm(f64),
-    /// Root mean square norm as Llama computes it, with its epsilon.
-    RmsNorm(f64),
+/// Hidden state at the beginning of a batch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CarryHidden {
+    /// The state of the previous batch, detached from its graph: backpropagation is truncated.
+    ///
+    /// Evaluations begin with zeros.
+    Detach,
+    /// Zeros.
+    None,
 }
 
-/// Names of the norms: true for one that subtracts the mean, as layer norm does.
-pub(super) const NORMS: Names<bool> = &[("layer_norm", true), ("rms_norm", false)];
-
-/// Position embedding of a [`Transformer`].
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Positions {
-    /// A learned embedding.
-    Learned,
-    /// Rotary embeddings with this base (theta).
-    Rotary(f64),
+impl RecurrentCell {
+    /// Returns the number of matrices that read the same features: one for each gate, and one for the candidate state.
+    pub const fn gates(self) -> u64 {
+        match self {
+            Self::Lstm => 4,
+            Self::Gru => 3,
+        }
+    }
 }
 
-/// Names of the position embeddings: true for learned ones.
-pub(super) const POSITIONS: Names<bool> = &[("learned", true), ("rotary", false)];
+pub(super) const CELLS: Names<RecurrentCell> = &[("lstm", RecurrentCell::Lstm), ("gru", RecurrentCell::Gru)];
 
-/// Dropout probabilities; with 0 the operation is left out where the Python code leaves it out.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Dropout {
-    /// For the sum of the embeddings.
-    pub embedding: f64,
-    /// For the attention probabilities.
-    pub attention: f64,
-    /// For the outputs of attention and of the feed-forward network, before they are added to the residual stream.
-    pub residual: f64,
-}
+pub(super) const CARRIES: Names<CarryHidden> = &[("detach", CarryHidden::Detach), ("none", CarryHidden::None)];

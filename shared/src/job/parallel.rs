@@ -1,10 +1,6 @@
 //! Parallelism over several devices.
 
-use super::ddp::Ddp;
-use super::fsdp::Fsdp;
-use super::names::Names;
-use super::pipeline::Pipeline;
-use super::rank::Rank;
+use super::domain::Names;
 
 /// How a job uses several devices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,23 +13,42 @@ pub enum Parallel {
     },
     /// `DistributedDataParallel`: the whole model in each process, gradients averaged in buckets.
     Ddp { rank: Rank, ddp: Ddp },
-    /// `ZeroRedundancyOptimizer` over DDP: each process has a part of the optimizer state.
-    Zero1 {
-        rank: Rank,
-        ddp: Ddp,
-        /// True if the weights that a process owns are views of one tensor.
-        parameters_as_bucket_view: bool,
-    },
     /// `fully_shard`: each process has a part of the parameters, gradients and optimizer state.
     Fsdp(Fsdp),
-    /// Tensor parallelism: each process has a part of every linear layer.
-    Tensor {
-        rank: Rank,
-        /// True if a process holds only its part of the tokens wherever a layer does not need all of them.
-        sequence_parallel: bool,
-    },
-    /// Pipeline parallelism: each process has some of the layers.
-    Pipeline { rank: Rank, pipeline: Pipeline },
+}
+
+/// The recorded process among those that train together, each with a device of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rank {
+    /// Rank of the process, from 0.
+    pub rank: u64,
+    /// Number of processes, at least 2.
+    pub ranks: u64,
+}
+
+/// Averaging of gradients over the processes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ddp {
+    /// Largest size of a gradient bucket, in MiB.
+    ///
+    /// `None` is PyTorch's default: 25 MiB, and 1 MiB for the first bucket that fills up.
+    pub bucket_mb: Option<u64>,
+    /// True if gradients are views of their buckets, rather than separate tensors.
+    pub gradient_as_bucket_view: bool,
+    /// True if every step is assumed to use the same parameters.
+    pub static_graph: bool,
+    /// True if each forward pass looks for parameters that the loss does not depend on.
+    pub find_unused_parameters: bool,
+}
+
+/// Sharding of parameters, gradients and optimizer state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Fsdp {
+    pub rank: Rank,
+    /// True if a block frees its parameters after forward and gathers them again in backward.
+    pub reshard_after_forward: bool,
+    /// True if blocks compute in bfloat16 while the optimizer keeps 32-bit weights.
+    pub mixed_precision: bool,
 }
 
 /// Outputs of the replicas that are gathered on the first device.
@@ -50,18 +65,14 @@ impl Parallel {
     pub const fn rank(&self) -> Option<Rank> {
         match *self {
             Self::DataParallel { .. } => None,
-            Self::Ddp { rank, .. }
-            | Self::Zero1 { rank, .. }
-            | Self::Fsdp(Fsdp { rank, .. })
-            | Self::Tensor { rank, .. }
-            | Self::Pipeline { rank, .. } => Some(rank),
+            Self::Ddp { rank, .. } | Self::Fsdp(Fsdp { rank, .. }) => Some(rank),
         }
     }
 
     /// Returns the recorded process and the options, if `DistributedDataParallel` averages the gradients.
     pub const fn ddp(&self) -> Option<(Rank, Ddp)> {
         match *self {
-            Self::Ddp { rank, ddp } | Self::Zero1 { rank, ddp, .. } => Some((rank, ddp)),
+            Self::Ddp { rank, ddp } => Some((rank, ddp)),
             _ => None,
         }
     }
@@ -79,23 +90,12 @@ impl Parallel {
 pub(super) enum ParallelKind {
     DataParallel,
     Ddp,
-    Zero1,
     Fsdp,
-    /// Parts of each layer in each process.
-    Tensor,
-    /// Some of the layers in each process.
-    Pipeline,
 }
 
 /// Names of the gathered outputs, in the order of the reference.
 pub(super) const GATHERS: Names<Gather> = &[("outputs", Gather::Outputs), ("losses", Gather::Losses)];
 
 /// Names of the kinds, in the order of the reference.
-pub(super) const KINDS: Names<ParallelKind> = &[
-    ("data_parallel", ParallelKind::DataParallel),
-    ("ddp", ParallelKind::Ddp),
-    ("zero1", ParallelKind::Zero1),
-    ("fsdp", ParallelKind::Fsdp),
-    ("tensor", ParallelKind::Tensor),
-    ("pipeline", ParallelKind::Pipeline),
-];
+pub(super) const KINDS: Names<ParallelKind> =
+    &[("data_parallel", ParallelKind::DataParallel), ("ddp", ParallelKind::Ddp), ("fsdp", ParallelKind::Fsdp)];

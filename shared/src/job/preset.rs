@@ -1,18 +1,11 @@
 //! Presets: models with published sizes.
 
-mod cnn;
-mod encoder;
-mod recurrent;
-mod unet;
-
-use super::activation::Activation;
-use super::attention::Attention;
+use super::cnn::{Cnn, CnnLayer, Conv, Window};
 use super::domain::Domain;
-use super::experts::{Experts, ExpertsImplementation};
 use super::model::{
-    Dropout, Mlp, MlpActivation, Model, Norm, Positions, ResNet, ResNetDepth, ResNetFamily, Transformer,
-    TransformerFamily,
+    Bert, CarryHidden, Mlp, MlpActivation, Model, RecurrentCell, ResNet, ResNetDepth, ResNetFamily, Rnn,
 };
+use super::transformer::{Activation, Attention, Dropout, Norm, Positions, Transformer, TransformerFamily};
 
 type Make = fn() -> Model;
 
@@ -24,9 +17,9 @@ const PRESETS: &[(&str, &str, Make)] = &[
     ("resnet50", "torchvision.models.resnet50", || resnet(ResNetDepth::D50)),
     ("resnet101", "torchvision.models.resnet101", || resnet(ResNetDepth::D101)),
     ("resnet152", "torchvision.models.resnet152", || resnet(ResNetDepth::D152)),
-    ("alexnet", "torchvision.models.alexnet", cnn::alexnet),
-    ("vgg16", "torchvision.models.vgg16", || cnn::vgg16(false)),
-    ("vgg16-bn", "torchvision.models.vgg16_bn", || cnn::vgg16(true)),
+    ("alexnet", "torchvision.models.alexnet", alexnet),
+    ("vgg16", "torchvision.models.vgg16", || vgg16(false)),
+    ("vgg16-bn", "torchvision.models.vgg16_bn", || vgg16(true)),
     ("gpt2", "openai-community/gpt2", || gpt2(12, 768, 12)),
     ("gpt2-medium", "openai-community/gpt2-medium", || gpt2(24, 1024, 16)),
     ("gpt2-large", "openai-community/gpt2-large", || gpt2(36, 1280, 20)),
@@ -45,7 +38,6 @@ const PRESETS: &[(&str, &str, Make)] = &[
     }),
     ("llama-3-70b", "meta-llama/Meta-Llama-3-70B", || Model::Transformer(llama3(8192, llama([80, 8192, 28_672, 64])))),
     ("mistral-7b", "mistralai/Mistral-7B-v0.3", || Model::Transformer(mistral(llama([32, 4096, 14_336, 32])))),
-    ("mixtral-8x7b", "mistralai/Mixtral-8x7B-v0.1", || Model::Transformer(mixtral(8, llama([32, 4096, 14_336, 32])))),
     ("qwen2.5-0.5b", "Qwen/Qwen2.5-0.5B", || {
         Model::Transformer(Transformer { kv_heads: 2, tied_head: true, ..qwen2(151_936, [24, 896, 4864, 14]) })
     }),
@@ -55,13 +47,10 @@ const PRESETS: &[(&str, &str, Make)] = &[
     ("qwen2.5-7b", "Qwen/Qwen2.5-7B", || {
         Model::Transformer(Transformer { kv_heads: 4, ..qwen2(152_064, [28, 3584, 18_944, 28]) })
     }),
-    ("bert-base", "google-bert/bert-base-uncased", || encoder::bert(12, 768, 12)),
-    ("bert-large", "google-bert/bert-large-uncased", || encoder::bert(24, 1024, 16)),
-    ("vit-b-16", "google/vit-base-patch16-224", || encoder::vit(12, 768, 12)),
-    ("vit-l-16", "google/vit-large-patch16-224", || encoder::vit(24, 1024, 16)),
-    ("sd-1.5", "stable-diffusion-v1-5/stable-diffusion-v1-5", unet::stable_diffusion),
-    ("lstm-medium", "arXiv:1409.2329", || recurrent::lstm(650, 0.5)),
-    ("lstm-large", "arXiv:1409.2329", || recurrent::lstm(1500, 0.65)),
+    ("bert-base", "google-bert/bert-base-uncased", || bert(12, 768, 12)),
+    ("bert-large", "google-bert/bert-large-uncased", || bert(24, 1024, 16)),
+    ("lstm-medium", "arXiv:1409.2329", || lstm(650, 0.5)),
+    ("lstm-large", "arXiv:1409.2329", || lstm(1500, 0.65)),
 ];
 
 /// The names of the presets.
@@ -117,7 +106,6 @@ fn gpt2(layers: u64, hidden: u64, heads: u64) -> Model {
         layers,
         hidden,
         intermediate: 4 * hidden,
-        experts: None,
         heads,
         kv_heads: heads,
         head_dim: hidden / heads,
@@ -143,7 +131,6 @@ fn llama([layers, hidden, intermediate, heads]: [u64; 4]) -> Transformer {
         layers,
         hidden,
         intermediate,
-        experts: None,
         heads,
         kv_heads: heads,
         head_dim: hidden / heads,
@@ -172,12 +159,6 @@ fn mistral(model: Transformer) -> Transformer {
     Transformer { vocabulary: 32_768, kv_heads: 8, max_positions: 32_768, positions, ..model }
 }
 
-/// Applies the changes of `mistralai/Mixtral-8x7B-v0.1`.
-fn mixtral(count: u64, model: Transformer) -> Transformer {
-    let experts = Experts { count, per_token: 2, implementation: ExpertsImplementation::GroupedMm };
-    Transformer { vocabulary: 32_000, experts: Some(experts), ..mistral(model) }
-}
-
 /// Returns a model with what the configs of `Qwen/Qwen2.5-…` share, such as a bias of queries, keys and values.
 fn qwen2(vocabulary: u64, sizes: [u64; 4]) -> Transformer {
     Transformer {
@@ -188,4 +169,86 @@ fn qwen2(vocabulary: u64, sizes: [u64; 4]) -> Transformer {
         qkv_bias: true,
         ..llama(sizes)
     }
+}
+
+/// Returns a model with the config of `google-bert/bert-…-uncased` on Hugging Face; these differ only in three sizes.
+fn bert(layers: u64, hidden: u64, heads: u64) -> Model {
+    Model::Bert(Bert {
+        vocabulary: 30_522,
+        layers,
+        hidden,
+        intermediate: 4 * hidden,
+        heads,
+        max_positions: 512,
+        token_types: 2,
+        norm_epsilon: 1e-12,
+        activation: Activation::Gelu,
+        residual_dropout: 0.1,
+        attention_dropout: 0.1,
+        attention: Attention::Sdpa,
+    })
+}
+
+/// Returns the model for the Penn Treebank of Zaremba et al., "Recurrent Neural Network Regularization".
+fn lstm(hidden: u64, dropout: f64) -> Model {
+    Model::Rnn(Rnn {
+        cell: RecurrentCell::Lstm,
+        vocabulary: 10_000,
+        embedding: hidden,
+        layers: 2,
+        hidden,
+        dropout,
+        tied_head: false,
+        carry_hidden: CarryHidden::Detach,
+    })
+}
+
+const RELU: CnnLayer = CnnLayer::Relu { inplace: true };
+
+/// Returns `torchvision.models.alexnet`.
+fn alexnet() -> Model {
+    let pool = || pool(3);
+    let mut layers = vec![conv(64, 11, 4, 2), RELU, pool(), conv(192, 5, 1, 2), RELU, pool()];
+    for channels in [384, 256, 256] {
+        layers.extend([conv(channels, 3, 1, 1), RELU]);
+    }
+    layers.extend([pool(), CnnLayer::Adaptive { size: 6 }, CnnLayer::Flatten]);
+    let half = CnnLayer::Dropout(0.5);
+    layers.extend([half, linear(4096), RELU, half, linear(4096), RELU, linear(1000)]);
+    images(layers)
+}
+
+/// Returns `torchvision.models.vgg16`, or `vgg16_bn` if it has norms.
+fn vgg16(has_norms: bool) -> Model {
+    let mut layers = Vec::new();
+    for (count, channels) in [(2, 64), (2, 128), (3, 256), (3, 512), (3, 512)] {
+        for _ in 0..count {
+            layers.push(conv(channels, 3, 1, 1));
+            layers.extend(has_norms.then_some(CnnLayer::Norm));
+            layers.push(RELU);
+        }
+        layers.push(pool(2));
+    }
+    layers.extend([CnnLayer::Adaptive { size: 7 }, CnnLayer::Flatten]);
+    let half = CnnLayer::Dropout(0.5);
+    layers.extend([linear(4096), RELU, half, linear(4096), RELU, half, linear(1000)]);
+    images(layers)
+}
+
+fn images(layers: Vec<CnnLayer>) -> Model {
+    Model::Cnn(Cnn { input_channels: 3, image_size: 224, channels_last: false, layers })
+}
+
+const fn conv(channels: u64, kernel: u64, stride: u64, padding: u64) -> CnnLayer {
+    let window = Window { kernel, stride, padding };
+    CnnLayer::Conv(Conv { channels, window, dilation: 1, groups: 1, bias: true })
+}
+
+/// Returns a max pool of stride 2.
+const fn pool(kernel: u64) -> CnnLayer {
+    CnnLayer::MaxPool(Window { kernel, stride: 2, padding: 0 })
+}
+
+const fn linear(features: u64) -> CnnLayer {
+    CnnLayer::Linear { features, bias: true }
 }

@@ -1,7 +1,9 @@
 //! Problems of a config: where they are, what is wrong, and what to write instead.
 
-use super::nearest::meant;
+use std::collections::BTreeSet;
 use std::fmt;
+
+use super::nearest::meant;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
@@ -15,6 +17,41 @@ pub struct Problem {
     pub hint: String,
 }
 
+/// Hint about what only scripts have.
+pub(super) const RUN: &str = "`snapscope run -- python train.py` records any script exactly";
+
+/// What configs had before `snapscope run` recorded scripts: its name, and the keys and values that ask for it.
+const OF_SCRIPTS: &[(&str, &[&str])] = &[
+    (
+        "U-Nets",
+        &[
+            "model.family unet",
+            "model.preset sd-1.5",
+            "model.channels",
+            "model.cross_attention_dim",
+            "model.text_tokens",
+        ],
+    ),
+    (
+        "vision transformers",
+        &["model.family vit", "model.preset vit-b-16", "model.preset vit-l-16", "model.patch_size"],
+    ),
+    (
+        "mixtures of experts",
+        &[
+            "model.preset mixtral-8x7b",
+            "model.experts",
+            "model.experts_per_token",
+            "model.experts_implementation",
+            "model.routing",
+        ],
+    ),
+    ("pipelines", &["parallel.kind pipeline", "parallel.micro_batches", "parallel.schedule"]),
+    ("tensor parallelism", &["parallel.kind tensor", "parallel.sequence_parallel"]),
+    ("ZeRO", &["parallel.kind zero1", "parallel.parameters_as_bucket_view"]),
+    ("mistakes", &["mistakes"]),
+];
+
 /// Position in a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
@@ -27,6 +64,21 @@ pub struct Place {
 impl Problem {
     pub(super) fn new(path: impl Into<String>, message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self { path: path.into(), place: None, message: message.into(), hint: hint.into() }
+    }
+
+    /// Returns the problem of a key, or of its value, if it asks for what only scripts have.
+    pub(super) fn of_scripts(path: &str, value: Option<&str>) -> Option<Self> {
+        let asked = value.map_or(path.to_owned(), |value| format!("{path} {}", value.to_lowercase()));
+        let (what, _) = OF_SCRIPTS.iter().find(|(_, known)| known.contains(&asked.as_str()))?;
+        let verb = if what.ends_with('s') { "are" } else { "is" };
+        Some(Self::new(path, format!("{what} {verb} not recorded from configs"), RUN))
+    }
+
+    /// Keeps one of several problems that ask for the same thing that only scripts have.
+    pub(super) fn told_once(mut problems: Vec<Self>) -> Vec<Self> {
+        let mut told = BTreeSet::new();
+        problems.retain(|problem| problem.hint != RUN || told.insert(problem.message.clone()));
+        problems
     }
 
     /// Returns true if this may be wrong only because another key could not be read.

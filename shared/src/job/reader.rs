@@ -54,9 +54,12 @@ impl<'a> Reader<'a> {
     pub(super) fn unknown(&mut self, key: &str, known: &[&str], elsewhere: &[(&str, &[&str])]) {
         // A longer list would hide the other problems.
         const MOST_LISTED: usize = 12;
+        if let Some(Problem { path, message, hint, .. }) = Problem::of_scripts(&self.path_of(key), None) {
+            return self.report(path, message, &hint);
+        }
         let table = elsewhere.iter().find(|(_, keys)| keys.contains(&key)).map(|(table, _)| table);
         let hint = table.map(|table| format!("write it as `{table}.{key}`"));
-        let hint = hint.or_else(|| of_scripts(key)).or_else(|| did_you_mean_key(key, known));
+        let hint = hint.or_else(|| did_you_mean_key(key, known));
         let hint = hint.unwrap_or_else(|| match known.len() {
             ..=MOST_LISTED => format!("the keys here are {}", known.join(", ")),
             _ => "remove it: no key here is similar".to_owned(),
@@ -83,12 +86,6 @@ impl<'a> Reader<'a> {
 /// Returns true for what configs said of mistakes that had none, as they are stored with jobs of earlier versions.
 pub(super) fn is_spent(key: &str, value: &Value) -> bool {
     key == "mistakes" && *value == Value::List(Vec::new())
-}
-
-/// Returns the hint about a key that configs had before `snapscope run` recorded scripts.
-fn of_scripts(key: &str) -> Option<String> {
-    let hint = "write a script that has them, and record it by `snapscope run -- python SCRIPT`";
-    (key == "mistakes").then(|| hint.to_owned())
 }
 
 impl FromValue for bool {

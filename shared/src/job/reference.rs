@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::family::Family;
+use super::model::Family;
 use super::raw::RawSelected;
 use super::resolve::keys_of;
 use super::{
@@ -68,8 +68,6 @@ fn every_key_has_a_row() {
     check_family("### `resnet`", Family::ResNet);
     check_family("### `transformer`", Family::Transformer);
     check_family("### `bert`", Family::Bert);
-    check_family("### `vit`", Family::Vit);
-    check_family("### `unet`", Family::Unet);
     check_family("### `rnn`", Family::Rnn);
     check_family("### `cnn`", Family::Cnn);
     let layers = keys("#### Layers of a `cnn`").into_iter().filter_map(|form| form.split(' ').next());
@@ -89,8 +87,6 @@ fn defaults_are_as_documented() {
     check_defaults("### `resnet`", "model = { family = 'resnet' }", Some("model"));
     check_defaults("### `transformer`", "model = { family = 'transformer' }", Some("model"));
     check_defaults("### `bert`", "model = { family = 'bert' }", Some("model"));
-    check_defaults("### `vit`", "model = { family = 'vit' }", Some("model"));
-    check_defaults("### `unet`", "model = { family = 'unet' }", Some("model"));
     check_defaults("### `rnn`", "model = { family = 'rnn' }", Some("model"));
     check_defaults("### `cnn`", "model = { family = 'cnn' }", Some("model"));
 }
@@ -109,8 +105,6 @@ fn limits_are_as_documented() {
         ("### `resnet`", "model."),
         ("### `transformer`", "model."),
         ("### `bert`", "model."),
-        ("### `vit`", "model."),
-        ("### `unet`", "model."),
         ("### `rnn`", "model."),
         ("### `cnn`", "model."),
     ] {

@@ -8,10 +8,9 @@
 
 use std::fmt::Display;
 
-use super::key::Key;
 use super::problem::Problem;
-use super::raw::{JOB, RawCheckpointing, RawJob, RawSweep};
-use super::resolved::Job;
+use super::raw::{JOB, Key, RawCheckpointing, RawJob, RawSweep};
+use super::resolve::Job;
 use super::values::{MOST_COMBINATIONS, Values, Word};
 
 /// A config with ranges, with each combination resolved.

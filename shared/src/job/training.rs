@@ -2,11 +2,10 @@
 
 use super::card::Cards;
 use super::data::Data;
+use super::domain::Names;
 use super::lora::Lora;
 use super::model::Model;
-use super::names::Names;
 use super::parallel::Parallel;
-use super::saving::{OptimizerStorage, Saving};
 
 /// The training of a job: valid, complete, and within the limits.
 #[derive(Debug, Clone, PartialEq)]
@@ -142,6 +141,23 @@ pub(super) const IMPLEMENTATIONS: Names<OptimizerImplementation> = &[
     ("for-loop", OptimizerImplementation::ForLoop),
 ];
 
+/// Place and number format of the optimizer state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OptimizerStorage {
+    /// On the device, in the number format of the weights.
+    Device,
+    /// On the device, in blocks of 8-bit numbers, as in bitsandbytes.
+    EightBit,
+    /// In host memory, where the step runs too, as in torchao's `CPUOffloadOptimizer`.
+    Host {
+        /// True if gradients are freed as soon as the host has them.
+        gradients: bool,
+    },
+}
+
+/// Names of the number formats of optimizer state: true for 8 bits.
+pub(super) const STATES: Names<bool> = &[("full", false), ("8bit", true)];
+
 /// How `zero_grad` clears gradients.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ZeroGrad {
@@ -150,6 +166,41 @@ pub enum ZeroGrad {
     /// Gradients are filled with zeros and stay allocated.
     Zero,
 }
+
+/// Settings that save memory, besides checkpointing all layers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Saving {
+    /// Distance between checkpointed layers: 2 takes the second, the fourth and so on.
+    pub checkpoint_every: u64,
+    /// Results that checkpointed layers keep nevertheless.
+    pub keep: Keep,
+    /// Number of parts into which the sequence is cut for head and loss; `None` computes all logits at once.
+    pub loss_chunks: Option<u64>,
+    /// True if tensors saved for backward wait in host memory.
+    pub offload_activations: bool,
+}
+
+impl Saving {
+    /// Returns true if checkpointing takes the layer with this index, counted from 0.
+    pub const fn checkpoints(&self, layer: u64) -> bool {
+        (layer + 1).is_multiple_of(self.checkpoint_every)
+    }
+}
+
+/// Results of operations that a checkpointed layer keeps instead of computing them again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Keep {
+    /// None: everything is computed again.
+    Nothing,
+    /// Outputs of attention kernels.
+    Attention,
+    /// Outputs of matrix products.
+    Matmul,
+}
+
+/// Names of the results that are kept.
+pub(super) const KEEPS: Names<Keep> =
+    &[("nothing", Keep::Nothing), ("attention", Keep::Attention), ("matmul", Keep::Matmul)];
 
 /// Forward passes without training between the steps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

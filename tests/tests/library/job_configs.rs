@@ -89,7 +89,7 @@ fn configs_are_known_where_a_snapshot_was_expected() {
 fn the_same_job_in_another_format_is_the_same() {
     let text = &texts("jobs")["gpt2-autocast.yaml"];
     let job = resolve("gpt2-autocast.yaml", text).unwrap();
-    let json = RawJob::from_yaml(text).unwrap().to_json();
+    let json = RawJob::parse(text, Format::Yaml).unwrap().to_json();
     assert_eq!(RawJob::parse(&json, Format::of("-", &json)).unwrap().resolve().unwrap(), job);
 }
 

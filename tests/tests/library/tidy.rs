@@ -24,7 +24,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("open", &["base", "import", "logs"]),
     ("api", &["base", "report"]),
     ("recordings", &["api", "base", "draw"]),
-    ("job", &["base"]),
+    ("job", &["allocator", "base"]),
 ];
 
 /// The floors of `shared/src/analysis`; each imports from those before it.

@@ -1,8 +1,8 @@
 //! Card of the gallery: a config to record, or a script with a mistake next to its repair.
 
-use super::model::catalog::Entry;
-use super::model::picture::{HEIGHT, WIDTH, picture, top_bytes};
-use super::model::prose::{Piece, first_sentence, pieces};
+use super::model::Entry;
+use super::model::{HEIGHT, WIDTH, picture, top_bytes};
+use super::model::{Piece, first_sentence, pieces};
 use crate::common::model::route::{Route, Start};
 use frontend::platform::site_url;
 use shared::api::GalleryRow;

@@ -5,9 +5,9 @@ mod model;
 pub(crate) mod see;
 
 use self::card::GalleryCard;
-use self::model::catalog::{CatalogFilter, Entry, Kind, Topic, entries, topics};
-use crate::common::refusal_note::RefusalNote;
-use crate::common::use_fetched::{Fetched, use_fetched};
+use self::model::{CatalogFilter, Entry, Kind, Topic, entries, topics};
+use crate::common::hooks::{Fetched, use_fetched};
+use crate::common::parts::RefusalNote;
 use frontend::components::icon::{Icon, IconName};
 use shared::api::GalleryRow;
 use shared::base::format;

@@ -1,12 +1,12 @@
 //! Page that opens the recording of a gallery config in the viewer, and has it made if nobody has opened it before.
 
 use crate::common::browser::replace_by;
+use crate::common::hooks::TokenHandle;
+use crate::common::hooks::{Fetched, use_fetched};
 use crate::common::model::job;
 use crate::common::model::refusal::needs_token;
 use crate::common::model::route::Route;
-use crate::common::refusal_note::RefusalNote;
-use crate::common::use_fetched::{Fetched, use_fetched};
-use crate::common::use_token::TokenHandle;
+use crate::common::parts::RefusalNote;
 use frontend::platform::{ApiError, ApiRequest, set_title, site_url};
 use shared::api::{ErrorCode, JobResource, JobState};
 use wasm_bindgen_futures::spawn_local;

@@ -1,35 +1,28 @@
 //! Page of one job: live while it runs, its result afterwards.
 
 mod actions;
-mod change;
-mod compare;
-mod events;
-mod memory_chart;
 mod model;
-mod outcome;
 mod progress;
 mod several;
 mod use_orders;
 mod use_watch;
 
 use self::actions::JobActions;
-use self::memory_chart::MemoryChart;
-use self::model::course::Course;
+use self::model::chart::Course;
 use self::model::watch::Watch;
-use self::outcome::{JobOutcome, out_of_memory};
-use self::progress::JobProgress;
+use self::progress::{JobOutcome, JobProgress, MemoryChart, out_of_memory};
 use self::several::{RecordedList, Several};
 use self::use_orders::{Order, use_orders};
 use self::use_watch::use_watch;
 use crate::common::browser::{clock_ms, local_time, replace_by};
-use crate::common::figure_list::FigureList;
-use crate::common::key_notes::KeyNotes;
+use crate::common::hooks::TokenHandle;
+use crate::common::hooks::{Fetched, use_fetched};
 use crate::common::model::route::Route;
-use crate::common::model::{job, task, time};
-use crate::common::refusal_note::RefusalNote;
-use crate::common::state_badge::StateBadge;
-use crate::common::use_fetched::{Fetched, use_fetched};
-use crate::common::use_token::TokenHandle;
+use crate::common::model::{job, task};
+use crate::common::parts::FigureList;
+use crate::common::parts::KeyNotes;
+use crate::common::parts::RefusalNote;
+use crate::common::parts::StateBadge;
 use frontend::components::buttons::CopyButton;
 use frontend::platform::{set_title, site_url};
 use frontend::state::Scheme;
@@ -152,7 +145,7 @@ fn head(resource: &JobResource, state: JobState, is_ending: bool, on_order: Call
                         <span>{ task::title(resource.task) }</span>
                     }
                     <span>{ &resource.card }</span>
-                    <span title={local_time(resource.created_ms)}>{ time::ago(clock_ms(), resource.created_ms) }</span>
+                    <span title={local_time(resource.created_ms)}>{ job::ago(clock_ms(), resource.created_ms) }</span>
                     if resource.attempts > 1 {
                         <span>{ format!("attempt {}", resource.attempts) }</span>
                     }

@@ -1,7 +1,7 @@
 //! Hook that cancels, renames and deletes a job, asking for the token where the server needs it.
 
+use crate::common::hooks::TokenHandle;
 use crate::common::model::refusal::needs_token;
-use crate::common::use_token::TokenHandle;
 use frontend::platform::{ApiError, ApiRequest};
 use shared::api::JobChange;
 use wasm_bindgen_futures::spawn_local;

@@ -1,30 +1,23 @@
 //! Page with the form of a new job next to the text of its config.
 
-mod config_form;
 mod editor;
-mod field;
+mod form;
+mod hooks;
 mod model;
-mod problem_list;
-mod task_choice;
-mod use_draft;
-mod use_submit;
 
-use self::config_form::ConfigForm;
-use self::editor::Editor;
+use self::editor::{Editor, ProblemList, TaskChoice};
+use self::form::ConfigForm;
+use self::hooks::{SubmitHandle, use_draft, use_submit};
 use self::model::draft::{Draft, DraftAction};
+use self::model::edit::TextFile;
 use self::model::numbers;
-use self::model::sources::TextFile;
-use self::problem_list::ProblemList;
-use self::task_choice::TaskChoice;
-use self::use_draft::use_draft;
-use self::use_submit::{SubmitHandle, use_submit};
 use crate::common::browser::read_text;
-use crate::common::figure_list::FigureList;
-use crate::common::key_notes::{KeyNotes, Note};
+use crate::common::hooks::TokenHandle;
 use crate::common::model::route::{Change, Route, Start};
 use crate::common::model::{refusal, task};
-use crate::common::refusal_note::RefusalNote;
-use crate::common::use_token::TokenHandle;
+use crate::common::parts::FigureList;
+use crate::common::parts::RefusalNote;
+use crate::common::parts::{KeyNotes, Note};
 use frontend::components::drop_overlay::DropOverlay;
 use frontend::components::icon::{Icon, IconName};
 use frontend::hooks::use_drop;

@@ -9,7 +9,6 @@
 //! traces can be compared.
 
 mod feed;
-mod normalizer;
 mod stream;
 mod transfer;
 

@@ -1,27 +1,25 @@
 //! Side streams and pinned memory: bindings of `shim/data.cpp`.
 #![allow(unsafe_code, reason = "every call into shim/data.cpp is here")]
 
-use std::ffi::{c_char, c_int, c_void};
+use std::ffi::{c_int, c_void};
 use std::ptr;
 
 use tch::{Device, Tensor};
 
 use crate::Result;
-use crate::shim::check;
-
-type Message = *mut c_char;
+use crate::shim::{Message, Pointer, check, made, pointer};
 
 unsafe extern "C" {
-    fn snapscope_stream_new(device: c_int, out: *mut *mut c_void) -> Message;
-    fn snapscope_stream_swap(stream: *mut c_void) -> Message;
+    fn snapscope_stream_new(device: c_int, out: *mut Pointer) -> Message;
+    fn snapscope_stream_swap(stream: Pointer) -> Message;
     fn snapscope_stream_wait(stream: *const c_void) -> Message;
-    fn snapscope_record_stream(tensor: *mut c_void) -> Message;
-    fn snapscope_pin(tensor: *const c_void, out: *mut *mut c_void) -> Message;
+    fn snapscope_record_stream(tensor: Pointer) -> Message;
+    fn snapscope_pin(tensor: *const c_void, out: *mut Pointer) -> Message;
 }
 
 /// A stream of the device beside the one that training runs on.
 #[derive(Debug)]
-pub(super) struct Stream(*mut c_void);
+pub(super) struct Stream(Pointer);
 
 impl Stream {
     /// Creates a stream on a GPU: `torch.cuda.Stream()`.
@@ -58,14 +56,11 @@ impl Stream {
 /// `tensor.record_stream(torch.cuda.current_stream())`
 pub(super) fn record(tensor: &Tensor) -> Result<()> {
     // SAFETY: the tensor outlives the call.
-    check(unsafe { snapscope_record_stream(tensor.as_ptr().cast_mut().cast()) })
+    check(unsafe { snapscope_record_stream(pointer(tensor)) })
 }
 
 /// Copies a tensor to pinned memory: `tensor.pin_memory()`.
 pub(super) fn pin(tensor: &Tensor) -> Result<Tensor> {
-    let mut out = ptr::null_mut();
-    // SAFETY: the tensor outlives the call; without a message `out` is a new tensor that belongs to the caller.
-    check(unsafe { snapscope_pin(tensor.as_ptr().cast(), &mut out) })?;
-    // SAFETY: as above.
-    Ok(unsafe { Tensor::from_ptr(out.cast()) })
+    // SAFETY: the tensor outlives the call.
+    made(|out| unsafe { snapscope_pin(pointer(tensor), out) })
 }

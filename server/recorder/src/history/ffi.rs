@@ -4,7 +4,7 @@
 use std::ffi::{CStr, c_char, c_void};
 
 use super::rows::Row;
-use super::state::history;
+use super::rows::history;
 use crate::Result;
 use crate::shim::{Place, RawPlace, check, take_place};
 

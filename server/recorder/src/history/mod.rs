@@ -9,7 +9,6 @@
 mod ffi;
 mod rows;
 mod snapshot;
-mod state;
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -19,7 +18,7 @@ use shared::base::{StringId, StringTable};
 
 use crate::Result;
 use crate::shim::Place;
-use state::{Annotation, History, history};
+use rows::{Annotation, History, history};
 
 /// Starts CUDA and the memory history of every device; `output` is the path of the snapshot.
 ///

@@ -9,8 +9,8 @@ use shared::base::StringId;
 use shared::pickle::{MemoId, Style, Writer};
 
 use super::ffi::{Block, Clock, Held, Segment, SettingValues, frames, stacks};
+use super::rows::{Annotation, Past};
 use super::rows::{Row, View};
-use super::state::{Annotation, Past};
 
 /// Names of `TraceEntry::Action` in its order.
 const ACTIONS: [&str; 9] = [

@@ -53,13 +53,6 @@ pub trait Network {
         Ok(loss)
     }
 
-    /// Runs forward and backward of a whole batch if the model is a pipeline stage, and returns its output.
-    ///
-    /// `None` for any other model.
-    fn step(&self, _batch: &Batch, _samples: i64, _pass: &Pass) -> Option<Result<Option<Output>>> {
-        None
-    }
-
     /// Returns true if Python's output object holds the loss, as that of Hugging Face does.
     fn output_holds_loss(&self) -> bool {
         false

@@ -75,11 +75,11 @@ impl Adam {
         }
         {
             let coupled = !self.decoupled && self.weight_decay != 0.0;
-            let decayed = if coupled { Some(step.active.read()?.add(weights, self.weight_decay)?) } else { None };
-            let gradients = || decayed.as_ref().map_or_else(|| step.active.read(), |decayed| Ok(decayed.share()));
-            averages.lerp_(&gradients()?, 1.0 - self.betas.0)?;
+            let decayed = if coupled { Some(step.active.gradients.add(weights, self.weight_decay)?) } else { None };
+            let gradients = decayed.as_ref().unwrap_or(&step.active.gradients);
+            averages.lerp_(gradients, 1.0 - self.betas.0)?;
             squares.mul_scalar_(self.betas.1)?;
-            squares.addcmul_(&gradients()?, &gradients()?, 1.0 - self.betas.1)?;
+            squares.addcmul_(gradients, gradients, 1.0 - self.betas.1)?;
         }
         let denominators = squares.sqrt()?;
         denominators.div_(&corrections.iter().map(|correction| correction.square_root).collect::<Vec<_>>())?;
@@ -98,19 +98,17 @@ impl Adam {
         for (position, correction) in corrections.iter().enumerate() {
             let weight = &step.active.weights[position];
             gradient = step.active.gradients[position].shallow_clone();
-            let coupled = self.weight_decay != 0.0 && !self.decoupled;
             if self.weight_decay != 0.0 && self.decoupled {
                 let factor = 1.0 - self.learning_rate * self.weight_decay;
                 weight.multiply_number_(factor)?;
-            } else if coupled {
-                gradient = lists::add(&step.active.read_one(position)?, weight, self.weight_decay)?;
+            } else if self.weight_decay != 0.0 {
+                gradient = lists::add(&gradient, weight, self.weight_decay)?;
             }
-            let read = || if coupled { Ok(gradient.shallow_clone()) } else { step.active.read_one(position) };
             let betas = self.betas;
             let State { exp_avg, exp_avg_sq, .. } = self.state(step.active.indices[position]);
-            exp_avg.lerp_number_(&read()?, 1.0 - betas.0)?;
+            exp_avg.lerp_number_(&gradient, 1.0 - betas.0)?;
             exp_avg_sq.multiply_number_(betas.1)?;
-            lists::addcmul_(exp_avg_sq, &read()?, &read()?, 1.0 - betas.1)?;
+            lists::addcmul_(exp_avg_sq, &gradient, &gradient, 1.0 - betas.1)?;
             let next = exp_avg_sq.f_sqrt()?.divide_number(correction.square_root)?;
             next.add_number_(self.epsilon)?;
             let exp_avg = &self.state(step.active.indices[position]).exp_avg;
@@ -134,7 +132,7 @@ impl Adam {
             grad_scale: step.scaling.grad_scale.into(),
             found_inf: step.scaling.found_inf.into(),
         };
-        lists::fused_adam_(&step.active.weights, &step.active.read()?, [&averages, &squares, &steps], &with)?;
+        lists::fused_adam_(&step.active.weights, &step.active.gradients, [&averages, &squares, &steps], &with)?;
         // A skipped step does not count.
         step.scaling
             .found_inf

@@ -1,23 +1,12 @@
 //! Operations that optimizers consist of and tch lacks, mostly those on lists of tensors.
 #![allow(unsafe_code, reason = "every call into shim/lists.cpp is here")]
 
-use std::ffi::{c_char, c_void};
 use std::ops::Deref;
 
 use tch::Tensor;
 
 use crate::Result;
-use crate::shim::check;
-
-type Pointer = *mut c_void;
-type Message = *mut c_char;
-
-/// A list as C++ sees it.
-#[repr(C)]
-struct RawList {
-    tensors: *const Pointer,
-    count: usize,
-}
+use crate::shim::{Message, Pointer, RawList, check, made, pointer};
 
 /// Options of `_fused_adam_` and `_fused_adamw_`.
 #[repr(C)]
@@ -89,10 +78,6 @@ unsafe extern "C" {
     fn snapscope_reset_gradient(parameter: Pointer);
 }
 
-fn pointer(tensor: &Tensor) -> Pointer {
-    tensor.as_ptr().cast_mut().cast()
-}
-
 /// Tensors that an operation on lists reads or changes.
 ///
 /// Every call below is sound for the same reason: the handles live as long as the list, and the callee keeps none.
@@ -104,7 +89,7 @@ pub(super) struct List {
 
 impl List {
     fn raw(&self) -> RawList {
-        RawList { tensors: self.pointers.as_ptr(), count: self.pointers.len() }
+        RawList::of(&self.pointers)
     }
 
     /// Runs an operation that returns one tensor for each tensor of the list.
@@ -118,11 +103,6 @@ impl List {
     pub(super) fn push(&mut self, tensor: Tensor) {
         self.pointers.push(pointer(&tensor));
         self.tensors.push(tensor);
-    }
-
-    /// Returns a list of handles of the same tensors.
-    pub(super) fn share(&self) -> Self {
-        self.iter().map(Tensor::shallow_clone).collect()
     }
 
     /// Returns `self + alpha * other` in new tensors.
@@ -247,14 +227,6 @@ pub(super) fn fused_adam_(
 pub(super) fn fused_sgd_(weights: &List, gradients: &List, buffers: &List, with: &FusedSgd<'_>) -> Result<()> {
     // SAFETY: see `List`; `with` has the layout of the shim's struct.
     check(unsafe { snapscope_fused_sgd_(weights.raw(), gradients.raw(), buffers.raw(), with) })
-}
-
-/// Runs an operation that returns one tensor.
-fn made(operation: impl FnOnce(*mut Pointer) -> Message) -> Result<Tensor> {
-    let mut out = std::ptr::null_mut();
-    check(operation(&mut out))?;
-    // SAFETY: without a message `out` is a new tensor that belongs to the caller.
-    Ok(unsafe { Tensor::from_ptr(out.cast()) })
 }
 
 pub(super) fn clone(tensor: &Tensor) -> Result<Tensor> {

@@ -4,13 +4,9 @@
 //! `torch/optim/{sgd,adam}.py`, `torch/nn/utils/clip_grad.py`, `torch/amp/grad_scaler.py`. All parameters have one
 //! dtype and one device, so that Python's grouping of tensors yields a single group.
 
-mod lists;
-
 mod adam;
-mod clip;
 mod eight_bit;
-mod held;
-mod offload;
+mod lists;
 mod scaler;
 mod sgd;
 mod step;
@@ -22,14 +18,14 @@ use tch::Tensor;
 
 use crate::Result;
 use crate::builder::Parameter;
+use crate::numbers::Numbers as _;
 use crate::place::Module;
+use crate::saving::HostOptimizer;
 use adam::Adam;
 use eight_bit::EightBit;
-use held::Active;
 use lists::List;
-use offload::Offload;
 use sgd::Sgd;
-use step::{Scaling, Step};
+use step::{Active, Scaling, Step};
 
 #[derive(Debug)]
 pub struct Optimizer {
@@ -41,16 +37,6 @@ pub struct Optimizer {
     offload: Option<Offload>,
     /// True if each parameter is a shard of a larger one.
     sharded: bool,
-    whole: Option<Whole>,
-}
-
-/// The parameters of all processes, if each process steps only a share of them.
-#[derive(Debug)]
-pub(crate) struct Whole {
-    /// Parameters in the order of the model.
-    pub(crate) parameters: Vec<Parameter>,
-    /// Tensors that the weights are views of, if any.
-    pub(crate) _buckets: Vec<Tensor>,
 }
 
 #[derive(Debug)]
@@ -86,17 +72,7 @@ impl Optimizer {
             }
         };
         let (module, implementation) = (Module::named(name), config.implementation);
-        Ok(Self { module, rule, implementation, parameters, offload, sharded: false, whole: None })
-    }
-
-    /// Makes the optimizer clip and clear the gradients of all processes' parameters.
-    pub(crate) fn with_whole(self, whole: Option<Whole>) -> Self {
-        Self { whole, ..self }
-    }
-
-    /// Returns the parameters whose gradients are clipped and cleared.
-    fn all(&self) -> &[Parameter] {
-        self.whole.as_ref().map_or(&self.parameters, |whole| &whole.parameters)
+        Ok(Self { module, rule, implementation, parameters, offload, sharded: false })
     }
 
     /// Sets whether the parameters are shards.
@@ -128,10 +104,8 @@ impl Optimizer {
     }
 
     /// Returns true if steps unscale gradients and check for infinities themselves: `_step_supports_amp_scaling`.
-    ///
-    /// `ZeroRedundancyOptimizer` does not forward this flag of the optimizer inside it.
     fn is_fused(&self) -> bool {
-        self.implementation == OptimizerImplementation::Fused && self.whole.is_none()
+        self.implementation == OptimizerImplementation::Fused
     }
 
     /// Clears the gradients.
@@ -142,7 +116,7 @@ impl Optimizer {
     pub fn zero_grad(&mut self, how: ZeroGrad) -> Result<()> {
         if how == ZeroGrad::SetToNone {
             self.offload.iter().for_each(Offload::reset_gradients);
-            self.all().iter().for_each(|parameter| lists::reset_gradient(&parameter.tensor));
+            self.parameters.iter().for_each(|parameter| lists::reset_gradient(&parameter.tensor));
             return Ok(());
         }
         let gradients = self.gradients()?;
@@ -158,11 +132,90 @@ impl Optimizer {
     ///
     /// Returns an error if an operation fails.
     pub fn clip_grad_norm(&self, max_norm: f64) -> Result<()> {
-        Module::named("clip_grad_norm").run(|| clip::clip_grad_norm(&Active::of(self.all())?, max_norm, self.sharded))
+        Module::named("clip_grad_norm")
+            .run(|| clip_grad_norm(&Active::of(&self.parameters)?.gradients, max_norm, self.sharded))
     }
 
     /// Returns the existing gradients.
     fn gradients(&self) -> Result<List> {
-        Ok(Active::of(self.all())?.gradients)
+        Ok(Active::of(&self.parameters)?.gradients)
+    }
+}
+
+/// Summand that keeps the division finite if the norm is 0.
+const EPSILON: f64 = 1e-6;
+
+/// Scales gradients down so that their common Euclidean norm is at most `max_norm`.
+fn clip_grad_norm(gradients: &List, max_norm: f64, sharded: bool) -> Result<()> {
+    if gradients.is_empty() {
+        return Ok(());
+    }
+    let _no_grad = tch::no_grad_guard();
+    let total_norm = if sharded { total_norm_of_shards(gradients)? } else { total_norm(gradients)? };
+    let coefficient = total_norm.add_number(EPSILON)?.f_reciprocal()?.multiply_number(max_norm)?;
+    let clamped = coefficient.at_most_number(1.0)?;
+    gradients.mul_tensor_(&clamped)?;
+    // Python drops its variables in the order in which they were assigned.
+    drop(coefficient);
+    drop(clamped);
+    Ok(())
+}
+
+/// Returns the Euclidean norm of all gradients together.
+fn total_norm(gradients: &List) -> Result<Tensor> {
+    let norms = gradients.norm()?;
+    let stacked = Tensor::f_stack(&norms, 0)?;
+    lists::norm(&stacked)
+}
+
+/// Returns the norm of sharded gradients: the squared norms of the shards are summed over the processes.
+fn total_norm_of_shards(gradients: &List) -> Result<Tensor> {
+    let norms = gradients.norm()?;
+    let parts = Tensor::f_stack(&norms, 0)?;
+    let whole = {
+        let squared = parts.power_number(2.0)?;
+        let summed = lists::clone(&squared)?;
+        let whole = summed.power_number(0.5)?;
+        drop(squared);
+        whole
+    };
+    lists::norm(&whole)
+}
+
+/// Smallest tensor that is offloaded, in elements: torchao's `minimal_size`.
+const LEAST_ELEMENTS: usize = 4096;
+
+/// Parameters whose state is on the host.
+#[derive(Debug)]
+struct Offload {
+    optimizer: HostOptimizer,
+    weights: Vec<Tensor>,
+}
+
+impl Offload {
+    /// Takes the large parameters out of `parameters`; `gradients` frees device gradients once the host has them.
+    fn take(parameters: &mut Vec<Parameter>, gradients: bool) -> Result<Self> {
+        let mut optimizer = HostOptimizer::new(gradients)?;
+        let (large, small) = std::mem::take(parameters).into_iter().partition(Self::takes);
+        *parameters = small;
+        let large: Vec<Parameter> = large;
+        for parameter in &large {
+            parameter.module.run(|| optimizer.add(&parameter.tensor))?;
+        }
+        Ok(Self { optimizer, weights: large.into_iter().map(|parameter| parameter.tensor).collect() })
+    }
+
+    fn takes(parameter: &Parameter) -> bool {
+        parameter.tensor.numel() >= LEAST_ELEMENTS
+    }
+
+    /// Copies the weights back to the device.
+    fn step(&mut self) -> Result<()> {
+        self.optimizer.step()
+    }
+
+    /// Frees the remaining gradients on the device.
+    fn reset_gradients(&self) {
+        self.weights.iter().for_each(lists::reset_gradient);
     }
 }

@@ -2,9 +2,34 @@
 
 use tch::Tensor;
 
-use super::held::Active;
+use super::lists::List;
+use crate::Result;
 use crate::builder::Parameter;
 use crate::place::Module;
+
+/// Parameters that have a gradient.
+#[derive(Debug, Default)]
+pub(super) struct Active {
+    /// Positions of these parameters among all parameters.
+    pub(super) indices: Vec<usize>,
+    pub(super) weights: List,
+    pub(super) gradients: List,
+}
+
+impl Active {
+    pub(super) fn of(parameters: &[Parameter]) -> Result<Self> {
+        let mut active = Self::default();
+        for (index, Parameter { tensor, .. }) in parameters.iter().enumerate() {
+            let gradient = tensor.f_grad()?;
+            if gradient.defined() {
+                active.indices.push(index);
+                active.weights.push(tensor.shallow_clone());
+                active.gradients.push(gradient);
+            }
+        }
+        Ok(active)
+    }
+}
 
 /// Arguments of a fused step that come from a [`GradScaler`](super::GradScaler).
 #[derive(Debug, Default)]

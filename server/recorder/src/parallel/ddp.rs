@@ -5,7 +5,7 @@
 #![allow(unsafe_code, reason = "every call into shim/ddp.cpp is here")]
 
 use std::cell::Cell;
-use std::ffi::{c_char, c_int, c_void};
+use std::ffi::c_int;
 
 use shared::job::{self, Job, Rank};
 use tch::Tensor;
@@ -15,19 +15,10 @@ use crate::builder::Builder;
 use crate::model::{Batch, Network, Output};
 use crate::pass::Pass;
 use crate::place::Module;
-use crate::shim::check;
-
-type Pointer = *mut c_void;
-type Message = *mut c_char;
+use crate::shim::{Message, Pointer, RawList, check, pointer};
 
 /// Parent module of the buckets, and module of the checks and copies at the start.
 const MODULE: &str = "ddp";
-
-#[repr(C)]
-struct RawTensors {
-    tensors: *const Pointer,
-    count: usize,
-}
 
 #[repr(C)]
 struct RawOptions {
@@ -41,15 +32,10 @@ struct RawOptions {
 }
 
 unsafe extern "C" {
-    fn snapscope_ddp_new(
-        parameters: RawTensors,
-        buffers: RawTensors,
-        options: RawOptions,
-        out: *mut Pointer,
-    ) -> Message;
+    fn snapscope_ddp_new(parameters: RawList, buffers: RawList, options: RawOptions, out: *mut Pointer) -> Message;
     fn snapscope_ddp_free(ddp: Pointer);
     fn snapscope_ddp_before_forward(ddp: Pointer, synchronize: bool) -> Message;
-    fn snapscope_ddp_after_forward(ddp: Pointer, synchronize: bool, outputs: RawTensors, out: *mut Pointer) -> Message;
+    fn snapscope_ddp_after_forward(ddp: Pointer, synchronize: bool, outputs: RawList, out: *mut Pointer) -> Message;
 }
 
 /// Returns the module of the bucket with this number.
@@ -157,7 +143,9 @@ impl Reducer {
         let mut out = std::ptr::null_mut();
         // SAFETY: the tensors outlive the call, which keeps handles of its own; without a message `out` belongs to this
         // process.
-        check(unsafe { snapscope_ddp_new(raw(&parameters_raw), raw(&buffers_raw), options, &mut out) })?;
+        check(unsafe {
+            snapscope_ddp_new(RawList::of(&parameters_raw), RawList::of(&buffers_raw), options, &mut out)
+        })?;
         Ok(Self(out))
     }
 
@@ -172,7 +160,7 @@ impl Reducer {
         let outputs = outputs.map(pointer);
         let mut out = [std::ptr::null_mut(); N];
         // SAFETY: the outputs outlive the call, and `out` has room for as many.
-        check(unsafe { snapscope_ddp_after_forward(self.0, synchronize, raw(&outputs), out.as_mut_ptr()) })?;
+        check(unsafe { snapscope_ddp_after_forward(self.0, synchronize, RawList::of(&outputs), out.as_mut_ptr()) })?;
         // SAFETY: without a message each pointer is a new handle that belongs to the caller.
         Ok(out.map(|pointer| unsafe { Tensor::from_ptr(pointer.cast()) }))
     }
@@ -183,12 +171,4 @@ impl Drop for Reducer {
         // SAFETY: the pointer comes from `new`, and is freed once.
         unsafe { snapscope_ddp_free(self.0) }
     }
-}
-
-fn pointer(tensor: &Tensor) -> Pointer {
-    tensor.as_ptr().cast_mut().cast()
-}
-
-fn raw(tensors: &[Pointer]) -> RawTensors {
-    RawTensors { tensors: tensors.as_ptr(), count: tensors.len() }
 }

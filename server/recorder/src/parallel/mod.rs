@@ -1,7 +1,7 @@
 //! Runs a network on several devices or processes, wrapped as PyTorch wraps it.
 //!
-//! `ddp` averages gradients among processes, `zero` gives each a share of the optimizer's state, `fsdp` a shard of each
-//! parameter, `tensor` a part of each layer, and `pipeline` some of the layers; one of the processes is recorded.
+//! `ddp` averages gradients among processes, and `fsdp` gives each a shard of each parameter; one of the processes is
+//! recorded.
 //!
 //! This file has `nn.DataParallel`: each device runs a replica of the model on its part of the batch, in one process.
 //! Weights, gradients, optimizer and loss are on the first device, which therefore needs the most memory. Python runs
@@ -13,24 +13,16 @@
 //! Parameters are created shard by shard, so that a model can be larger than the GPU and than the memory of this
 //! machine.
 
-mod copies;
 mod ddp;
 pub mod fsdp;
-mod pipeline;
-mod tensor;
-mod traffic;
-mod zero;
+mod replicas;
 
 use std::rc::Rc;
 
 use shared::job::{Gather, Job, Parallel};
 use tch::{Device, Tensor};
 
-pub(crate) use self::copies::Copies;
-pub(crate) use self::pipeline::pipeline;
-pub use self::tensor::Holding;
-pub(crate) use self::tensor::{Readers, TensorParallel, wait_for_collectives};
-pub(crate) use self::zero::share;
+pub(crate) use self::replicas::Copies;
 use crate::Result;
 use crate::builder::Builder;
 use crate::model::{self, Batch, Network, Output};
@@ -87,7 +79,7 @@ impl DataParallel {
         let devices = self.devices(self.copies.len());
         let mut parts: Vec<Batch> = Vec::new();
         for (name, tensor) in &batch[..read] {
-            let tensors = Module::named("scatter").run(|| traffic::scatter(tensor, &devices))?;
+            let tensors = Module::named("scatter").run(|| replicas::scatter(tensor, &devices))?;
             parts.resize_with(tensors.len(), Vec::new);
             parts.iter_mut().zip(tensors).for_each(|(part, tensor)| part.push((*name, tensor)));
         }
@@ -108,7 +100,7 @@ impl DataParallel {
         let devices = self.devices(count);
         for list in [&self.parameters, &self.buffers] {
             let tensors: Vec<_> = list.iter().map(|(_, tensor)| tensor).collect();
-            let mut copied = Module::named("replicate").run(|| traffic::broadcast(&tensors, &devices))?.into_iter();
+            let mut copied = Module::named("replicate").run(|| replicas::broadcast(&tensors, &devices))?.into_iter();
             for copies in &self.copies[..count] {
                 copies.put(list.iter().map(|(module, _)| *module).zip(copied.by_ref()));
             }
@@ -136,14 +128,14 @@ impl DataParallel {
     /// Gathers the results of the replicas on the first device: losses, logits, and the cache layer by layer.
     fn gather(&self, returned: &[Returned]) -> Result<Output> {
         let losses: Option<Vec<_>> = returned.iter().map(|part| part.loss.as_ref()).collect();
-        let losses = losses.map(|losses| traffic::gather(&losses)).transpose()?;
+        let losses = losses.map(|losses| replicas::gather(&losses)).transpose()?;
         let outputs: Vec<_> = returned.iter().filter_map(|part| part.output.as_ref()).collect();
         if let (Some(losses), true) = (&losses, outputs.is_empty()) {
             return Ok(Output { locals: Vec::new(), logits: losses.shallow_clone(), kept: Vec::new() });
         }
-        let logits = traffic::gather(&outputs.iter().map(|output| &output.logits).collect::<Vec<_>>())?;
+        let logits = replicas::gather(&outputs.iter().map(|output| &output.logits).collect::<Vec<_>>())?;
         let part = |index: usize| -> Result<Tensor> {
-            traffic::gather(&outputs.iter().map(|output| &output.kept[index]).collect::<Vec<_>>())
+            replicas::gather(&outputs.iter().map(|output| &output.kept[index]).collect::<Vec<_>>())
         };
         let mut kept = Vec::from_iter(losses);
         let mut pair = None;

@@ -3,7 +3,7 @@
 //! The second run ends early, by an error that is no failure; `shim/checkpoint.cpp` explains when.
 #![allow(unsafe_code, reason = "the closure crosses to C++ and back, on another thread")]
 
-use std::ffi::{c_char, c_int, c_void};
+use std::ffi::{c_char, c_int};
 use std::ops::Deref;
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use shared::job::Keep;
 use tch::{TchError, Tensor};
 
 use crate::Result;
-use crate::shim::check;
+use crate::shim::{Pointer, made, pointer};
 
 /// A layer that a checkpointed closure can carry to the thread that runs it again.
 #[derive(Debug)]
@@ -42,7 +42,6 @@ impl<T> Deref for Shared<T> {
 }
 
 type Segment = Box<dyn FnMut(&[&Tensor]) -> Result<Tensor> + Send>;
-type Pointer = *mut c_void;
 
 /// Checkpointing options of a segment; the layout is that of the struct in `shim/checkpoint.cpp`.
 #[repr(C)]
@@ -87,10 +86,9 @@ pub(super) fn checkpoint(
     segment: impl FnMut(&[&Tensor]) -> Result<Tensor> + Send + 'static,
 ) -> Result<Tensor> {
     let segment: Box<Segment> = Box::new(Box::new(segment));
-    let pointers: Vec<Pointer> = inputs.iter().map(|tensor| tensor.as_ptr().cast_mut().cast()).collect();
-    let mut out: Pointer = std::ptr::null_mut();
+    let pointers: Vec<Pointer> = inputs.iter().map(|tensor| pointer(tensor)).collect();
     // SAFETY: the shim owns `data` and gives it back to `drop_segment` once; inputs are copied before it returns.
-    let message = unsafe {
+    made(|out| unsafe {
         snapscope_checkpoint(
             run_segment,
             drop_segment,
@@ -98,12 +96,9 @@ pub(super) fn checkpoint(
             pointers.as_ptr(),
             pointers.len(),
             &RawSaving { keep: number(keep), saved },
-            &mut out,
+            out,
         )
-    };
-    check(message)?;
-    // SAFETY: without a message `out` is a new tensor that belongs to the caller.
-    Ok(unsafe { Tensor::from_ptr(out.cast()) })
+    })
 }
 
 /// Runs the closure on tensors that remain the caller's; returns a new tensor, or null with a message.

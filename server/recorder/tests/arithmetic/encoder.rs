@@ -1,4 +1,4 @@
-//! Tests the memory of encoders against arithmetic.
+//! Tests the memory of BERT against arithmetic.
 
 use serde_json::{Value, json};
 
@@ -8,38 +8,21 @@ const SAMPLES: u64 = 2;
 const HIDDEN: u64 = 256;
 const INNER: u64 = 768;
 const HEADS: u64 = 4;
-const BERT_TOKENS: u64 = 128;
-/// Number of patches of 8 × 8 pixels in an image of 88 × 88, and the class token.
-const VIT_TOKENS: u64 = 11 * 11 + 1;
-/// Memory-efficient attention allocates its log-sum-exp for a multiple of this number of tokens.
-const EFFICIENT_TOKENS: u64 = 32;
+const TOKENS: u64 = 128;
 
-/// Returns a config of two layers, with further keys of the model.
-fn config(family: &str, model: &Value) -> Value {
+/// Records two layers, with further keys of the model.
+fn bert(model: &Value) -> Recorded {
     let mut config = json!({
-        "model": { "family": family, "layers": 2, "hidden": HIDDEN, "intermediate": INNER, "heads": HEADS },
+        "model": {
+            "family": "bert", "layers": 2, "hidden": HIDDEN, "intermediate": INNER, "heads": HEADS,
+            "vocabulary": 1000, "max_positions": TOKENS,
+        },
         "batch": SAMPLES,
+        "sequence": TOKENS,
         "steps": 2,
         "set_to_none": false,
         "card": "h100-80gb",
     });
-    for (key, value) in model.as_object().expect("keys") {
-        config["model"][key] = value.clone();
-    }
-    config
-}
-
-fn bert(model: &Value) -> Recorded {
-    let mut config = config("bert", &json!({ "vocabulary": 1000, "max_positions": BERT_TOKENS }));
-    config["sequence"] = BERT_TOKENS.into();
-    for (key, value) in model.as_object().expect("keys") {
-        config["model"][key] = value.clone();
-    }
-    record(&config)
-}
-
-fn vit(model: &Value) -> Recorded {
-    let mut config = config("vit", &json!({ "image_size": 88, "patch_size": 8, "classes": 10 }));
     for (key, value) in model.as_object().expect("keys") {
         config["model"][key] = value.clone();
     }
@@ -70,19 +53,12 @@ fn check_kept_for_training(recorded: &Recorded, own: &[u64]) {
 
 #[test]
 fn bert_keeps_what_it_must() {
-    let embeddings = [1000 * HIDDEN, BERT_TOKENS * HIDDEN, 2 * HIDDEN, HIDDEN, HIDDEN];
+    let embeddings = [1000 * HIDDEN, TOKENS * HIDDEN, 2 * HIDDEN, HIDDEN, HIDDEN];
     // The decoder's weight is that of the embedding; it has a bias of its own.
     let head = [HIDDEN * HIDDEN, HIDDEN, HIDDEN, HIDDEN, 1000];
     let recorded = bert(&json!({}));
     check_kept_for_training(&recorded, &[embeddings, head].concat());
-    assert_eq!(recorded.alive_bytes("_ids · setup"), 2 * 8 * BERT_TOKENS, "positions and types in 64 bits");
-}
-
-#[test]
-fn vit_keeps_what_it_must() {
-    let embeddings = [HIDDEN, VIT_TOKENS * HIDDEN, 3 * 8 * 8 * HIDDEN, HIDDEN];
-    let head = [HIDDEN, HIDDEN, 10 * HIDDEN, 10];
-    check_kept_for_training(&vit(&json!({})), &[embeddings, head].concat());
+    assert_eq!(recorded.alive_bytes("_ids · setup"), 2 * 8 * TOKENS, "positions and types in 64 bits");
 }
 
 /// Checks the bytes that the second layer saves for backward; the first one also has workspaces.
@@ -101,26 +77,16 @@ const OF_A_TOKEN: u64 = 4 * (2 * (HIDDEN + 2) + 2 * HIDDEN + 2 * INNER);
 fn a_layer_of_bert_keeps_for_backward() {
     let attention = 4 * (3 * HIDDEN + HIDDEN + HEADS);
     let masks = 2 * HIDDEN;
-    let tokens = SAMPLES * BERT_TOKENS;
+    let tokens = SAMPLES * TOKENS;
     check_kept_for_backward(&bert(&json!({})), tokens * (OF_A_TOKEN + attention + masks));
     check_kept_for_backward(&bert(&json!({ "dropout": 0.0 })), tokens * (OF_A_TOKEN + attention));
 }
 
 #[test]
-fn a_layer_of_vit_keeps_for_backward() {
-    let attention = 4 * (3 * HIDDEN + HIDDEN);
-    let sums = 4 * HEADS * VIT_TOKENS.next_multiple_of(EFFICIENT_TOKENS);
-    check_kept_for_backward(&vit(&json!({})), SAMPLES * (VIT_TOKENS * (OF_A_TOKEN + attention) + sums));
-}
-
-#[test]
 fn attention_that_is_written_out_keeps_its_probabilities() {
-    let attention = |tokens| 4 * (3 * HIDDEN + HIDDEN + 2 * HEADS * tokens);
-    let eager = json!({ "attention": "eager", "dropout": 0.1 });
-    let masks = |tokens| 2 * HIDDEN + HEADS * tokens;
+    let attention = 4 * (3 * HIDDEN + HIDDEN + 2 * HEADS * TOKENS);
+    let masks = 2 * HIDDEN + HEADS * TOKENS;
     // Matrix products read copies of queries, keys and values, so that the originals are not saved.
-    let bytes = SAMPLES * BERT_TOKENS * (OF_A_TOKEN + attention(BERT_TOKENS) + masks(BERT_TOKENS));
-    check_kept_for_backward(&bert(&eager), bytes);
-    let bytes = SAMPLES * VIT_TOKENS * (OF_A_TOKEN + attention(VIT_TOKENS) + masks(VIT_TOKENS));
-    check_kept_for_backward(&vit(&eager), bytes);
+    let bytes = SAMPLES * TOKENS * (OF_A_TOKEN + attention + masks);
+    check_kept_for_backward(&bert(&json!({ "attention": "eager", "dropout": 0.1 })), bytes);
 }

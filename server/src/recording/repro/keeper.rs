@@ -11,8 +11,7 @@ use rustix::process::Signal;
 use shared::api::{Failed, Finished, Progress, RecorderLine, Started};
 
 use super::Limits;
-use super::lines::{Tail, each_line};
-use super::process::{Launch, Process};
+use super::process::{Launch, Process, Tail, each_line};
 
 /// Interval between checks of limits and cancellation.
 const TICK: Duration = Duration::from_millis(50);

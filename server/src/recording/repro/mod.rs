@@ -17,21 +17,16 @@
 //! outcome is one sentence.
 //! Only lines of limited length are read from it, and a trace that was written is kept.
 
-mod curve;
 mod failure;
 mod figures;
 mod keeper;
 mod libraries;
-mod limits;
-mod lines;
 mod process;
-mod recording;
 
 pub use failure::RecordingFailure;
-pub use figures::print_figures;
+pub use figures::{Recording, print_figures};
 pub use keeper::Watcher;
-pub use limits::Limits;
-pub use recording::Recording;
+pub use process::Limits;
 
 use std::fs::File;
 use std::io::{self, Read as _};

@@ -1,15 +1,14 @@
-//! Runs a child process in its own process group, with limits.
+//! Runs a child process in its own process group, with limits, and reads lines that are limited as well.
 
+use std::collections::VecDeque;
 use std::ffi::OsString;
-use std::io::{self, Write as _};
+use std::io::{self, BufRead, Write as _};
 use std::os::unix::process::CommandExt as _;
 use std::path::PathBuf;
 use std::process::{Child, ChildStderr, ChildStdout, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, setpriority_process, waitid};
-
-use super::Limits;
 
 /// A command with its complete environment.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -179,4 +178,151 @@ fn hold(_pid: Pid, _limits: &Limits) {}
 fn processor_seconds(limits: &Limits) -> u64 {
     let processors = std::thread::available_parallelism().map_or(1, |processors| processors.get() as u64);
     2 * processors * ((limits.time + limits.grace).as_secs() + 1)
+}
+
+/// Limits beyond which a recording is stopped.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Limits {
+    /// Wall-clock time from the start of the recorder to its end.
+    pub time: Duration,
+    /// Resident host memory of the recorder, in bytes.
+    ///
+    /// Address space is not limited, because a virtual GPU reserves a tebibyte of it per card.
+    pub memory_bytes: u64,
+    /// Size of a file that the recorder writes, in bytes.
+    pub output_bytes: u64,
+    /// Niceness of the recorder: 0 for normal priority, 19 for the lowest.
+    pub niceness: i32,
+    /// Time that the recorder has to end by itself once it is asked to.
+    pub grace: Duration,
+}
+
+impl Default for Limits {
+    /// Returns limits for any config that a desktop can record; a server sets its own.
+    fn default() -> Self {
+        Self {
+            time: Duration::from_secs(3600),
+            memory_bytes: 16 << 30,
+            output_bytes: 16 << 30,
+            niceness: 0,
+            grace: Duration::from_secs(5),
+        }
+    }
+}
+
+/// Marker that replaces the rest of a long line.
+const CUT: &str = " …";
+
+/// Calls `take` with each line, without its line ending and cut after `most_bytes`, until the source ends.
+///
+/// Invalid UTF-8 is replaced; a last line without a line ending counts. Reading stops when `take` returns false.
+///
+/// # Errors
+///
+/// Returns an error if the source cannot be read.
+pub(super) fn each_line(
+    mut source: impl BufRead,
+    most_bytes: usize,
+    mut take: impl FnMut(String) -> bool,
+) -> io::Result<()> {
+    let mut line = Vec::new();
+    let mut is_cut = false;
+    loop {
+        let buffer = source.fill_buf()?;
+        let (piece, used, is_end) = match buffer.iter().position(|&byte| byte == b'\n') {
+            Some(end) => (&buffer[..end], end + 1, true),
+            None => (buffer, buffer.len(), false),
+        };
+        let is_over = used == 0;
+        let room = most_bytes - line.len();
+        is_cut |= piece.len() > room;
+        line.extend_from_slice(&piece[..piece.len().min(room)]);
+        source.consume(used);
+        if is_end || (is_over && !line.is_empty()) {
+            let text = String::from_utf8_lossy(&line).trim_end_matches('\r').to_owned();
+            if !take(if is_cut { text + CUT } else { text }) {
+                return Ok(());
+            }
+            line.clear();
+            is_cut = false;
+        }
+        if is_over {
+            return Ok(());
+        }
+    }
+}
+
+/// The last lines of a log.
+#[derive(Debug, Default)]
+pub(super) struct Tail {
+    lines: VecDeque<String>,
+}
+
+impl Tail {
+    /// Maximum number of lines.
+    pub(super) const LINES: usize = 40;
+
+    /// Adds a line and drops the oldest if there are too many.
+    pub(super) fn push(&mut self, line: String) {
+        if self.lines.len() == Self::LINES {
+            self.lines.pop_front();
+        }
+        self.lines.push_back(line);
+    }
+
+    /// Returns the lines, oldest first.
+    pub(super) fn lines(&self) -> Vec<String> {
+        self.lines.iter().cloned().collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &[u8], most_bytes: usize, expected: &[&str]) {
+        for buffer_bytes in [1, 3, 100] {
+            let mut lines = Vec::new();
+            let source = io::BufReader::with_capacity(buffer_bytes, text);
+            each_line(source, most_bytes, |line| {
+                lines.push(line);
+                true
+            })
+            .unwrap();
+            assert_eq!(lines, expected, "read {buffer_bytes} bytes at a time");
+        }
+    }
+
+    #[test]
+    fn lines_end_where_they_should() {
+        check(b"", 9, &[]);
+        check(b"one\ntwo\r\n\nlast", 9, &["one", "two", "", "last"]);
+        check(b"\xff\n", 9, &["\u{fffd}"]);
+    }
+
+    #[test]
+    fn long_lines_are_cut_and_the_next_is_whole() {
+        check(b"123456789\nabc\n", 4, &["1234 …", "abc"]);
+        check(b"1234\nabc\n", 4, &["1234", "abc"]);
+    }
+
+    #[test]
+    fn reading_stops_when_nobody_wants_more() {
+        let mut lines = 0;
+        each_line(&b"1\n2\n3\n"[..], 9, |_| {
+            lines += 1;
+            lines < 2
+        })
+        .unwrap();
+        assert_eq!(lines, 2);
+    }
+
+    #[test]
+    fn a_tail_keeps_the_last_lines() {
+        let mut tail = Tail::default();
+        (0..1000).for_each(|line| tail.push(line.to_string()));
+        let lines = tail.lines();
+        assert_eq!((lines.len(), lines[0].as_str(), lines[39].as_str()), (40, "960", "999"));
+    }
 }

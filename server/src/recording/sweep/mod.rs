@@ -2,14 +2,10 @@
 //!
 //! Invariant: this module neither prints nor parses user input; the commands do both.
 
-mod csv;
 mod fit;
 mod record;
 mod report;
-mod search;
 
-pub use csv::csv;
-pub use fit::{Fit, FitError, fit};
+pub use fit::{Fit, FitError, Tried, fit, largest};
 pub use record::{Audience, Outcome, Settings, record_all};
-pub use report::report;
-pub use search::{Tried, largest};
+pub use report::{csv, report};

@@ -2,12 +2,12 @@
 
 use super::super::cnn::Layers;
 use super::super::document::Value;
-use super::super::nearest::did_you_mean;
-use super::super::problem::{Problem, excerpt};
+use super::super::problem::{Problem, RUN, excerpt};
 use super::super::raw::{RawModel, Sizes};
 use super::super::reader::Reader;
 use super::import::Import;
-use super::{notes, resnet, start};
+use super::kinds::{KINDS, Kind, SHAPE_KEYS, SHAPE_NOTE, resnet_shape};
+use super::notes;
 
 /// Number format that a model's config wants for its weights, and the key that set it.
 pub(super) struct Weights {
@@ -17,31 +17,6 @@ pub(super) struct Weights {
 
 /// Default number of positions of GPT-2.
 pub(super) const GPT2_POSITIONS: u64 = 1024;
-
-/// A kind of model that can be recorded.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Kind {
-    /// Value of `model_type`.
-    pub(super) name: &'static str,
-    /// Class that is trained.
-    class: &'static str,
-    /// Family of the config's keys: `gpt2`, `llama`, `bert`, `vit` or `resnet`.
-    keys: &'static str,
-    /// Defaults of the class where they differ from those of this project.
-    start: fn() -> RawModel,
-}
-
-/// Kinds of models that can be recorded.
-const KINDS: &[Kind] = &[
-    Kind { name: "gpt2", class: "GPT2LMHeadModel", keys: "gpt2", start: start::gpt2 },
-    Kind { name: "llama", class: "LlamaForCausalLM", keys: "llama", start: start::llama },
-    Kind { name: "mistral", class: "MistralForCausalLM", keys: "llama", start: start::mistral },
-    Kind { name: "mixtral", class: "MixtralForCausalLM", keys: "llama", start: start::mixtral },
-    Kind { name: "qwen2", class: "Qwen2ForCausalLM", keys: "llama", start: start::qwen2 },
-    Kind { name: "bert", class: "BertForMaskedLM", keys: "bert", start: start::bert },
-    Kind { name: "vit", class: "ViTForImageClassification", keys: "vit", start: start::vit },
-    Kind { name: "resnet", class: "ResNetForImageClassification", keys: "resnet", start: start::resnet },
-];
 
 /// Activations by Hugging Face's names, with the names of this project.
 const ACTIVATIONS: &[(&str, &str)] =
@@ -68,7 +43,7 @@ pub(super) fn read(value: &Value, import: &mut Import, problems: &mut Vec<Proble
         }
     }
     if kind.keys == "resnet" {
-        resnet::shape(value, &mut file.model, &mut file.reader);
+        resnet_shape(value, &mut file.model, &mut file.reader);
     }
     let File { model, weights, .. } = file;
     import.job.model = Some(model);
@@ -90,9 +65,8 @@ fn kind(value: &Value, import: &mut Import, problems: &mut Vec<Problem>) -> Opti
         let field = if matches!(*keys, "gpt2" | "llama") { "architecture" } else { "family" };
         import.understood(key, format!("model.{field} = \"{keys}\", trained as {class}"));
     } else {
-        let kinds = KINDS.iter().map(|kind| kind.name);
-        let hint = did_you_mean(name, kinds.clone());
-        let hint = hint.unwrap_or_else(|| format!("the supported types are {}", kinds.collect::<Vec<_>>().join(", ")));
+        let kinds = KINDS.iter().map(|kind| kind.name).collect::<Vec<_>>().join(", ");
+        let hint = format!("the supported types are {kinds}, and {RUN}");
         problems.push(Problem::new(key, format!("models of type `{}` are not supported", excerpt(name)), hint));
     }
     known.copied()
@@ -114,22 +88,22 @@ impl File<'_, '_> {
         let field = match (self.architecture, key) {
             (_, "torch_dtype" | "dtype") => return self.dtype(key, value),
             (_, "rope_parameters") => return self.rope(value),
-            ("gpt2" | "llama" | "bert" | "vit", "attn_implementation" | "_attn_implementation") => {
+            ("gpt2" | "llama" | "bert", "attn_implementation" | "_attn_implementation") => {
                 return self.attention(key, value);
             }
             (_, "architectures") => return self.class(value),
             (_, "_name_or_path" | "name_or_path") => return self.name(key, value),
-            ("gpt2", "activation_function") | ("llama" | "bert" | "vit", "hidden_act") => {
+            ("gpt2", "activation_function") | ("llama" | "bert", "hidden_act") => {
                 return self.activation(key, value);
             }
-            ("vit" | "resnet", "id2label") => return self.labels(value),
+            ("resnet", "id2label") => return self.labels(value),
             ("llama", "sliding_window") => return self.window(value),
             ("bert", "tie_word_embeddings") if *value == Value::Bool(true) => {
                 return self.import.understood(key, "the head uses the token embedding's weights");
             }
-            ("resnet", key) if resnet::SHAPE_KEYS.contains(&key) => return self.import.understood(key, resnet::NOTE),
+            ("resnet", key) if SHAPE_KEYS.contains(&key) => return self.import.understood(key, SHAPE_NOTE),
             ("resnet", "hidden_act") => return self.relu(value),
-            ("bert" | "vit" | "resnet", "tie_word_embeddings" | "use_cache") => {
+            ("bert" | "resnet", "tie_word_embeddings" | "use_cache") => {
                 return self.import.ignored(key, notes::why_encoder(key));
             }
             (_, "gradient_checkpointing") => {
@@ -163,22 +137,12 @@ impl File<'_, '_> {
         let (field, slot) = match (self.architecture, key) {
             (_, "vocab_size") => ("vocabulary", &mut model.vocabulary),
             ("gpt2", "n_head") | (_, "num_attention_heads") => ("heads", &mut model.heads),
-            ("gpt2", "n_inner") | ("llama" | "bert" | "vit", "intermediate_size") => {
-                ("intermediate", &mut model.intermediate)
-            }
+            ("gpt2", "n_inner") | ("llama" | "bert", "intermediate_size") => ("intermediate", &mut model.intermediate),
             ("gpt2", "n_positions") | (_, "max_position_embeddings") => ("max_positions", &mut model.max_positions),
-            ("llama", "num_local_experts" | "num_experts") if self.kind.name == "mixtral" => {
-                ("experts", &mut model.experts)
-            }
-            ("llama", "num_experts_per_tok") if self.kind.name == "mixtral" => {
-                ("experts_per_token", &mut model.experts_per_token)
-            }
             ("llama", "num_key_value_heads") => ("kv_heads", &mut model.kv_heads),
             ("llama", "head_dim") => ("head_dim", &mut model.head_dim),
             ("bert", "type_vocab_size") => ("token_types", &mut model.token_types),
-            ("vit", "image_size") => ("image_size", &mut model.image_size),
-            ("vit", "patch_size") => ("patch_size", &mut model.patch_size),
-            ("vit" | "resnet", "num_labels") => ("classes", &mut model.classes),
+            ("resnet", "num_labels") => ("classes", &mut model.classes),
             _ => return None,
         };
         *slot = self.reader.value(key, value);
@@ -195,9 +159,9 @@ impl File<'_, '_> {
             }
             ("gpt2", "resid_pdrop") => ("residual_dropout", &mut model.residual_dropout),
             ("gpt2", "layer_norm_epsilon") | ("llama", "rms_norm_eps") => ("norm_epsilon", &mut model.norm_epsilon),
-            ("bert" | "vit", "hidden_dropout_prob") => ("residual_dropout", &mut model.residual_dropout),
-            ("bert" | "vit", "attention_probs_dropout_prob") => ("attention_dropout", &mut model.attention_dropout),
-            ("bert" | "vit", "layer_norm_eps") => ("norm_epsilon", &mut model.norm_epsilon),
+            ("bert", "hidden_dropout_prob") => ("residual_dropout", &mut model.residual_dropout),
+            ("bert", "attention_probs_dropout_prob") => ("attention_dropout", &mut model.attention_dropout),
+            ("bert", "layer_norm_eps") => ("norm_epsilon", &mut model.norm_epsilon),
             ("llama", "rope_theta") => ("rope_theta", &mut model.rope_theta),
             _ => return None,
         };
@@ -213,7 +177,6 @@ impl File<'_, '_> {
             (_, "use_cache") => ("use_cache", &mut model.use_cache),
             ("llama", "attention_bias") if self.kind.name == "llama" => ("attention_bias", &mut model.attention_bias),
             ("llama", "mlp_bias") if self.kind.name == "llama" => ("mlp_bias", &mut model.mlp_bias),
-            ("vit", "qkv_bias") => ("qkv_bias", &mut model.qkv_bias),
             _ => return None,
         };
         *slot = self.reader.value(key, value);
@@ -313,7 +276,7 @@ impl File<'_, '_> {
     fn window(&mut self, value: &Value) {
         let note = match self.kind.name {
             "qwen2" => "off unless use_sliding_window is on".to_owned(),
-            "mistral" | "mixtral" => {
+            "mistral" => {
                 format!("sequences of more than {} tokens use a mask, which is not modeled", value.describe())
             }
             _ => notes::why_config("sliding_window").to_owned(),

@@ -32,7 +32,7 @@ impl Import {
     }
 
     pub(super) fn reads_images(&self) -> bool {
-        self.is_of("vit") || self.is_of("resnet")
+        self.is_of("resnet")
     }
 
     pub(super) fn understood(&mut self, key: &str, note: impl Into<String>) {

@@ -6,14 +6,12 @@
 mod arguments;
 mod config;
 mod import;
+mod kinds;
 mod notes;
-mod resnet;
-mod start;
 
 use super::document::{Format, KeyPlaces, Value};
-use super::overrides::Overrides;
 use super::problem::Problem;
-use super::raw::{RawCheckpointing, RawJob};
+use super::raw::{Overrides, RawCheckpointing, RawJob};
 use super::resolve::DEFAULT_STEPS;
 use config::Weights;
 

@@ -2,24 +2,20 @@
 
 use serde::Serialize;
 
-use super::super::attention::{ATTENTIONS, Attention};
 use super::super::cnn::Layers;
 use super::super::document::Value;
-use super::super::experts::{IMPLEMENTATIONS, RawRouting};
-use super::super::family::{FAMILIES, Family};
-use super::super::limits::{NO_MODEL, Real, SHARE, Whole, real, whole};
-use super::super::model::{NORMS, POSITIONS};
-use super::super::names::Names;
+use super::super::domain::{NO_MODEL, Names, Real, SHARE, Whole, real, whole};
+use super::super::model::{CARRIES, CELLS, CarryHidden, FAMILIES, Family, RecurrentCell};
 use super::super::preset::Presets;
 use super::super::reader::{FromValue, Reader};
-use super::super::recurrent::{CARRIES, CELLS, CarryHidden, RecurrentCell};
+use super::super::transformer::{ATTENTIONS, Attention, NORMS, POSITIONS};
 
 raw_table! {
     /// The model of a [`RawJob`](super::RawJob).
     RawModel(MODEL: ModelKeys) at "model.", expects "a preset name or a table" or preset {
         /// Name of a model with known sizes; further keys override them.
         preset: String as Presets = Presets,
-        /// `mlp`, `resnet`, `transformer`, `bert`, `unet`, `vit`, `rnn` or `cnn`.
+        /// `mlp`, `resnet`, `transformer`, `bert`, `rnn` or `cnn`.
         family: String as Names<Family> = FAMILIES,
         /// Implementation: `gpt2` or `llama` for a transformer, `torchvision` or `transformers` for a residual network.
         architecture: String,
@@ -36,30 +32,14 @@ raw_table! {
         depth: u64,
         /// Height and width of the images, in pixels.
         image_size: u64 as Whole = whole(32, 4096, "a batch would not fit in host memory"),
-        /// Height and width of a patch, in pixels.
-        patch_size: u64 as Whole = whole(1, 4096, "no image is larger"),
         /// True if images and weights are in `torch.channels_last`.
         channels_last: bool,
-        /// Channels of each level of a U-Net.
-        channels: Sizes as Whole = whole(1, 1 << 16, NO_MODEL),
-        /// Features of a text token that a U-Net attends to.
-        cross_attention_dim: u64 as Whole = whole(1, 1 << 18, NO_MODEL),
-        /// Tokens of a text that a U-Net attends to.
-        text_tokens: u64 as Whole = whole(1, 1 << 20, NO_MODEL),
         /// Number of tokens in the vocabulary.
         vocabulary: u64 as Whole = whole(2, 1 << 22, NO_MODEL),
         /// Features of an embedded token, if the layers have another number.
         embedding: u64 as Whole = whole(1, 1 << 18, NO_MODEL),
         /// Features inside the feed-forward network.
         intermediate: u64 as Whole = whole(1, 1 << 20, NO_MODEL),
-        /// Number of experts (feed-forward networks) of a layer; each token goes through a few of them.
-        experts: u64 as Whole = whole(1, 1024, NO_MODEL),
-        /// Number of experts that compute a token.
-        experts_per_token: u64 as Whole = whole(1, 1024, NO_MODEL),
-        /// `grouped_mm` or `eager`.
-        experts_implementation: String as Names<bool> = IMPLEMENTATIONS,
-        /// Distribution of tokens over the experts: `even`, or a share for each.
-        routing: RawRouting,
         /// Attention heads of the queries.
         heads: u64 as Whole = whole(1, 4096, NO_MODEL),
         /// Attention heads of keys and values.

@@ -4,9 +4,65 @@
 //! config, which is what the recorder reads; a key that is only looked up through its declaration cannot be read and
 //! not written.
 
+use super::super::reader::FromValue;
+
+/// A key of the table `R` for values of type `T`, of which those in `domain` are valid.
+pub(in crate::job) struct Key<R, T, D = ()> {
+    pub name: &'static str,
+    /// Path from the top of the config, such as `model.hidden`.
+    pub path: &'static str,
+    /// Returns the value in a table.
+    pub get: fn(&R) -> Option<&T>,
+    /// Returns the place of the value in a table.
+    pub slot: fn(&mut R) -> &mut Option<T>,
+    pub domain: D,
+}
+
+impl<R, T: FromValue, D> Key<R, T, D> {
+    /// Returns the keys of the table that is the value.
+    pub(super) const fn keys_below(&self) -> &'static [&'static str] {
+        T::KEYS
+    }
+}
+
+/// The keys of a table as written, and with the values in effect.
+pub(in crate::job) struct Table<'a, R> {
+    /// The keys as written.
+    pub given: &'a R,
+    /// The keys with the values in effect, which resolve to the same job again.
+    pub settled: R,
+    /// Names of the keys that the table may have here.
+    pub known: Vec<&'static str>,
+}
+
+impl<'a, R: Default> Table<'a, R> {
+    pub(in crate::job) fn new(given: &'a R) -> Self {
+        Self { given, settled: R::default(), known: Vec::new() }
+    }
+
+    /// Returns the value of a key as written.
+    pub(in crate::job) fn given<T, D>(&mut self, key: &Key<R, T, D>) -> Option<&'a T> {
+        self.known.push(key.name);
+        (key.get)(self.given)
+    }
+
+    /// Sets the value of a key that is in effect.
+    pub(in crate::job) fn settle<T, D>(&mut self, key: &Key<R, T, D>, value: T) {
+        self.known.push(key.name);
+        *(key.slot)(&mut self.settled) = Some(value);
+    }
+
+    /// Settles a key that is on or off.
+    pub(in crate::job) fn flag(&mut self, key: &Key<R, bool>, default: bool) -> bool {
+        let value = self.given(key).copied().unwrap_or(default);
+        self.settle(key, value);
+        value
+    }
+}
+
 /// Declares a table of a config: its keys with their types and valid values.
 ///
-/// From it follow the table with one optional field for each key, the table of [`Key`](crate::job::key::Key)s, and the
+/// From it follow the table with one optional field for each key, the table of [`Key`](crate::job::raw::Key)s, and the
 /// function that reads a document.
 /// Derived code would stop at the first wrong key; this code finds all wrong keys at once, each with its path.
 /// `or` names the key that a text in place of the table stands for, and `with` the tables whose keys may have been meant
@@ -24,11 +80,11 @@ macro_rules! raw_table {
 
         #[doc = concat!("Keys of a [`", stringify!($name), "`].")]
         pub(in crate::job) struct $keys {
-            $(pub $key: crate::job::key::Key<$name, $type $(, $domain)?>,)*
+            $(pub $key: crate::job::raw::Key<$name, $type $(, $domain)?>,)*
         }
 
         pub(in crate::job) static $all: $keys = $keys {
-            $($key: crate::job::key::Key {
+            $($key: crate::job::raw::Key {
                 name: stringify!($key),
                 path: concat!($prefix, stringify!($key)),
                 get: |raw| raw.$key.as_ref(),

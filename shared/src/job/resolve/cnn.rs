@@ -3,10 +3,8 @@
 use super::super::cnn::{Cnn, CnnLayer, Fault, Features, Layers};
 use super::super::model::Model;
 use super::super::problem::excerpt;
-use super::super::raw::{MODEL, RawModel};
-use super::super::resolved::Job;
-use super::Resolver;
-use super::table::Table;
+use super::super::raw::{MODEL, RawModel, Table};
+use super::{Job, Resolver};
 
 /// Least image size in pixels, smaller than that of other models: handwritten digits have 28.
 const LEAST_IMAGE_SIZE: u64 = 1;

@@ -1,15 +1,10 @@
 //! Resolves the data of a training, and checks that the sizes fit the model and that the options fit each other.
 
 use super::super::data::{Data, Normalize, Spread, SpreadKind};
-use super::super::key::Key;
-use super::super::limits::Whole;
-use super::super::model::Model;
-use super::super::names::Names;
-use super::super::raw::{DATA, JOB, RawData, RawJob};
-use super::super::recurrent::CarryHidden;
-use super::super::resolved::Job;
-use super::Resolver;
-use super::table::Table;
+use super::super::domain::{Names, Whole};
+use super::super::model::{CarryHidden, Model};
+use super::super::raw::{DATA, JOB, Key, RawData, RawJob, Table};
+use super::{Job, Resolver};
 use crate::base::format;
 
 /// Least height and width of images in pixels, because residual networks halve them five times.
@@ -130,7 +125,7 @@ impl Resolver {
             let message = "prefetched batches need their own tensors";
             self.problem("data.reuse_buffer", message, "remove `prefetch` or `reuse_buffer`");
         }
-        let reads_images = matches!(job.model, Model::ResNet(_) | Model::Vit(_));
+        let reads_images = matches!(job.model, Model::ResNet(_));
         if normalize != Normalize::OnHost && !reads_images {
             self.problem("data.normalize", "this model reads no images", "remove it");
         }
@@ -139,7 +134,7 @@ impl Resolver {
 
 #[cfg(test)]
 mod tests {
-    use super::super::check::{check_problem, job};
+    use super::super::tests::{check_problem, job};
     use crate::job::{Data, Normalize, Spread};
 
     #[track_caller]
@@ -183,7 +178,7 @@ mod tests {
     #[test]
     fn lengths_have_to_fit_the_model() {
         check_problem(
-            "model = 'vit-b-16'\ndata = { lengths = 'uniform' }",
+            "model = 'alexnet'\ndata = { lengths = 'uniform' }",
             "data.lengths: all samples of this model have the same size; remove it, or train a language model or a \
              residual network",
         );

@@ -1,11 +1,11 @@
 //! Resolves the adapters of a job, which need linear layers of a transformer.
 
 use super::super::lora::{Lora, LoraTarget, TARGETS};
-use super::super::model::{Model, Transformer};
+use super::super::model::Model;
 use super::super::problem::excerpt;
-use super::super::raw::{JOB, LORA, RawJob, RawLora};
+use super::super::raw::{JOB, LORA, RawJob, RawLora, Table};
+use super::super::transformer::Transformer;
 use super::Resolver;
-use super::table::Table;
 
 /// Defaults of peft.
 const RANK: u64 = 8;
@@ -63,7 +63,7 @@ impl Resolver {
 
 #[cfg(test)]
 mod tests {
-    use super::super::check::{check_problem, job};
+    use super::super::tests::{check_problem, job};
 
     /// Checks the targets and the number of trained parameters.
     #[track_caller]

@@ -1,49 +1,83 @@
 //! Resolves a config to a job: fills in defaults, checks everything, and reports all problems at once.
 
-mod allocator;
-mod attention;
-#[cfg(test)]
-mod both_ways;
-#[cfg(test)]
-mod check;
 mod cnn;
 mod data;
-mod ddp;
-mod encoder;
-mod experts;
-mod fsdp;
+mod kernels;
 mod lora;
 mod model;
 mod optimizer;
 mod parallel;
-mod pipeline;
-mod recurrent;
-mod saving;
-mod table;
-mod tensor;
-mod unet;
 mod values;
 mod work;
 
 #[cfg(test)]
 pub(super) use model::keys_of;
 
-use super::card::{Card, Cards};
-use super::limits::{MOST_CHARACTERS, MOST_NAME_CHARACTERS};
-use super::model::Model;
-use super::problem::{Problem, excerpt};
-use super::raw::{EVALUATION, JOB, RawCheckpointing, RawJob, RawModel};
-use super::resolved::Job;
-use super::training::{Amp, Device, Evaluation, Precision, Training, ZeroGrad};
-use table::Table;
+use std::ops::Deref;
 
+use super::card::{Card, Cards};
+use super::domain::{MOST_CHARACTERS, MOST_NAME_CHARACTERS};
+use super::model::Model;
+use super::nearest::did_you_mean;
+use super::problem::{Problem, excerpt};
+use super::raw::{EVALUATION, JOB, RawCheckpointing, RawJob, RawModel, Table};
+use super::training::{Amp, Device, Evaluation, Precision, Training, ZeroGrad};
+use crate::allocator;
 use crate::base::markup::turns_direction;
 
 /// Default number of steps: optimizer state and fragmentation have settled by the third.
 pub(super) const DEFAULT_STEPS: u64 = 3;
 
+/// Options of PyTorch 2.11's caching allocator.
+const ALLOCATOR_OPTIONS: &[&str] = &[
+    "expandable_segments",
+    "max_split_size_mb",
+    "max_non_split_rounding_mb",
+    "garbage_collection_threshold",
+    "roundup_power2_divisions",
+    "large_segment_size_mb",
+    "per_process_memory_fraction",
+    "graph_capture_record_stream_reuse",
+    "release_lock_on_cudamalloc",
+    "pinned_use_cuda_host_register",
+    "pinned_num_register_threads",
+    "pinned_reserve_segment_size_mb",
+    "pinned_use_background_threads",
+    "backend",
+];
+
 /// Default number of tokens of a sample, if the model takes as many.
 const DEFAULT_SEQUENCE: u64 = 1024;
+
+/// A recording to make: valid, complete, and within the limits.
+///
+/// Only [`RawJob::resolve`] makes jobs, so that the config always resolves to the same job; to change one, change its
+/// config.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Job {
+    training: Training,
+    config: RawJob,
+}
+
+impl Job {
+    /// Returns the job as a config with every key written out.
+    pub fn to_raw(&self) -> RawJob {
+        self.config.clone()
+    }
+
+    /// Returns the job as the JSON document that the recorder reads; it resolves to the same job.
+    pub fn to_json(&self) -> String {
+        self.config.to_json()
+    }
+}
+
+impl Deref for Job {
+    type Target = Training;
+
+    fn deref(&self) -> &Training {
+        &self.training
+    }
+}
 
 impl RawJob {
     /// Fills in every default and checks every limit.
@@ -54,13 +88,10 @@ impl RawJob {
     pub fn resolve(self) -> Result<Job, Vec<Problem>> {
         let mut resolver = Resolver::default();
         let job = resolver.job(&self);
-        match job {
-            Some(job) if resolver.problems.is_empty() => {
-                let problems = work::check(&job);
-                if problems.is_empty() { Ok(job) } else { Err(problems) }
-            }
-            _ => Err(resolver.problems),
+        if let Some(job) = job.as_ref().filter(|_| resolver.problems.is_empty()) {
+            resolver.check_work(job);
         }
+        job.filter(|_| resolver.problems.is_empty()).ok_or(resolver.problems)
     }
 }
 
@@ -101,11 +132,10 @@ impl Resolver {
             device: self.device(raw),
             model: model?,
         };
-        let job = Job::new(training, std::mem::take(&mut raw.settled));
+        let job = Job { training, config: std::mem::take(&mut raw.settled) };
         self.check_attention(&job);
         self.check_recurrent(&job);
         self.check_cnn(&job);
-        self.check_experts(&job);
         self.check_data(&job);
         self.check_parallel(&job);
         self.check_saving(&job);
@@ -175,6 +205,34 @@ impl Resolver {
         };
         job.settle(&JOB.evaluation, raw.settled);
         Some(evaluation)
+    }
+
+    fn allocator(&mut self, raw: &mut Table<'_, RawJob>) -> String {
+        let text = raw.given(&JOB.allocator).map_or("", String::as_str);
+        if self.is_one_line("allocator", text) {
+            for option in allocator::options(text) {
+                self.allocator_option(option.trim());
+            }
+        }
+        raw.settle(&JOB.allocator, text.trim().to_owned());
+        text.trim().to_owned()
+    }
+
+    fn allocator_option(&mut self, option: &str) {
+        let (key, value) = option.split_once(':').map_or((option, ""), |(key, value)| (key.trim(), value.trim()));
+        if !ALLOCATOR_OPTIONS.contains(&key) {
+            let hint = did_you_mean(key, ALLOCATOR_OPTIONS.iter().copied());
+            let hint = hint.unwrap_or_else(|| format!("the options are {}", ALLOCATOR_OPTIONS.join(", ")));
+            self.problem("allocator", format!("the allocator has no option `{}`", excerpt(key)), hint);
+        } else if value.is_empty() {
+            self.problem("allocator", format!("`{key}` has no value"), format!("write `{key}:value`"));
+        } else if key == "backend" && value != "native" {
+            let hint = "remove `backend`";
+            self.problem("allocator", "only PyTorch's native backend records its memory", hint);
+        } else if key == "expandable_segments" && !["True", "False"].contains(&value) {
+            let message = format!("`expandable_segments` must be `True` or `False`, not `{}`", excerpt(value));
+            self.problem("allocator", message, "start it with a capital letter");
+        }
     }
 
     fn device(&mut self, raw: &mut Table<'_, RawJob>) -> Device {

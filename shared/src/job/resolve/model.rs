@@ -1,18 +1,19 @@
 //! Resolves the model of a job: a preset or a family's defaults, and the keys that override them.
 
-use super::super::activation::{ACTIVATIONS, Activation};
 use super::super::cnn::Layers;
-use super::super::family::{FAMILIES, Family};
+use super::super::domain::name_of;
 use super::super::model::{
-    ARCHITECTURES, DEPTHS, Dropout, MLP_ACTIVATIONS, Mlp, Model, Norm, Positions, RESNET_ARCHITECTURES, ResNet,
-    ResNetDepth, Transformer, TransformerFamily, family_of,
+    Bert, DEPTHS, FAMILIES, Family, MLP_ACTIVATIONS, Mlp, Model, RESNET_ARCHITECTURES, ResNet, ResNetDepth, Rnn,
+    family_of,
 };
-use super::super::names::name_of;
 use super::super::nearest::did_you_mean;
-use super::super::problem::excerpt;
-use super::super::raw::{JOB, MODEL, RawJob, RawModel, Sizes};
+use super::super::problem::{Problem, excerpt};
+use super::super::raw::{JOB, MODEL, RawJob, RawModel, Sizes, Table};
+use super::super::transformer::{
+    ACTIVATIONS, ARCHITECTURES, Activation, Dropout, ENCODER_ACTIVATIONS, Norm, Positions, Transformer,
+    TransformerFamily,
+};
 use super::Resolver;
-use super::table::Table;
 
 /// Returns the keys of the models of a family, besides `family` and `preset`.
 pub(in crate::job) fn keys_of(family: Family) -> Vec<&'static str> {
@@ -34,8 +35,6 @@ const fn usual_preset(family: Family, architecture: TransformerFamily) -> &'stat
             TransformerFamily::Llama => "llama-2-7b",
         },
         Family::Bert => "bert-base",
-        Family::Vit => "vit-b-16",
-        Family::Unet => "sd-1.5",
         Family::Rnn => "lstm-medium",
         Family::Cnn => "alexnet",
     }
@@ -68,8 +67,6 @@ impl Resolver {
             Model::ResNet(base) => Model::ResNet(self.resnet(raw, &base)),
             Model::Transformer(base) => Model::Transformer(self.transformer(raw, &base, checkpointing)),
             Model::Bert(base) => Model::Bert(self.bert(raw, &base)),
-            Model::Vit(base) => Model::Vit(self.vit(raw, &base)),
-            Model::Unet(base) => Model::Unet(self.unet(raw, &base)),
             Model::Rnn(base) => Model::Rnn(self.rnn(raw, &base)),
             Model::Cnn(base) => Model::Cnn(self.cnn(raw, &base)),
         }
@@ -86,6 +83,10 @@ impl Resolver {
             return self.usual(family, raw);
         };
         let Some(model) = Model::preset(preset) else {
+            if let Some(problem) = Problem::of_scripts(MODEL.preset.path, Some(preset)) {
+                self.problems.push(problem);
+                return None;
+            }
             let hint = did_you_mean(preset, Model::presets());
             let hint =
                 hint.unwrap_or_else(|| format!("the presets are {}", Model::presets().collect::<Vec<_>>().join(", ")));
@@ -182,7 +183,7 @@ impl Resolver {
     }
 
     /// Settles the number of layers of a model whose layers are all alike.
-    pub(super) fn layer_count(&mut self, raw: &mut Table<'_, RawModel>, usual: u64) -> u64 {
+    fn layer_count(&mut self, raw: &mut Table<'_, RawModel>, usual: u64) -> u64 {
         let count = self.number_of_layers(raw, usual);
         raw.settle(&MODEL.layers, Layers::Count(count));
         count
@@ -232,7 +233,6 @@ impl Resolver {
             layers: self.layer_count(raw, base.layers),
             hidden,
             intermediate: self.whole(raw, &MODEL.intermediate, intermediate),
-            experts: self.experts(raw, base.experts.as_ref()),
             heads,
             kv_heads: self.whole(raw, &MODEL.kv_heads, kv_heads),
             head_dim: self.whole(raw, &MODEL.head_dim, head_dim),
@@ -249,7 +249,6 @@ impl Resolver {
             use_cache: raw.flag(&MODEL.use_cache, base.use_cache && !checkpointing),
         };
         self.check_heads(given, &model);
-        self.check_expert_model(&model);
         if checkpointing && model.use_cache {
             self.problem(
                 "model.use_cache",
@@ -260,8 +259,54 @@ impl Resolver {
         model
     }
 
+    fn bert(&mut self, raw: &mut Table<'_, RawModel>, base: &Bert) -> Bert {
+        let hidden = self.one_size(raw, base.hidden);
+        let heads = self.whole(raw, &MODEL.heads, base.heads);
+        if !hidden.is_multiple_of(heads) {
+            let message = format!("{hidden} features are not divisible by {heads} heads");
+            self.problem("model.heads", message, "change `heads` or `hidden`");
+        }
+        let usual = if raw.given.hidden.is_some() { 4 * hidden } else { base.intermediate };
+        // `dropout` sets both probabilities, and each has a key that overrides it.
+        let everywhere = self.dropout_everywhere(raw);
+        Bert {
+            layers: self.layer_count(raw, base.layers),
+            hidden,
+            intermediate: self.whole(raw, &MODEL.intermediate, usual),
+            heads,
+            norm_epsilon: self.real(raw, &MODEL.norm_epsilon, base.norm_epsilon),
+            activation: self.word_of(raw, &MODEL.activation, ENCODER_ACTIVATIONS, base.activation),
+            residual_dropout: self.real(raw, &MODEL.residual_dropout, everywhere.unwrap_or(base.residual_dropout)),
+            attention_dropout: self.real(raw, &MODEL.attention_dropout, everywhere.unwrap_or(base.attention_dropout)),
+            attention: self.word(raw, &MODEL.attention, base.attention),
+            vocabulary: self.whole(raw, &MODEL.vocabulary, base.vocabulary),
+            max_positions: self.whole(raw, &MODEL.max_positions, base.max_positions),
+            token_types: self.whole(raw, &MODEL.token_types, base.token_types),
+        }
+    }
+
+    fn rnn(&mut self, raw: &mut Table<'_, RawModel>, base: &Rnn) -> Rnn {
+        let hidden = self.one_size(raw, base.hidden);
+        let usual = if raw.given.hidden.is_some() { hidden } else { base.embedding };
+        let rnn = Rnn {
+            cell: self.word(raw, &MODEL.cell, base.cell),
+            vocabulary: self.whole(raw, &MODEL.vocabulary, base.vocabulary),
+            embedding: self.whole(raw, &MODEL.embedding, usual),
+            layers: self.layer_count(raw, base.layers),
+            hidden,
+            dropout: self.real(raw, &MODEL.dropout, base.dropout),
+            tied_head: raw.flag(&MODEL.tied_head, base.tied_head),
+            carry_hidden: self.word(raw, &MODEL.carry_hidden, base.carry_hidden),
+        };
+        if rnn.tied_head && rnn.embedding != rnn.hidden {
+            let message = format!("a tied head needs an embedding of {hidden} features, not {}", rnn.embedding);
+            self.problem("model.tied_head", message, "make `embedding` and `hidden` equal, or remove it");
+        }
+        rnn
+    }
+
     /// Settles the features between layers that all have the same.
-    pub(super) fn one_size(&mut self, raw: &mut Table<'_, RawModel>, default: u64) -> u64 {
+    fn one_size(&mut self, raw: &mut Table<'_, RawModel>, default: u64) -> u64 {
         let size = match raw.given(&MODEL.hidden) {
             Some(Sizes::One(size)) => self.whole_within(&MODEL.hidden, Some(*size), default),
             Some(Sizes::Each(_)) => {
@@ -337,12 +382,12 @@ impl Resolver {
     }
 
     /// Returns the probability that `dropout` gives to all keys of dropout.
-    pub(super) fn dropout_everywhere(&mut self, raw: &mut Table<'_, RawModel>) -> Option<f64> {
+    fn dropout_everywhere(&mut self, raw: &mut Table<'_, RawModel>) -> Option<f64> {
         raw.given(&MODEL.dropout).map(|dropout| self.real_within(&MODEL.dropout, Some(*dropout), 0.0))
     }
 }
 
-/// Joins words to `bert or vit`, or `mlp, bert or vit`.
+/// Joins words to `bert or rnn`, or `mlp, bert or rnn`.
 fn alternatives(words: &[&str]) -> String {
     match words {
         [first @ .., last] if !first.is_empty() => format!("{} or {last}", first.join(", ")),

@@ -1,11 +1,14 @@
-//! Resolves the optimizer of a job; the defaults are those of `torch.optim`.
+//! Resolves the optimizer, whose defaults are those of `torch.optim`, and the ways to save memory.
 
-use super::super::key::Key;
-use super::super::raw::{Betas, JOB, OPTIMIZER, RawJob, RawOptimizer};
-use super::super::saving::OptimizerStorage;
-use super::super::training::{Optimizer, OptimizerImplementation, OptimizerKind, Rule};
-use super::Resolver;
-use super::table::Table;
+use super::super::model::Model;
+use super::super::raw::{
+    Betas, JOB, Key, LOSS, OPTIMIZER, RawCheckpointing, RawJob, RawOptimizer, RawSelected, SELECTED, Table,
+};
+use super::super::training::{
+    Amp, Keep, Optimizer, OptimizerImplementation, OptimizerKind, OptimizerStorage, Precision, Rule, Saving, ZeroGrad,
+};
+use super::super::transformer::Attention;
+use super::{Job, Resolver};
 
 /// Returns the default implementation: PyTorch's own, or torchao's for AdamW on the host.
 fn usual_implementation(storage: OptimizerStorage, rule: Rule) -> OptimizerImplementation {
@@ -87,5 +90,214 @@ impl Resolver {
         if raw.given(key).is_some() {
             self.problem(key.path, format!("{kind} does not have this option"), "remove it, or choose another kind");
         }
+    }
+
+    /// Returns the settings of a config that save memory.
+    pub(super) fn saving(&mut self, job: &mut Table<'_, RawJob>, model: Option<&Model>, sequence: u64) -> Saving {
+        let checkpointing = job.given(&JOB.checkpointing);
+        let selected = match checkpointing {
+            Some(RawCheckpointing::Selected(selected)) => selected.clone(),
+            _ => Default::default(),
+        };
+        let mut raw = Table::new(&selected);
+        let saving = Saving {
+            checkpoint_every: self.whole(&mut raw, &SELECTED.every, 1),
+            keep: self.keep(&mut raw, model),
+            loss_chunks: self.loss_chunks(job, model, sequence),
+            offload_activations: job.flag(&JOB.offload_activations, false),
+        };
+        job.settle(
+            &JOB.checkpointing,
+            match checkpointing {
+                None | Some(RawCheckpointing::All(false)) => RawCheckpointing::All(false),
+                Some(_) => RawCheckpointing::Selected(raw.settled),
+            },
+        );
+        saving
+    }
+
+    fn keep(&mut self, raw: &mut Table<'_, RawSelected>, model: Option<&Model>) -> Keep {
+        let keep = self.word(raw, &SELECTED.keep, Keep::Nothing);
+        let is_kernel = |attention| !matches!(attention, Attention::Math | Attention::Eager);
+        let has_kernel = match model {
+            None => true,
+            Some(Model::Transformer(model)) => is_kernel(model.attention),
+            Some(Model::Bert(model)) => is_kernel(model.attention),
+            Some(_) => false,
+        };
+        if keep == Keep::Attention && !has_kernel {
+            let hint = "write keep = \"matmul\", or choose another `model.attention`";
+            self.problem("checkpointing.keep", "this model's layers use no attention kernel", hint);
+        }
+        keep
+    }
+
+    fn loss_chunks(&mut self, job: &mut Table<'_, RawJob>, model: Option<&Model>, sequence: u64) -> Option<u64> {
+        let mut raw = Table::new(job.given(&JOB.loss)?);
+        let chunks = self.whole(&mut raw, &LOSS.chunks, 8);
+        job.settle(&JOB.loss, raw.settled);
+        if !matches!(model, None | Some(Model::Transformer(_))) {
+            self.problem("loss", "only `transformer` models can have a chunked loss", "remove it");
+        } else if chunks > sequence {
+            let message = format!("{chunks} chunks, but a sequence has only {sequence} tokens");
+            self.problem("loss.chunks", message, format!("write at most {sequence}"));
+        }
+        Some(chunks)
+    }
+
+    /// Returns where the optimizer state is, and in which number format.
+    pub(super) fn storage(&mut self, raw: &mut Table<'_, RawOptimizer>, rule: Rule) -> OptimizerStorage {
+        let is_narrow = self.word(raw, &OPTIMIZER.state, false);
+        let is_on_host = raw.flag(&OPTIMIZER.offload, false);
+        if raw.given(&OPTIMIZER.offload_gradients).is_some() && !is_on_host {
+            self.problem("optimizer.offload_gradients", "nothing is offloaded", "also write `offload = true`");
+        }
+        if is_narrow && rule == Rule::Sgd {
+            self.problem("optimizer.state", "8-bit state is supported only for adam and adamw", "choose one of them");
+        }
+        if is_narrow && raw.given(&OPTIMIZER.implementation).is_some() {
+            let hint = "remove it: bitsandbytes runs one kernel for each parameter";
+            self.problem("optimizer.implementation", "8-bit state has its own implementation", hint);
+        }
+        match (is_narrow, is_on_host) {
+            (true, true) => {
+                self.problem("optimizer.offload", "8-bit state cannot be offloaded", "keep one of the two");
+                OptimizerStorage::EightBit
+            }
+            (true, false) => OptimizerStorage::EightBit,
+            (false, true) => OptimizerStorage::Host { gradients: raw.flag(&OPTIMIZER.offload_gradients, false) },
+            (false, false) => OptimizerStorage::Device,
+        }
+    }
+
+    /// Refuses what the ways to save memory can't be combined with.
+    pub(super) fn check_saving(&mut self, job: &Job) {
+        if let OptimizerStorage::Host { gradients } = job.optimizer.storage {
+            self.check_offload(job, gradients);
+        }
+        if job.optimizer.storage == OptimizerStorage::EightBit && job.model.is_channels_last() {
+            let hint = "write `channels_last = false`";
+            self.problem("optimizer.state", "8-bit state is not supported with `channels_last`", hint);
+        }
+        if job.parallel.is_some() {
+            self.check_one_device(job);
+        }
+    }
+
+    /// Refuses what needs gradients after backward, because torchao's optimizer moves them to the host during backward.
+    fn check_offload(&mut self, job: &Job, gradients: bool) {
+        const KEY: &str = "optimizer.offload";
+        if job.zero_grad == ZeroGrad::Zero {
+            self.problem(KEY, "offloaded gradients cannot be filled with zeros", "write `set_to_none = true`");
+        }
+        if job.clip_grad_norm.is_some() {
+            self.problem(KEY, "gradients move to the host before they can be clipped", "remove `clip_grad_norm`");
+        }
+        if matches!(job.precision, Precision::Autocast(Amp { grad_scaler: true, .. })) {
+            let hint = "write `precision = \"autocast-bf16\"`";
+            self.problem(KEY, "gradients move to the host before they can be unscaled", hint);
+        }
+        if gradients && job.accumulation > 1 {
+            let hint = "write `accumulation = 1`";
+            self.problem("optimizer.offload_gradients", "gradients that were freed cannot accumulate", hint);
+        }
+    }
+
+    fn check_one_device(&mut self, job: &Job) {
+        let ways = [
+            ("optimizer.state", job.optimizer.storage == OptimizerStorage::EightBit),
+            ("optimizer.offload", matches!(job.optimizer.storage, OptimizerStorage::Host { .. })),
+            ("loss", job.saving.loss_chunks.is_some()),
+            ("offload_activations", job.saving.offload_activations),
+        ];
+        for (path, _) in ways.into_iter().filter(|(_, is_set)| *is_set) {
+            self.problem(path, "not supported on several devices", "remove it or `parallel`");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{check_problem, job};
+    use crate::job::{Keep, OptimizerStorage};
+
+    #[track_caller]
+    fn check_checkpointing(text: &str, layers: &[u64], keep: Keep) {
+        let job = job(&format!("model = 'gpt2'\ncheckpointing = {text}"));
+        let chosen: Vec<_> = (0..6).filter(|layer| job.checkpointing && job.saving.checkpoints(*layer)).collect();
+        assert_eq!((chosen.as_slice(), job.saving.keep), (layers, keep), "{text}");
+    }
+
+    #[test]
+    fn checkpointing_takes_all_layers_or_every_so_many() {
+        check_checkpointing("false", &[], Keep::Nothing);
+        check_checkpointing("true", &[0, 1, 2, 3, 4, 5], Keep::Nothing);
+        check_checkpointing("{}", &[0, 1, 2, 3, 4, 5], Keep::Nothing);
+        check_checkpointing("{ every = 2 }", &[1, 3, 5], Keep::Nothing);
+        check_checkpointing("{ every = 4, keep = 'attention' }", &[3], Keep::Attention);
+        check_checkpointing("{ keep = 'matmul' }", &[0, 1, 2, 3, 4, 5], Keep::Matmul);
+    }
+
+    #[track_caller]
+    fn check_storage(text: &str, storage: OptimizerStorage) {
+        assert_eq!(job(&format!("model = 'gpt2'\noptimizer = {{ {text} }}")).optimizer.storage, storage, "{text}");
+    }
+
+    #[test]
+    fn state_is_on_the_device_unless_said() {
+        check_storage("kind = 'sgd'", OptimizerStorage::Device);
+        check_storage("state = 'full', implementation = 'fused'", OptimizerStorage::Device);
+        check_storage("state = '8bit'", OptimizerStorage::EightBit);
+        check_storage("kind = 'adam', offload = true", OptimizerStorage::Host { gradients: false });
+        check_storage("offload = true, offload_gradients = true", OptimizerStorage::Host { gradients: true });
+    }
+
+    #[test]
+    fn losses_and_activations() {
+        let plain = job("model = 'gpt2'").saving;
+        assert_eq!((plain.loss_chunks, plain.offload_activations), (None, false));
+        let saving = job("model = 'gpt2'\nloss = {}\noffload_activations = true").saving;
+        assert_eq!((saving.loss_chunks, saving.offload_activations), (Some(8), true));
+    }
+
+    #[test]
+    fn what_does_not_fit_is_a_problem() {
+        check_problem(
+            "model = 'resnet18'\nloss = { chunks = 4 }",
+            "loss: only `transformer` models can have a chunked loss; remove it",
+        );
+        check_problem(
+            "model = 'gpt2'\nsequence = 4\nloss = { chunks = 5 }",
+            "loss.chunks: 5 chunks, but a sequence has only 4 tokens; write at most 4",
+        );
+        check_problem(
+            "model = { preset = 'gpt2', attention = 'eager' }\ncheckpointing = { keep = 'attention' }",
+            "checkpointing.keep: this model's layers use no attention kernel; write keep = \"matmul\", or choose \
+             another `model.attention`",
+        );
+        check_problem(
+            "model = 'mlp'\noptimizer = { kind = 'sgd', state = '8bit' }",
+            "optimizer.state: 8-bit state is supported only for adam and adamw; choose one of them",
+        );
+        check_problem(
+            "model = 'mlp'\noptimizer = { state = '8bit', offload = true }",
+            "optimizer.offload: 8-bit state cannot be offloaded; keep one of the two",
+        );
+        check_problem(
+            "model = 'mlp'\noptimizer = { offload_gradients = true }",
+            "optimizer.offload_gradients: nothing is offloaded; also write `offload = true`",
+        );
+        check_problem(
+            "model = 'mlp'\nclip_grad_norm = 1.0\noptimizer = { offload = true }",
+            "optimizer.offload: gradients move to the host before they can be clipped; remove `clip_grad_norm`",
+        );
+        check_problem(
+            "model = 'mlp'\naccumulation = 2\noptimizer = { offload = true, offload_gradients = true }",
+            "optimizer.offload_gradients: gradients that were freed cannot accumulate; write `accumulation = 1`",
+        );
+        check_problem(
+            "model = 'mlp'\ncard = '2x t4-16gb'\nparallel = {}\noffload_activations = true",
+            "offload_activations: not supported on several devices; remove it or `parallel`",
+        );
     }
 }

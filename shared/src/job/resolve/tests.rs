@@ -1,14 +1,21 @@
 //! Tests of jobs from configs, and of the problems of configs that can't be resolved.
 
-use super::*;
-use crate::job::{Format, OptimizerImplementation, OptimizerKind};
+use std::collections::BTreeSet;
 
+use super::*;
+use crate::job::raw::RawSelected;
+use crate::job::{
+    Format, OptimizerImplementation, OptimizerKind, RawData, RawEvaluation, RawLora, RawLoss, RawOptimizer, RawParallel,
+};
+
+/// Resolves a config in TOML.
 fn resolve(text: &str) -> Result<Job, Vec<Problem>> {
     RawJob::parse(text, Format::Toml)?.resolve()
 }
 
+/// Resolves a config, and checks that the job is the same after it is written and read again.
 #[track_caller]
-fn job(text: &str) -> Job {
+pub(super) fn job(text: &str) -> Job {
     let job = resolve(text).unwrap();
     assert_eq!(RawJob::from_json(&job.to_json()).unwrap().resolve().as_ref(), Ok(&job), "{}", job.to_json());
     job
@@ -18,6 +25,12 @@ fn job(text: &str) -> Job {
 fn check_problems(text: &str, problems: &[&str]) {
     let found = resolve(text).unwrap_err();
     assert_eq!(found.iter().map(Problem::without_place).collect::<Vec<_>>(), problems);
+}
+
+/// Checks that a config has exactly this problem.
+#[track_caller]
+pub(super) fn check_problem(text: &str, problem: &str) {
+    check_problems(text, &[problem]);
 }
 
 #[test]
@@ -157,8 +170,7 @@ fn keys_must_fit_their_neighbours() {
     check_problems(
         "model = { preset = 'resnet50', heads = 8 }\nsequence = 4",
         &[
-            "model.heads: only transformer, bert, vit or unet models have this key, and this is a resnet model; remove \
-             it",
+            "model.heads: only transformer or bert models have this key, and this is a resnet model; remove it",
             "sequence: this model reads no sequences; remove it",
         ],
     );
@@ -277,12 +289,30 @@ fn jobs_beyond_reason_are_refused() {
     }
 }
 
+/// Checks that a config gets one sentence about what only scripts have.
+#[track_caller]
+fn check_of_scripts(text: &str, path: &str, what: &str) {
+    let hint = "`snapscope run -- python train.py` records any script exactly";
+    check_problems(text, &[&format!("{path}: {what} not recorded from configs; {hint}")]);
+}
+
 #[test]
-fn what_only_scripts_have_is_said() {
-    check_problems(
-        "model = 'mlp'\nmistakes = ['keep_losses']",
-        &["mistakes: unknown key; write a script that has them, and record it by `snapscope run -- python SCRIPT`"],
+fn what_only_scripts_have_is_said_once() {
+    check_of_scripts("model = 'sd-1.5'", "model.preset", "U-Nets are");
+    check_of_scripts(
+        "model = { family = 'unet', channels = [32, 64], text_tokens = 7 }",
+        "model.channels",
+        "U-Nets are",
     );
+    check_of_scripts("model = 'ViT-B-16'", "model.preset", "vision transformers are");
+    check_of_scripts("model = { family = 'vit' }", "model.family", "vision transformers are");
+    check_of_scripts("model = { preset = 'mixtral-8x7b', experts = 4 }", "model.experts", "mixtures of experts are");
+    check_of_scripts("model = { preset = 'llama-2-7b', routing = 'even' }", "model.routing", "mixtures of experts are");
+    let parallel = |table: &str| format!("model = 'gpt2'\nparallel = {{ {table} }}");
+    check_of_scripts(&parallel("kind = 'zero1', ranks = 4"), "parallel.kind", "ZeRO is");
+    check_of_scripts(&parallel("kind = 'tensor'"), "parallel.kind", "tensor parallelism is");
+    check_of_scripts(&parallel("kind = 'pipeline', schedule = '1f1b'"), "parallel.schedule", "pipelines are");
+    check_of_scripts("model = 'mlp'\nmistakes = ['keep_losses']", "mistakes", "mistakes are");
 }
 
 #[test]
@@ -293,4 +323,49 @@ fn recurrent_networks_need_a_card_that_cudnn_has_them_for() {
         &["card: cuDNN does not support recurrent networks on v100-32gb; choose a card with compute capability 7.5 \
              or later, such as t4-16gb"],
     );
+}
+
+/// Configs that have an effect for each key.
+const CONFIGS: &[&str] = &[
+    "model = 'gpt2'\nprecision = 'autocast-fp16'\nclip_grad_norm = 1.0\nmemory_fraction = 0.5\nloss = {}\nlora = {}\n\
+     checkpointing = true\nevaluation = {}\ndata = { lengths = 'uniform', batches = 'uniform', samples = 10 }",
+    "model = 'llama-3-8b'\ndevice = 'cuda:0'",
+    "model = 'mlp'\noptimizer = 'sgd'\ncard = '2x t4-16gb'\nparallel = {}",
+    "model = 'resnet18'\noptimizer = { offload = true }",
+    "model = 'bert-base'\nparallel = { kind = 'ddp', bucket_mb = 25 }",
+    "model = 'gpt2'\nparallel = { kind = 'fsdp' }",
+    "model = 'lstm-medium'",
+    "model = 'alexnet'",
+];
+
+/// Keys that are read and never written, because others say the same.
+const SHORT: &[&str] = &["preset", "sweep"];
+
+/// Checks that the keys of a table are those that any of the written configs has.
+#[track_caller]
+fn check_keys(keys: &[&str], written: impl Fn(&RawJob) -> Vec<&'static str>) {
+    let found: BTreeSet<_> = CONFIGS.iter().flat_map(|config| written(&job(config).to_raw())).collect();
+    assert_eq!(found, keys.iter().copied().filter(|key| !SHORT.contains(key)).collect());
+}
+
+macro_rules! check_table {
+    ($table:ident, $key:ident) => {
+        check_keys($table::KEYS, |raw| raw.$key.iter().flat_map($table::keys_set).collect());
+    };
+}
+
+#[test]
+fn every_key_is_written() {
+    check_keys(RawJob::KEYS, |raw| raw.keys_set().collect());
+    check_table!(RawModel, model);
+    check_table!(RawOptimizer, optimizer);
+    check_table!(RawLoss, loss);
+    check_table!(RawLora, lora);
+    check_table!(RawData, data);
+    check_table!(RawEvaluation, evaluation);
+    check_table!(RawParallel, parallel);
+    check_keys(RawSelected::KEYS, |raw| match &raw.checkpointing {
+        Some(RawCheckpointing::Selected(selected)) => selected.keys_set().collect(),
+        _ => Vec::new(),
+    });
 }

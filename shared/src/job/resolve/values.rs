@@ -1,12 +1,10 @@
 //! Settles keys with numbers and words: checks the written value, or fills in the default.
 
-use super::super::key::Key;
-use super::super::limits::{Real, Whole};
-use super::super::names::{Names, name_of};
+use super::super::domain::{Names, Real, Whole, name_of};
 use super::super::nearest::did_you_mean;
-use super::super::problem::excerpt;
+use super::super::problem::{Problem, excerpt};
+use super::super::raw::{Key, Table};
 use super::Resolver;
-use super::table::Table;
 use crate::base::format;
 
 impl Resolver {
@@ -93,6 +91,10 @@ impl Resolver {
         let Some(word) = given else { return default };
         if let Some((_, value)) = names.iter().find(|(name, _)| name.eq_ignore_ascii_case(word)) {
             return *value;
+        }
+        if let Some(problem) = Problem::of_scripts(path, Some(word)) {
+            self.problems.push(problem);
+            return default;
         }
         let words = names.iter().map(|(name, _)| *name);
         let hint = did_you_mean(word, words.clone());

@@ -1,21 +1,20 @@
 //! Checks the total work and memory of a job, whose single numbers are already within their limits.
 
-use super::super::attention::Attention;
 use super::super::card::ComputeCapability;
 use super::super::cnn::Features;
-use super::super::encoder::{Bert, Encoder, Vit};
-use super::super::limits::{MOST_BATCH_BYTES, MOST_EVENTS, MOST_PARAMETERS, MOST_TENSOR_BYTES};
-use super::super::model::{Mlp, Model, ResNet, Transformer};
+use super::super::domain::{MOST_BATCH_BYTES, MOST_EVENTS, MOST_PARAMETERS, MOST_TENSOR_BYTES};
+use super::super::model::{Bert, Mlp, Model, ResNet, Rnn};
 use super::super::problem::Problem;
-use super::super::recurrent::Rnn;
-use super::super::resolved::Job;
 use super::super::training::{Device, Precision};
-use super::super::unet::Unet;
+use super::super::transformer::{Attention, Transformer};
+use super::{Job, Resolver};
 use crate::base::format;
 
-/// Returns everything that is too large about a job.
-pub(super) fn check(job: &Job) -> Vec<Problem> {
-    [parameters(job), tensor(job), host_batch(job), events(job)].into_iter().flatten().collect()
+impl Resolver {
+    /// Reports everything that is too large about a job.
+    pub(super) fn check_work(&mut self, job: &Job) {
+        self.problems.extend([parameters(job), tensor(job), host_batch(job), events(job)].into_iter().flatten());
+    }
 }
 
 fn parameters(job: &Job) -> Option<Problem> {
@@ -49,14 +48,12 @@ fn largest(model: &Model, sequence: u128) -> u128 {
         Model::ResNet(ResNet { image_size, .. }) => 16 * u128::from(*image_size) * u128::from(*image_size),
         Model::Transformer(transformer) => {
             let Transformer { vocabulary, hidden, intermediate, heads, attention, .. } = *transformer;
-            // The gate and the features of all experts of a token lie side by side in one tensor.
-            let inner =
-                transformer.experts.as_ref().map_or(intermediate, |experts| 2 * experts.per_token * intermediate);
-            of_attention(attention, heads, sequence, vocabulary.max(inner).max(hidden))
+            of_attention(attention, heads, sequence, vocabulary.max(intermediate).max(hidden))
         }
-        Model::Bert(Bert { encoder, vocabulary, .. }) => of_encoder(encoder, sequence, *vocabulary),
-        Model::Vit(vit) => of_encoder(&vit.encoder, u128::from(vit.tokens()), 0),
-        Model::Unet(unet) => of_unet(unet),
+        Model::Bert(bert) => {
+            let Bert { vocabulary, hidden, intermediate, heads, attention, .. } = *bert;
+            of_attention(attention, heads, sequence, vocabulary.max(intermediate).max(hidden))
+        }
         Model::Rnn(rnn) => sequence * of_rnn(rnn),
         Model::Cnn(cnn) => cnn.features().into_iter().map(Features::count).max().unwrap_or(0),
     }
@@ -67,26 +64,6 @@ fn of_rnn(rnn: &Rnn) -> u128 {
     let Rnn { vocabulary, embedding, layers, hidden, .. } = *rnn;
     let kept = u128::from(layers) * u128::from(hidden) * u128::from(rnn.cell.gates() + 2);
     kept.max(u128::from(vocabulary.max(embedding)))
-}
-
-fn of_encoder(encoder: &Encoder, tokens: u128, vocabulary: u64) -> u128 {
-    let Encoder { hidden, intermediate, heads, attention, .. } = *encoder;
-    of_attention(attention, heads, tokens, vocabulary.max(intermediate).max(hidden))
-}
-
-/// Returns an upper bound for a sample: the widest features at all pixels, or all attention probabilities.
-fn of_unet(unet: &Unet) -> u128 {
-    let pixels = u128::from(unet.latent_size()) * u128::from(unet.latent_size());
-    let widest = unet.channels.iter().copied().fold(0, u64::max);
-    // The gate of a feed-forward network is as wide as the features that it scales.
-    let features = 8 * widest.max(Unet::LATENT_CHANNELS);
-    of_attention(unet.attention, unet.heads, pixels, features)
-}
-
-/// Returns the numbers of a sample: latents, the noise in them, and the states of its text.
-fn data_of_unet(unet: &Unet) -> u128 {
-    let latents = u128::from(Unet::LATENT_CHANNELS) * u128::from(unet.latent_size()) * u128::from(unet.latent_size());
-    2 * latents + u128::from(unet.text_tokens) * u128::from(unet.cross_attention_dim)
 }
 
 /// Returns the elements for `tokens` tokens: their widest features, or all probabilities if attention stores them.
@@ -101,8 +78,6 @@ fn host_batch(job: &Job) -> Option<Problem> {
     let numbers = match &job.model {
         Model::Mlp(mlp) => u128::from(mlp.input_features),
         Model::ResNet(resnet) => 3 * u128::from(resnet.image_size) * u128::from(resnet.image_size),
-        Model::Vit(vit) => 3 * u128::from(vit.image_size) * u128::from(vit.image_size),
-        Model::Unet(unet) => data_of_unet(unet),
         Model::Cnn(cnn) => cnn.images().count(),
         Model::Transformer(_) | Model::Bert(_) | Model::Rnn(_) => 2 * u128::from(job.sequence),
     };
@@ -123,13 +98,6 @@ fn events_of_rnn(rnn: &Rnn, job: &Job) -> u128 {
     100 + 40 * layers + by_token
 }
 
-/// Estimates the events of a pass: about 500 for a residual block with its attention.
-///
-/// A level has one more block on the way up.
-fn events_of_unet(unet: &Unet) -> u128 {
-    500 * (u128::from(2 * unet.layers + 1) * unet.channels.len() as u128 + 2)
-}
-
 /// Checks the estimated number of events of a recording, right in order of magnitude.
 ///
 /// Counts of real recordings per step: GPT-2 with 12 layers 3,800, ResNet-50 1,700, an MLP of three layers 600.
@@ -139,13 +107,9 @@ fn events(job: &Job) -> Option<Problem> {
         Model::ResNet(resnet) => 110 * u128::from(resnet.depth.blocks().iter().sum::<u64>()),
         Model::Rnn(rnn) => events_of_rnn(rnn, job),
         Model::Cnn(cnn) => 100 + 40 * cnn.layers.len() as u128,
-        Model::Unet(unet) => events_of_unet(unet),
-        Model::Transformer(Transformer { layers, experts: Some(experts), .. }) => {
-            (400 + 100 * u128::from(experts.count)) * (u128::from(*layers) + 1)
+        Model::Transformer(Transformer { layers, .. }) | Model::Bert(Bert { layers, .. }) => {
+            300 * (u128::from(*layers) + 1)
         }
-        Model::Transformer(Transformer { layers, .. })
-        | Model::Bert(Bert { encoder: Encoder { layers, .. }, .. })
-        | Model::Vit(Vit { encoder: Encoder { layers, .. }, .. }) => 300 * (u128::from(*layers) + 1),
     };
     let evaluations = job
         .evaluation

@@ -35,18 +35,16 @@ enum Heading {
     Encoders,
     Recurrent,
     Images,
-    Diffusion,
     Devices,
 }
 
 impl Heading {
     /// All headings in the order of the page.
-    const ALL: [(Self, &str); 6] = [
+    const ALL: [(Self, &str); 5] = [
         (Self::Decoders, "Decoder language models"),
         (Self::Encoders, "Encoder language models"),
         (Self::Recurrent, "Recurrent language models"),
         (Self::Images, "Image models"),
-        (Self::Diffusion, "Diffusion models"),
         (Self::Devices, "Several devices"),
     ];
 }
@@ -71,8 +69,7 @@ impl Entry {
             Model::Transformer(_) => Heading::Decoders,
             Model::Bert(_) => Heading::Encoders,
             Model::Rnn(_) => Heading::Recurrent,
-            Model::Vit(_) | Model::ResNet(_) | Model::Cnn(_) | Model::Mlp(_) => Heading::Images,
-            Model::Unet(_) => Heading::Diffusion,
+            Model::ResNet(_) | Model::Cnn(_) | Model::Mlp(_) => Heading::Images,
         }
     }
 

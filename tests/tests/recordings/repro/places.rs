@@ -112,18 +112,6 @@ fn checkpointed_layers_say_that_they_are_computed_again() {
 }
 
 #[test]
-fn each_part_of_a_pipelines_batch_has_its_spans() {
-    let text = "batch = 3\nsequence = 32\nsteps = 1\nparallel = { kind = \"pipeline\", ranks = 2 }\n\
-                [model]\npreset = \"gpt2\"\nlayers = 2";
-    let (_, trace) = record(&config(text));
-    let names = trace.annotations.iter().map(|annotation| trace.strings.get(annotation.name));
-    let (forward, backward): (Vec<_>, Vec<_>) =
-        names.filter(|name| ["forward", "backward"].contains(name)).partition(|name| *name == "forward");
-    // A batch of 3 has 3 parts, each with a start and an end mark for both passes.
-    assert_eq!((forward.len(), backward.len()), (6, 6));
-}
-
-#[test]
 fn no_frame_is_of_the_recorder_itself() {
     for frame in GPT2.frames.iter() {
         let file = GPT2.strings.get(frame.filename);

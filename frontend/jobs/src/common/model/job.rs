@@ -1,9 +1,10 @@
-//! Describes a job in words: its state, its progress and its result.
+//! Words, numbers and durations of a job.
 
-use super::{task, time};
 use frontend::views::head::model::{Emphasis, Figure};
 use shared::api::{JobOutcome, JobResource, JobState, JobTask, OutOfMemory, Progress, RecordingReport};
 use shared::base::format;
+
+use super::task;
 
 /// Returns the displayed word for a state.
 ///
@@ -64,8 +65,8 @@ pub(crate) fn recording(job: &JobResource) -> String {
 /// This is the duration of the recording if there is one, as on the job's own page.
 pub(crate) fn took(job: &JobResource) -> String {
     match (&job.result, job.started_ms, job.finished_ms) {
-        (Some(report), ..) => time::seconds(report.seconds),
-        (None, Some(start), Some(end)) => time::between(start, end),
+        (Some(report), ..) => seconds(report.seconds),
+        (None, Some(start), Some(end)) => between(start, end),
         _ => String::new(),
     }
 }
@@ -135,8 +136,31 @@ pub(crate) fn figures(report: &RecordingReport) -> Vec<Figure> {
         ),
         figure("Events", format::count(report.events), "Allocator events in the snapshot.", Emphasis::Plain),
         figure("Steps", format::count(report.steps), "Completed optimizer steps.", Emphasis::Plain),
-        figure("Duration", time::seconds(report.seconds), "From the recorder's start to its end.", Emphasis::Plain),
+        figure("Duration", seconds(report.seconds), "From the recorder's start to its end.", Emphasis::Plain),
     ]
+}
+
+/// Formats the age of a moment: `just now`, `5 min ago`, `3 h ago`, `2 days ago`.
+///
+/// A moment in the future, which a wrong clock can cause, is `just now`.
+pub(crate) fn ago(now_ms: f64, then_ms: i64) -> String {
+    let seconds = ((now_ms - then_ms as f64) / 1000.0).max(0.0) as u64;
+    match seconds {
+        0..60 => "just now".to_owned(),
+        60..3600 => format!("{} min ago", seconds / 60),
+        3600..86_400 => format!("{} h ago", seconds / 3600),
+        _ => format!("{} ago", format::counted(seconds / 86_400, "day")),
+    }
+}
+
+/// Formats a duration given in seconds.
+pub(crate) fn seconds(seconds: f64) -> String {
+    format::duration((seconds.max(0.0) * 1e6) as u64)
+}
+
+/// Formats the time between two moments given in milliseconds.
+pub(crate) fn between(start_ms: i64, end_ms: i64) -> String {
+    seconds((end_ms - start_ms) as f64 / 1000.0)
 }
 
 #[cfg(test)]
@@ -243,5 +267,26 @@ mod tests {
         let early =
             OutOfMemory { step: None, phase: String::new(), module: String::new(), operation: String::new(), ..oom };
         assert_eq!(oom_place(&early), "While building the model");
+    }
+
+    #[track_caller]
+    fn check(seconds: i64, expected: &str) {
+        assert_eq!(ago(1e12, 1_000_000_000_000 - seconds * 1000), expected);
+    }
+
+    #[test]
+    fn the_past_is_told_roughly() {
+        check(-5, "just now");
+        check(59, "just now");
+        check(60, "1 min ago");
+        check(7200, "2 h ago");
+        check(86_400, "1 day ago");
+        check(200_000, "2 days ago");
+    }
+
+    #[test]
+    fn durations_have_units() {
+        assert_eq!(between(1000, 3500), "2.50 s");
+        assert_eq!(seconds(-1.0), "0 µs");
     }
 }

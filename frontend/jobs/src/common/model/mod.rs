@@ -4,4 +4,3 @@ pub(crate) mod job;
 pub(crate) mod refusal;
 pub(crate) mod route;
 pub(crate) mod task;
-pub(crate) mod time;

@@ -1,5 +1,4 @@
 //! Course of a job, with its texts and drawings.
 
 pub(crate) mod chart;
-pub(crate) mod course;
 pub(crate) mod watch;

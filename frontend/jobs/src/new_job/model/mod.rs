@@ -4,4 +4,3 @@ pub(crate) mod draft;
 pub(crate) mod edit;
 pub(crate) mod fields;
 pub(crate) mod numbers;
-pub(crate) mod sources;

@@ -2,7 +2,7 @@
 //!
 //! The text is the state: a control changes only its own option and leaves the rest as it was typed.
 
-use shared::allocator::{Settings, TorchVersion};
+use shared::allocator::{Settings, TorchVersion, options};
 
 /// Kind of a control.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,16 +84,6 @@ pub const FIELDS: [Field; 7] = [
     },
 ];
 
-/// Splits a text into its options; commas inside brackets do not separate options.
-fn options(conf: &str) -> Vec<&str> {
-    let mut depth = 0_i32;
-    let is_end = |c: char| {
-        depth += i32::from(c == '[') - i32::from(c == ']');
-        c == ',' && depth == 0
-    };
-    conf.split(is_end).filter(|option| !option.trim().is_empty()).collect()
-}
-
 fn key_of(option: &str) -> &str {
     option.split_once(':').map_or(option, |(key, _)| key).trim()
 }
@@ -102,14 +92,14 @@ fn key_of(option: &str) -> &str {
 ///
 /// If it is set several times the last value counts, as in PyTorch.
 pub fn option<'a>(conf: &'a str, key: &str) -> &'a str {
-    let set = options(conf).into_iter().rev().find(|option| key_of(option) == key);
+    let set = options(conf).filter(|option| key_of(option) == key).last();
     set.and_then(|option| option.split_once(':')).map_or("", |(_, value)| value.trim())
 }
 
 /// Returns the text with an option set, or without the option if the value is empty.
 pub fn with_option(conf: &str, key: &str, value: &str) -> String {
     let value = value.trim();
-    let mut rest: Vec<String> = options(conf).into_iter().map(str::to_owned).collect();
+    let mut rest: Vec<String> = options(conf).map(str::to_owned).collect();
     let place = rest.iter().position(|option| key_of(option) == key).unwrap_or(rest.len());
     rest.retain(|option| key_of(option) != key);
     if !value.is_empty() {

@@ -3,14 +3,12 @@
 use shared::job::{self, TransformerFamily};
 use tch::Tensor;
 
-use super::cache::Cache;
 use super::dense::{Dense, DenseShape};
+use super::positions::Surroundings;
 use super::positions::rotate;
-use super::surroundings::Surroundings;
 use crate::Result;
 use crate::builder::Builder;
 use crate::model::layer::{Attended, AttentionKernel, Dropout};
-use crate::parallel::{Readers, TensorParallel};
 use crate::pass::Pass;
 use crate::place::Module;
 
@@ -22,7 +20,6 @@ pub(super) struct Attention {
     kernel: AttentionKernel,
     out: Dense,
     dropout: Dropout,
-    split: Option<TensorParallel>,
 }
 
 /// Projections of features to queries, keys and values.
@@ -68,7 +65,6 @@ impl Attention {
             kernel: AttentionKernel::new(config),
             out: dense("out", [widths[0], hidden])?,
             dropout: Dropout::new(&builder.child("dropout"), config.dropout.residual),
-            split: builder.split(),
         })
     }
 
@@ -81,8 +77,7 @@ impl Attention {
         pass: &Pass,
     ) -> Result<Attended> {
         self.module.run(|| {
-            let mut inputs = Readers::new(self.split, input, 3)?;
-            let (mut query, mut key, mut value) = self.projections.forward(&mut inputs, self.heads, pass)?;
+            let (mut query, mut key, mut value) = self.projections.forward(input, self.heads, pass)?;
             if let Some(angles) = surroundings.angles {
                 (query, key) = rotate(&query, &key, angles)?;
             }
@@ -102,19 +97,19 @@ impl Attention {
 
 impl Projections {
     /// Returns queries, keys and values of shape (samples, heads, tokens, features of a head).
-    fn forward(&self, inputs: &mut Readers, heads: Heads, pass: &Pass) -> Result<(Tensor, Tensor, Tensor)> {
+    fn forward(&self, input: &Tensor, heads: Heads, pass: &Pass) -> Result<(Tensor, Tensor, Tensor)> {
         let [query, key, value] = match self {
             Self::Joined(dense) => {
-                let parts = dense.forward(&inputs.next()?, pass)?.f_split_with_sizes(heads.widths(), 2)?;
+                let parts = dense.forward(input, pass)?.f_split_with_sizes(heads.widths(), 2)?;
                 let [query, key, value] = &parts[..] else { unreachable!("three widths make three parts") };
                 [heads.split(query)?, heads.split(key)?, heads.split(value)?]
             }
             Self::Separate(separate) => {
                 let [query, key, value] = &**separate;
                 [
-                    heads.split(&query.forward(&inputs.next()?, pass)?)?,
-                    heads.split(&key.forward(&inputs.next()?, pass)?)?,
-                    heads.split(&value.forward(&inputs.next()?, pass)?)?,
+                    heads.split(&query.forward(input, pass)?)?,
+                    heads.split(&key.forward(input, pass)?)?,
+                    heads.split(&value.forward(input, pass)?)?,
                 ]
             }
         };
@@ -132,5 +127,30 @@ impl Heads {
     fn split(self, features: &Tensor) -> Result<Tensor> {
         let [samples, tokens, _] = features.size()[..] else { unreachable!("features are of samples and tokens") };
         features.f_view([samples, tokens, -1, self.features])?.f_transpose(1, 2)
+    }
+}
+
+/// Keys and values of the layers so far: `DynamicCache`.
+#[derive(Debug, Default)]
+pub(super) struct Cache {
+    layers: Vec<[Tensor; 2]>,
+}
+
+impl Cache {
+    /// Concatenates a layer's keys and values to an empty tensor, which copies them, and returns the copies.
+    ///
+    /// The empty tensor has the dtype of the keys: under autocast this casts the values to 32 bits, as in Python, once
+    /// rotary positions have cast the keys to 32 bits.
+    pub(super) fn update(&mut self, key: &Tensor, value: &Tensor) -> Result<(Tensor, Tensor)> {
+        let nothing = Tensor::f_empty([0], (key.kind(), key.device()))?;
+        let key = Tensor::f_cat(&[&nothing, key], -2)?;
+        let value = Tensor::f_cat(&[&nothing, value], -2)?;
+        self.layers.push([key.shallow_clone(), value.shallow_clone()]);
+        Ok((key, value))
+    }
+
+    /// Returns all keys and values, layer by layer.
+    pub(super) fn into_tensors(self) -> impl Iterator<Item = Tensor> {
+        self.layers.into_iter().flatten()
     }
 }

@@ -4,14 +4,13 @@ use shared::job::{self, TransformerFamily};
 use tch::Tensor;
 
 use super::attention::Attention;
-use super::cache::Cache;
-use super::feed_forward::FeedForward;
-use super::surroundings::Surroundings;
+use super::attention::Cache;
+use super::dense::Mlp;
+use super::positions::Surroundings;
 use crate::Result;
 use crate::builder::Builder;
 use crate::model::layer::{Attended, Norm};
 use crate::parallel::fsdp::Block;
-use crate::parallel::wait_for_collectives;
 use crate::pass::Pass;
 
 /// A decoder layer of GPT-2 or Llama.
@@ -22,7 +21,7 @@ pub(super) struct Decoder {
     attention_norm: Norm,
     attention: Attention,
     mlp_norm: Norm,
-    mlp: FeedForward,
+    mlp: Mlp,
 }
 
 impl Decoder {
@@ -30,9 +29,9 @@ impl Decoder {
     pub(super) fn new(builder: &Builder, config: &job::Transformer) -> Result<Self> {
         let (builder, block) = builder.block();
         let family = config.family;
-        let norm = |name| Norm::new(&builder.child(name).held_by_tokens(), config.norm, config.hidden.cast_signed());
+        let norm = |name| Norm::new(&builder.child(name), config.norm, config.hidden.cast_signed());
         let attention = || Attention::new(&builder.child("attention"), config);
-        let mlp = || FeedForward::new(&builder.child("mlp"), config);
+        let mlp = || Mlp::new(&builder.child("mlp"), config);
         // Struct expressions evaluate their fields in the order in which they are written.
         match family {
             TransformerFamily::Gpt2 => Ok(Self {
@@ -96,18 +95,15 @@ impl Decoder {
         cache: Option<&mut Cache>,
         pass: &Pass,
     ) -> Result<Tensor> {
-        wait_for_collectives();
         let normed = self.attention_norm.forward(input)?;
         let Attended { output: attended, probabilities } =
             self.attention.forward(&normed, surroundings, cache, pass)?;
         drop(normed);
-        wait_for_collectives();
         let residual = input.f_add(&attended)?;
         drop(attended);
         let normed = self.mlp_norm.forward(&residual)?;
         let fed = self.mlp.forward(&normed, pass)?;
         drop(normed);
-        wait_for_collectives();
         let output = residual.f_add(&fed)?;
         drop(fed);
         drop((residual, probabilities));

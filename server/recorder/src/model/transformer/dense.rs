@@ -1,13 +1,11 @@
-//! Linear layers of GPT-2 and Llama.
+//! Linear layers of GPT-2 and Llama, and the multi-layer perceptron that consists of them.
 
-use shared::job::{Transformer, TransformerFamily};
+use shared::job::{self, Transformer, TransformerFamily};
 use tch::Tensor;
 
 use crate::Result;
 use crate::builder::{Builder, Init};
-use crate::model::layer::{Adapter, INITIALIZER_RANGE, Linear};
-use crate::parallel::Holding;
-use crate::parallel::TensorParallel;
+use crate::model::layer::{Activation, Adapter, Dropout, INITIALIZER_RANGE, Linear};
 use crate::pass::{Pass, autocast};
 use crate::place::Module;
 
@@ -16,17 +14,6 @@ use crate::place::Module;
 pub(super) struct Dense {
     base: Base,
     adapter: Option<Adapter>,
-    divided: Option<Divided>,
-}
-
-/// Split of a layer among processes.
-///
-/// Layers whose output goes to the residual stream are split by inputs, all others by outputs.
-#[derive(Debug)]
-struct Divided {
-    module: Module,
-    split: TensorParallel,
-    by_inputs: bool,
 }
 
 #[derive(Debug)]
@@ -48,7 +35,6 @@ pub(super) struct DenseShape {
 
 impl Dense {
     pub(super) fn new(builder: &Builder, config: &Transformer, shape: DenseShape) -> Result<Self> {
-        let builder = &builder.held(Holding::Part);
         let base = match config.family {
             TransformerFamily::Llama => {
                 Linear::normal(builder, shape.inputs, shape.outputs, shape.bias, INITIALIZER_RANGE).map(Base::Linear)?
@@ -59,24 +45,10 @@ impl Dense {
                     .map(Base::Conv1d)?
             }
         };
-        let divided = |split| Divided { module: builder.module(), split, by_inputs: shape.residual };
-        Ok(Self {
-            base,
-            adapter: Adapter::new(builder, shape.inputs, shape.outputs)?,
-            divided: builder.split().map(divided),
-        })
+        Ok(Self { base, adapter: Adapter::new(builder, shape.inputs, shape.outputs)? })
     }
 
     pub(super) fn forward(&self, input: &Tensor, pass: &Pass) -> Result<Tensor> {
-        let Some(Divided { module, split, by_inputs }) = &self.divided else { return self.own(input, pass) };
-        module.run(|| match by_inputs {
-            true => split.leave(&self.own(input, pass)?),
-            false => self.own(&split.enter(input)?, pass),
-        })
-    }
-
-    /// Applies the weights of this process to an input.
-    fn own(&self, input: &Tensor, pass: &Pass) -> Result<Tensor> {
         let output = match &self.base {
             Base::Linear(linear) => linear.forward(input)?,
             Base::Conv1d(conv1d) => conv1d.forward(input)?,
@@ -120,5 +92,54 @@ impl Conv1d {
             shape.push(self.weight.size()[1]);
             output.f_view(&shape[..])
         })
+    }
+}
+
+/// Projections of the features of each token to more features and back.
+#[derive(Debug)]
+pub(super) struct Mlp {
+    module: Module,
+    gate: Option<Dense>,
+    up: Dense,
+    activation: Activation,
+    down: Dense,
+    dropout: Dropout,
+}
+
+impl Mlp {
+    pub(super) fn new(builder: &Builder, config: &job::Transformer) -> Result<Self> {
+        let (hidden, inner) = (config.hidden.cast_signed(), config.intermediate.cast_signed());
+        let dense = |name, [inputs, outputs]: [i64; 2]| {
+            let shape = DenseShape { inputs, outputs, bias: config.mlp_bias, residual: name == "down" };
+            Dense::new(&builder.child(name), config, shape)
+        };
+        let gated = config.activation == job::Activation::SwiGlu;
+        Ok(Self {
+            module: builder.module(),
+            gate: if gated { Some(dense("gate", [hidden, inner])?) } else { None },
+            up: dense("up", [hidden, inner])?,
+            activation: Activation::new(&builder.child("activation"), config.activation),
+            down: dense("down", [inner, hidden])?,
+            dropout: Dropout::new(&builder.child("dropout"), config.dropout.residual),
+        })
+    }
+
+    pub(super) fn forward(&self, input: &Tensor, pass: &Pass) -> Result<Tensor> {
+        self.module.run(|| {
+            let inner = match &self.gate {
+                Some(gate) => self.gated(gate, input, pass)?,
+                None => self.activation.forward(self.up.forward(input, pass)?)?,
+            };
+            let output = self.down.forward(&inner, pass)?;
+            drop(inner);
+            self.dropout.forward(&output, pass)
+        })
+    }
+
+    /// Computes `act_fn(gate_proj(x)) * up_proj(x)`.
+    fn gated(&self, gate: &Dense, input: &Tensor, pass: &Pass) -> Result<Tensor> {
+        let gate = self.activation.forward(gate.forward(input, pass)?)?;
+        let up = self.up.forward(input, pass)?;
+        gate.f_mul(&up)
     }
 }

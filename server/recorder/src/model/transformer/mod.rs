@@ -1,39 +1,24 @@
 //! Decoder-only language models: GPT-2, Llama and models like Llama, as in Hugging Face's transformers 5.
 
 mod attention;
-mod cache;
+mod chunks;
 mod decoder;
 mod dense;
-mod feed_forward;
-mod head;
-mod loss;
-mod mask;
-mod mlp;
 mod positions;
-mod stage;
-mod surroundings;
-
-pub(crate) use self::stage::Stage;
 
 use shared::job;
-use tch::{Device, Kind, Tensor};
+use tch::{Device, Kind, Reduction, Tensor};
 
-use self::cache::Cache;
+use self::attention::Cache;
+use self::chunks::{ChunkedLoss, IGNORED};
 use self::decoder::Decoder;
-use self::head::Head;
-use self::mask::Sequences;
-use self::positions::Rotary;
-use self::surroundings::Surroundings;
-use super::layer::{Dropout, Embedding, Norm};
+use self::positions::{Rotary, Sequences, Surroundings};
+use super::layer::{Dropout, Embedding, INITIALIZER_RANGE, Linear, Norm};
 use super::{Batch, Network, Output};
 use crate::Result;
 use crate::builder::Builder;
-use crate::model::layer::INITIALIZER_RANGE;
-use crate::parallel::Holding;
-use crate::parallel::TensorParallel;
 use crate::pass::{Pass, Shared};
 use crate::place::Module;
-use crate::saving::ChunkedLoss;
 
 #[derive(Debug)]
 pub struct Transformer {
@@ -44,7 +29,7 @@ pub struct Transformer {
     layers: Vec<Shared<Decoder>>,
     norm: Norm,
     rotary: Option<Rotary>,
-    head: Shared<Head>,
+    head: Shared<Linear>,
     loss: Module,
     /// Settings of head and loss, if they run in chunks of the sequence.
     chunked: Option<ChunkedLoss>,
@@ -52,8 +37,6 @@ pub struct Transformer {
     sequence: i64,
     use_cache: bool,
     eager: bool,
-    /// True for sequence parallelism: between the layers, this process has only its part of the tokens.
-    by_tokens: bool,
     /// True if the embeddings' output requires a gradient although nothing before it is trained.
     asks_for_gradients: bool,
 }
@@ -67,17 +50,19 @@ impl Transformer {
     pub fn new(config: &job::Transformer, job: &job::Job, builder: &Builder) -> Result<Self> {
         let (vocabulary, hidden) = (config.vocabulary.cast_signed(), config.hidden.cast_signed());
         let embedding = builder.child("embedding");
-        let rows = builder.split().map_or(Holding::All, |split| split.of_rows(config.tied_head));
-        let tokens = Embedding::new(&embedding.child("token").held(rows), vocabulary, hidden, INITIALIZER_RANGE)?;
+        let tokens = Embedding::new(&embedding.child("token"), vocabulary, hidden, INITIALIZER_RANGE)?;
         let positions = positions::learned(&embedding.child("position"), config)?;
         let layers = builder.child("layers");
-        let divided = builder.split().map(|split| split.layers(config));
-        let here = divided.as_ref().unwrap_or(config);
-        let layer = |index: u64| Decoder::new(&layers.child(&index.to_string()), here).map(Shared::new);
+        let layer = |index: u64| Decoder::new(&layers.child(&index.to_string()), config).map(Shared::new);
         let layers = (0..config.layers).map(layer).collect::<Result<_>>()?;
-        let norm = Norm::new(&builder.child("norm").held_by_tokens(), config.norm, hidden)?;
+        let norm = Norm::new(&builder.child("norm"), config.norm, hidden)?;
         let rotary = Rotary::new(&builder.child("rotary"), config)?;
-        let head = Head::new(&builder.child("head"), config, &tokens)?;
+        let head = builder.child("head");
+        let head = if config.tied_head {
+            Linear::tied(&head, tokens.weight())
+        } else {
+            Linear::normal(&head, hidden, vocabulary, false, INITIALIZER_RANGE)?
+        };
         let loss = builder.child("cross_entropy").module();
         Ok(Self {
             embedding: embedding.module(),
@@ -94,28 +79,18 @@ impl Transformer {
             sequence: job.sequence.cast_signed(),
             use_cache: config.use_cache,
             eager: config.attention == job::Attention::Eager,
-            by_tokens: builder.split().is_some_and(TensorParallel::by_tokens),
             // peft calls `enable_input_require_grads` for a checkpointed model.
             asks_for_gradients: job.lora.is_some() && job.checkpointing,
         })
     }
 
     /// Follows `GPT2Model.forward` and `LlamaModel.forward`, whose variables live until they return.
-    fn decode(
-        &self,
-        tokens: &Tensor,
-        given_ids: Option<&Tensor>,
-        mut cache: Option<&mut Cache>,
-        pass: &Pass,
-    ) -> Result<Tensor> {
+    fn decode(&self, tokens: &Tensor, mut cache: Option<&mut Cache>, pass: &Pass) -> Result<Tensor> {
         let mut embedded = self.tokens.forward(tokens)?;
         if self.asks_for_gradients {
             embedded = embedded.f_set_requires_grad(true)?;
         }
-        let ids = match given_ids {
-            Some(ids) => ids.shallow_clone(),
-            None => self.embedding.run(|| positions::ids(tokens.size()[1], tokens.device()))?,
-        };
+        let ids = self.embedding.run(|| positions::ids(tokens.size()[1], tokens.device()))?;
         let position = self.positions.as_ref().map(|positions| positions.forward(&ids)).transpose()?;
         let mut hidden = match &position {
             Some(position) => self.embedding.run(|| embedded.f_add(position))?,
@@ -138,13 +113,13 @@ impl Transformer {
     fn mask(&self, embedded: &Tensor, ids: &Tensor, cached: bool) -> Result<Option<Tensor>> {
         let [samples, tokens] = [embedded.size()[0], embedded.size()[1]];
         if !cached {
-            mask::look_for_packed_sequences(ids, samples)?;
+            positions::look_for_packed_sequences(ids, samples)?;
         }
         if !self.eager {
             return Ok(None);
         }
         let (kind, device) = (embedded.kind(), embedded.device());
-        mask::written_out(Sequences { samples, tokens, kind, device }).map(Some)
+        positions::written_out(Sequences { samples, tokens, kind, device }).map(Some)
     }
 }
 
@@ -176,18 +151,14 @@ impl Network for Transformer {
         // Recomputed layers would fill a cache twice.
         let cached = self.use_cache && !(pass.checkpointing && pass.training);
         let mut cache = cached.then(Cache::default);
-        let tokens = &batch[0].1;
-        // Otherwise the model would take the number of this process's tokens for that of all tokens.
-        let ids = || self.embedding.run(|| positions::given(tokens.size()[1], tokens.device()));
-        let ids = self.by_tokens.then(ids).transpose()?;
-        let hidden = self.decode(tokens, ids.as_ref(), cache.as_mut(), pass)?;
+        let hidden = self.decode(&batch[0].1, cache.as_mut(), pass)?;
         if self.chunked.is_some() {
             let kept = cache.into_iter().flat_map(Cache::into_tensors).collect();
             return Ok(Output { locals: Vec::new(), logits: hidden, kept });
         }
         let logits = self.head.forward(&hidden)?;
         let kept = cache.into_iter().flat_map(Cache::into_tensors).collect();
-        Ok(Output { locals: [hidden].into_iter().chain(ids).collect(), logits, kept })
+        Ok(Output { locals: vec![hidden], logits, kept })
     }
 
     fn output_holds_loss(&self) -> bool {
@@ -199,6 +170,24 @@ impl Network for Transformer {
             let head = self.head.clone();
             return chunked.causal(&output.logits, &batch[1].1, move |hidden| head.forward(hidden));
         }
-        self.loss.run(|| loss::causal(&output.logits, &batch[1].1))
+        self.loss.run(|| causal_loss(&output.logits, &batch[1].1))
     }
+}
+
+/// Computes cross entropy in 32 bits against the labels shifted by one token: `ForCausalLMLoss`.
+fn causal_loss(logits: &Tensor, labels: &Tensor) -> Result<Tensor> {
+    let vocabulary = logits.size().last().copied().unwrap_or_default();
+    let logits = logits.f_to_kind(Kind::Float)?;
+    let padded = labels.f_pad([0, 1], "constant", IGNORED as f64)?;
+    let shifted = padded.f_slice(-1, 1, None, 1)?.f_contiguous()?;
+    let loss = logits.f_view([-1, vocabulary])?.f_cross_entropy_loss(
+        &shifted.f_view([-1])?,
+        None::<&Tensor>,
+        Reduction::Mean,
+        IGNORED,
+        0.0,
+    )?;
+    drop(logits);
+    drop((padded, shifted));
+    Ok(loss)
 }

@@ -1,4 +1,4 @@
-//! Positions of tokens: learned embeddings, or rotations of queries and keys.
+//! What all decoder layers of a pass share: positions, rotations of queries and keys, and the causal mask.
 
 use shared::job::{self, Positions};
 use tch::{Device, Kind, Tensor};
@@ -14,11 +14,6 @@ pub(super) fn ids(tokens: i64, device: Device) -> Result<Tensor> {
     let range = numbers::range(tokens, device)?;
     // transformers adds the length of the cache so far, even if it is 0.
     range.add_number(0)?.f_unsqueeze(0)
-}
-
-/// Returns the positions as a script passes them: `torch.arange(tokens, device=device).unsqueeze(0)`.
-pub(super) fn given(tokens: i64, device: Device) -> Result<Tensor> {
-    numbers::range(tokens, device)?.f_unsqueeze(0)
 }
 
 /// Creates the embedding of positions, if they are learned.
@@ -100,4 +95,109 @@ fn rotate_half(heads: &Tensor) -> Result<Tensor> {
     let first = heads.f_slice(-1, None, features / 2, 1)?;
     let second = heads.f_slice(-1, features / 2, None, 1)?;
     Tensor::f_cat(&[&second.f_neg()?, &first], -1)
+}
+
+/// Inputs of a decoder layer besides the features.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Surroundings<'a> {
+    /// Positions; no layer reads them, but each gets them as an argument and keeps them if it is checkpointed.
+    ids: &'a Tensor,
+    /// Mask of eager attention.
+    pub(super) mask: Option<&'a Tensor>,
+    /// Cosine and sine of rotary positions.
+    pub(super) angles: Option<[&'a Tensor; 2]>,
+}
+
+/// Presence of the optional parts of [`Surroundings`].
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Shape {
+    masked: bool,
+    turned: bool,
+}
+
+impl<'a> Surroundings<'a> {
+    pub(super) fn new(ids: &'a Tensor, mask: Option<&'a Tensor>, angles: Option<&'a Angles>) -> Self {
+        Self { ids, mask, angles: angles.map(|angles| [&angles.cos, &angles.sin]) }
+    }
+
+    pub(super) fn shape(&self) -> Shape {
+        Shape { masked: self.mask.is_some(), turned: self.angles.is_some() }
+    }
+
+    /// Returns a layer's input and its surroundings in one list, for a layer that may be checkpointed.
+    pub(super) fn with(self, input: &'a Tensor) -> Vec<&'a Tensor> {
+        [input, self.ids].into_iter().chain(self.mask).chain(self.angles.into_iter().flatten()).collect()
+    }
+}
+
+impl Shape {
+    /// Splits the list that [`Surroundings::with`] has returned.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the list is shorter than this shape.
+    pub(super) fn apart<'a>(self, tensors: &[&'a Tensor]) -> (&'a Tensor, Surroundings<'a>) {
+        let mut tensors = tensors.iter().copied();
+        let mut next = || tensors.next().expect("a list has what its shape says");
+        let (input, ids) = (next(), next());
+        let mask = self.masked.then(&mut next);
+        let angles = self.turned.then(|| [next(), next()]);
+        (input, Surroundings { ids, mask, angles })
+    }
+}
+
+/// Sequences that attention runs over.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Sequences {
+    /// Number of sequences in the batch.
+    pub(super) samples: i64,
+    /// Number of tokens in a sequence.
+    pub(super) tokens: i64,
+    /// Dtype of the features.
+    pub(super) kind: Kind,
+    pub(super) device: Device,
+}
+
+/// Checks for packed sequences, by positions that do not ascend by 1: `find_packed_sequence_indices`.
+///
+/// There are none here, so that the result is not read.
+pub(super) fn look_for_packed_sequences(ids: &Tensor, samples: i64) -> Result<()> {
+    let ids = ids.f_expand([samples, -1], false)?;
+    let before = ids.f_slice(1, None, 1, 1)?.subtract_number(1)?;
+    let steps = ids.f_diff(1, -1, Some(&before), None)?;
+    let packed = steps.not_equal_number(1)?.f_cumsum(-1, None)?;
+    let one_sequence = packed.f_select(1, -1)?.equal_number(0)?.f_all()?;
+    drop(one_sequence);
+    drop((before, steps, packed));
+    Ok(())
+}
+
+/// Returns 0 where a token may attend and the lowest number elsewhere: `eager_mask`.
+///
+/// The shape is (samples, 1, tokens, tokens).
+pub(super) fn written_out(sequences: Sequences) -> Result<Tensor> {
+    let Sequences { kind, device, .. } = sequences;
+    let allowed = allowed(sequences)?;
+    let lowest = match kind {
+        Kind::BFloat16 => -3.389_531_389_251_535_5e38,
+        Kind::Half => -65_504.0,
+        _ => f64::from(f32::MIN),
+    };
+    let zero = Tensor::f_zeros(&[] as &[i64], (kind, device))?;
+    let mask = zero.where_number(&allowed, lowest)?;
+    drop(zero);
+    drop(allowed);
+    Ok(mask)
+}
+
+/// Returns true where a token may attend to another: `sdpa_mask`.
+fn allowed(Sequences { samples, tokens, device, .. }: Sequences) -> Result<Tensor> {
+    let range = |end: i64| numbers::range(end, device);
+    // Only mask rules for samples and heads read these two, but transformers always creates them.
+    let (sample, head) = (range(samples)?, range(1)?);
+    let query = range(tokens)?.add_number(0)?;
+    let key = range(tokens)?.add_number(0)?;
+    let earlier = key.f_view([1, 1, 1, tokens])?.f_le_tensor(&query.f_view([1, 1, tokens, 1])?)?;
+    drop((sample, head, query, key));
+    earlier.f_expand([samples, -1, tokens, tokens], false)
 }

@@ -1,0 +1,185 @@
+//! Components that several pages share.
+
+use frontend::components::buttons::CopyButton;
+use frontend::components::dialog::Dialog;
+use frontend::components::icon::{Icon, IconName};
+use frontend::platform::{ApiError, site_url};
+use frontend::views::head::figures::figure;
+use frontend::views::head::model::Figure;
+use shared::api::{JobOutcome, JobState};
+use shared::base::format;
+use web_sys::HtmlInputElement;
+use yew::prelude::*;
+
+use super::hooks::TokenHandle;
+use super::model::job::{state_class, state_word};
+use super::model::refusal::refusal;
+
+#[derive(Clone, PartialEq, Properties)]
+pub(crate) struct FigureListProps {
+    pub figures: Vec<Figure>,
+}
+
+/// Shows figures with their names; the explanation of each is its tooltip.
+#[component]
+pub(crate) fn FigureList(props: &FigureListProps) -> Html {
+    html! { <dl class="numbers-row" data-figures="">{ for props.figures.iter().map(|row| figure(row, "number")) }</dl> }
+}
+
+/// Key, and a note on how it was used or why it was not.
+pub(crate) type Note = (String, String);
+
+#[derive(Clone, PartialEq, Properties)]
+pub(crate) struct KeyNotesProps {
+    /// Keys that have a meaning for Snapscope.
+    pub understood: Vec<Note>,
+    /// Keys that have none.
+    pub ignored: Vec<Note>,
+}
+
+/// Shows both lists, collapsed.
+#[component]
+pub(crate) fn KeyNotes(props: &KeyNotesProps) -> Html {
+    if props.understood.is_empty() && props.ignored.is_empty() {
+        return Html::default();
+    }
+    html! {
+        <div class="key-notes">
+            { list("understood", &props.understood) }
+            { list("ignored", &props.ignored) }
+        </div>
+    }
+}
+
+fn list(what: &str, notes: &[Note]) -> Html {
+    if notes.is_empty() {
+        return Html::default();
+    }
+    let row = |(key, note): &Note| html! { <div class="key-note"><dt>{ key }</dt><dd>{ note }</dd></div> };
+    html! {
+        <details class="fold">
+            <summary>{ format!("{} {what}", format::counted(notes.len() as u64, "key")) }</summary>
+            <dl>{ for notes.iter().map(row) }</dl>
+        </details>
+    }
+}
+
+/// Command that starts a server.
+const COMMAND: &str = "snapscope serve";
+
+#[derive(Clone, PartialEq, Properties)]
+pub(crate) struct NoServerProps {
+    /// Called when the server should be asked again.
+    pub on_retry: Callback<()>,
+}
+
+/// Explains that jobs need a server, and how to start one.
+#[component]
+pub(crate) fn NoServer(props: &NoServerProps) -> Html {
+    html! {
+        <main class="state">
+            <section class="card" role="alert">
+                <h1 class="card-title"><Icon name={IconName::Warning} />{ "No server responds here" }</h1>
+                <p class="error-message">
+                    { "Jobs and the gallery's recordings are made by a Snapscope server, and no server responds at this \
+                       address. The viewer needs no server: it decodes files in the browser." }
+                </p>
+                <div class="command">
+                    <code>{ COMMAND }</code>
+                    <CopyButton text={COMMAND} label="Copy" />
+                </div>
+                <p class="hint">{ "This command serves the page with jobs at http://127.0.0.1:8080. This page continues as soon as a server responds." }</p>
+                <div class="card-foot">
+                    <button type="button" class="button primary" onclick={props.on_retry.reform(|_: MouseEvent| ())}>
+                        { "Try again" }
+                    </button>
+                    <a class="button" href={site_url("")}>{ "Open the viewer" }</a>
+                </div>
+            </section>
+        </main>
+    }
+}
+
+#[derive(Clone, PartialEq, Properties)]
+pub(crate) struct RefusalNoteProps {
+    pub error: ApiError,
+    /// Called when the request should be sent again; without it there is no button.
+    #[prop_or_default]
+    pub on_retry: Option<Callback<()>>,
+}
+
+/// Shows what happened, what to do, and a button to retry where that can help.
+#[component]
+pub(crate) fn RefusalNote(props: &RefusalNoteProps) -> Html {
+    let refusal = refusal(&props.error);
+    html! {
+        <div class="note error" role="alert">
+            <Icon name={IconName::Error} />
+            <div class="note-text">
+                <p data-error="">{ refusal.message }</p>
+                <p class="hint">{ refusal.hint }</p>
+            </div>
+            if let Some(on_retry) = &props.on_retry {
+                <button type="button" class="button" onclick={on_retry.reform(|_: MouseEvent| ())}>{ "Try again" }</button>
+            }
+        </div>
+    }
+}
+
+#[derive(Clone, PartialEq, Properties)]
+pub(crate) struct StateBadgeProps {
+    pub state: JobState,
+    /// Outcome of the job, once it has ended.
+    pub outcome: Option<JobOutcome>,
+}
+
+#[component]
+pub(crate) fn StateBadge(props: &StateBadgeProps) -> Html {
+    let StateBadgeProps { state, outcome } = *props;
+    html! { <span class={classes!("badge", state_class(state, outcome))}>{ state_word(state, outcome) }</span> }
+}
+
+#[derive(Clone, PartialEq, Properties)]
+pub(crate) struct TokenDialogProps {
+    /// Handle that receives the token.
+    pub token: TokenHandle,
+}
+
+/// Asks for the token, which this browser keeps from then on.
+#[component]
+pub(crate) fn TokenDialog(props: &TokenDialogProps) -> Html {
+    let input = use_node_ref();
+    let cancel = {
+        let token = props.token.clone();
+        Callback::from(move |()| token.answer(None))
+    };
+    let onsubmit = {
+        let (token, input) = (props.token.clone(), input.clone());
+        move |event: SubmitEvent| {
+            event.prevent_default();
+            let text =
+                input.cast::<HtmlInputElement>().map(|input| input.value().trim().to_owned()).unwrap_or_default();
+            if !text.is_empty() {
+                token.answer(Some(text));
+            }
+        }
+    };
+    html! {
+        <Dialog id="token-title" class="small" title="Server token" on_close={cancel.clone()} is_light={false}>
+            <form class="token-form" {onsubmit}>
+                <p class="hint">
+                    { "You need the token of this server to submit and cancel jobs. Ask the server's operator for it. This \
+                       browser keeps it." }
+                </p>
+                <label class="field">
+                    <span class="field-label">{ "Token" }</span>
+                    <input ref={input} type="password" autocomplete="off" data-focus="" required=true />
+                </label>
+                <div class="card-foot">
+                    <button type="submit" class="button primary">{ "Continue" }</button>
+                    <button type="button" class="button" onclick={cancel.reform(|_: MouseEvent| ())}>{ "Cancel" }</button>
+                </div>
+            </form>
+        </Dialog>
+    }
+}

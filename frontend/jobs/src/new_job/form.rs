@@ -1,0 +1,205 @@
+//! Form of a config: its groups of fields, and the control of a field.
+
+use shared::api::JobTask;
+use web_sys::{HtmlInputElement, HtmlSelectElement};
+use yew::prelude::*;
+
+use super::model::draft::Draft;
+use super::model::edit::FieldValue;
+use super::model::fields::{Choice, Control, Field, Group, Values, cards, form, ranges};
+
+#[derive(Clone, PartialEq, Properties)]
+pub(crate) struct ConfigFormProps {
+    pub draft: Draft,
+    /// Devices that the server can record on: `virtual`, and its real GPUs.
+    pub kinds: Vec<String>,
+    pub on_change: Callback<Change>,
+}
+
+/// Shows the fields in groups; changing one field changes one key of the config's text.
+#[component]
+pub(crate) fn ConfigForm(props: &ConfigFormProps) -> Html {
+    let groups = use_memo((), |()| form());
+    let check = &props.draft.readable;
+    let values = Values::of(check.raw.as_deref(), check.job.as_deref());
+    html! {
+        <fieldset class="form" disabled={!props.draft.takes_fields()}>
+            <legend class="visually-hidden">{ "Config" }</legend>
+            if let Some(reason) = props.draft.why_no_fields() {
+                <p class="hint" role="status">{ reason }</p>
+            }
+            if props.draft.task == JobTask::Sweep {
+                { group(props, &ranges(), &values) }
+            }
+            { device(props, &values) }
+            { for groups.iter().map(|shown| group(props, shown, &values)) }
+        </fieldset>
+    }
+}
+
+fn group(props: &ConfigFormProps, group: &Group, values: &Values) -> Html {
+    let field = |field: &Field| {
+        let is_wrong = props.draft.check.problems.iter().any(|problem| problem.path == field.path);
+        let range = field.path.starts_with("sweep.").then(|| AttrValue::from(props.draft.range(field.path)));
+        html! {
+            <FormField key={field.path} field={field.clone()} values={values.clone()} {is_wrong} {range}
+                names_assumed={props.draft.is_imported() && !group.is_folded} on_change={props.on_change.clone()} />
+        }
+    };
+    let fields = html! { <div class="fields">{ for group.fields.iter().map(field) }</div> };
+    if group.is_folded {
+        html! { <details class="fold"><summary>{ group.title }</summary>{ fields }</details> }
+    } else {
+        html! { <section><h2 class="form-title">{ group.title }</h2>{ fields }</section> }
+    }
+}
+
+/// Shows the choice of device: a virtual card, or a GPU of the server.
+fn device(props: &ConfigFormProps, values: &Values) -> Html {
+    let (card, device) = (values.written("card"), values.written("device"));
+    let written = if device.is_empty() { card } else { device };
+    let real = props.kinds.iter().filter(|kind| *kind != "virtual");
+    let real = real.map(|kind| Choice { word: kind.clone(), label: format!("{kind} · a GPU of this server") });
+    let choices: Vec<Choice> = cards().into_iter().chain(real).collect();
+    let is_known = written.is_empty() || choices.iter().any(|choice| choice.word == written);
+    let onchange = props.on_change.reform(|event: Event| {
+        let word = event.target_dyn_into::<HtmlSelectElement>().map(|select| select.value()).unwrap_or_default();
+        let path = if word.starts_with("cuda") { "device" } else { "card" };
+        (path, Some(word).filter(|word| !word.is_empty()).map(FieldValue::Text))
+    });
+    let option = |choice: &Choice| {
+        html! { <option value={choice.word.clone()} selected={choice.word == written}>{ &choice.label }</option> }
+    };
+    html! {
+        <section>
+            <h2 class="form-title">{ "Runs on" }</h2>
+            <div class="fields">
+                <label class="field wide">
+                    <span class="field-label">{ "GPU" }{ key("GPU", "card") }</span>
+                    <select class="select" data-key="card" {onchange}>
+                        <option value="" selected={written.is_empty()}>{ values.unset("card") }</option>
+                        if !is_known {
+                            <option value={written.clone()} selected=true>{ &written }</option>
+                        }
+                        { for choices.iter().map(option) }
+                    </select>
+                    { assumed(values.assumed("card").filter(|_| props.draft.is_imported()), "card") }
+                </label>
+            </div>
+        </section>
+    }
+}
+
+/// Config key and its new value; `None` removes the key.
+pub(crate) type Change = (&'static str, Option<FieldValue>);
+
+#[derive(Clone, PartialEq, Properties)]
+pub(crate) struct FormFieldProps {
+    pub field: Field,
+    /// Values of all fields.
+    pub values: Values,
+    /// Value as it is written, for a field of several values.
+    #[prop_or_default]
+    pub range: Option<AttrValue>,
+    /// True if a value that the config leaves out is named below the field.
+    #[prop_or_default]
+    pub names_assumed: bool,
+    /// True if a problem was found with the field's key.
+    pub is_wrong: bool,
+    pub on_change: Callback<Change>,
+}
+
+/// Shows the field with its label.
+#[component]
+pub(crate) fn FormField(props: &FormFieldProps) -> Html {
+    let Field { path, label, control, .. } = &props.field;
+    match control {
+        Control::Flag => flag(props, path, label),
+        Control::Words(choices) => labelled(props, label, words(props, path, choices)),
+        Control::Whole(bounds) => {
+            let attributes = ("number", Some(bounds.start().to_string()), Some(bounds.end().to_string()));
+            labelled(props, label, input(props, path, attributes))
+        }
+        Control::Line => labelled(props, label, input(props, path, ("text", None, None))),
+    }
+}
+
+fn labelled(props: &FormFieldProps, label: &str, control: Html) -> Html {
+    html! {
+        <label class={classes!("field", props.is_wrong.then_some("wrong"))}>
+            <span class="field-label">{ label }{ key(label, props.field.path) }</span>
+            { control }
+            { assumed(props.values.assumed(props.field.path).filter(|_| props.names_assumed), props.field.path) }
+        </label>
+    }
+}
+
+/// Shows the key of the config beside a label that does not say it already.
+pub(super) fn key(label: &str, path: &str) -> Html {
+    if label.to_lowercase() == path {
+        return Html::default();
+    }
+    html! { <code class="field-key" aria-hidden="true">{ path.to_owned() }</code> }
+}
+
+/// Names a value that an imported config leaves out.
+pub(super) fn assumed(value: Option<String>, path: &'static str) -> Html {
+    let Some(value) = value else { return Html::default() };
+    html! { <span class="field-note" data-assumed={path}>{ format!("{value} assumed: not in the file") }</span> }
+}
+
+fn words(props: &FormFieldProps, path: &'static str, choices: &[Choice]) -> Html {
+    let written = props.values.written(path);
+    let onchange = props.on_change.reform(move |event: Event| {
+        let word = event.target_dyn_into::<HtmlSelectElement>().map(|select| select.value()).unwrap_or_default();
+        (path, Some(word).filter(|word| !word.is_empty()).map(FieldValue::Text))
+    });
+    let option = |choice: &Choice| {
+        html! { <option value={choice.word.clone()} selected={choice.word == written}>{ &choice.label }</option> }
+    };
+    let is_known = written.is_empty() || choices.iter().any(|choice| choice.word == written);
+    let unset = props.values.unset(path);
+    html! {
+        <select class="select" data-key={path} {onchange} aria-invalid={props.is_wrong.to_string()}>
+            <option value="" selected={written.is_empty()}>{ unset }</option>
+            if !is_known {
+                <option value={written.clone()} selected=true>{ &written }</option>
+            }
+            { for choices.iter().map(option) }
+        </select>
+    }
+}
+
+type Attributes = (&'static str, Option<String>, Option<String>);
+
+fn input(props: &FormFieldProps, path: &'static str, (kind, min, max): Attributes) -> Html {
+    let is_number = kind == "number";
+    let oninput = props.on_change.reform(move |event: InputEvent| {
+        let text = event.target_dyn_into::<HtmlInputElement>().map(|input| input.value()).unwrap_or_default();
+        let value = match text.trim() {
+            "" => None,
+            number if is_number => number.parse().ok().map(FieldValue::Whole),
+            _ => Some(FieldValue::Text(text)),
+        };
+        (path, value)
+    });
+    let value = props.range.clone().unwrap_or_else(|| props.values.written(path).into());
+    let example = props.field.example;
+    let placeholder = if example.is_empty() { props.values.default(path) } else { format!("such as {example}") };
+    html! {
+        <input type={kind} {min} {max} data-key={path} {value} {oninput} {placeholder}
+            aria-invalid={props.is_wrong.to_string()} />
+    }
+}
+
+fn flag(props: &FormFieldProps, path: &'static str, label: &str) -> Html {
+    let onchange = props.on_change.reform(move |event: Event| {
+        let is_on = event.target_dyn_into::<HtmlInputElement>().is_some_and(|input| input.checked());
+        (path, is_on.then_some(FieldValue::Flag(true)))
+    });
+    html! {
+        <label class="check">
+            <input type="checkbox" data-key={path} checked={props.values.is_on(path)} {onchange} />{ label }
+        </label>
+    }
+}
