@@ -225,11 +225,15 @@ mod tests {
         reader.finish()
     }
 
-    /// Returns the name, the memory in use and in all in MiB, and the processes of a GPU.
-    fn card(log: &CardLog, index: u32) -> (&str, u64, Option<u64>, Vec<(u32, &str, u64)>) {
+    /// Describes a GPU in a line; sizes are in MiB.
+    fn card(log: &CardLog, index: u32) -> String {
         let card = log.cards.iter().find(|card| card.index == index).unwrap();
-        let processes = card.processes.iter().map(|one| (one.pid, one.name.as_str(), one.bytes >> 20)).collect();
-        (&card.name, card.peak_bytes() >> 20, card.total_bytes.map(|bytes| bytes >> 20), processes)
+        let mut text = format!("{}: {}", card.name, card.peak_bytes() >> 20);
+        card.total_bytes.into_iter().for_each(|bytes| text += &format!(" of {}", bytes >> 20));
+        for process in &card.processes {
+            text += &format!(", {} {} {}", process.pid, process.name, process.bytes >> 20);
+        }
+        text
     }
 
     #[test]
@@ -256,9 +260,8 @@ mod tests {
              |    0     250236  python3.12             7.9 MB    2.6 GB     2.8 GB  N/A     |\n\
              +------------------------------------------------------------------------------+\n",
         );
-        let processes = vec![(250235, "python3.12", 3891), (250236, "python3.12", 2662)];
-        assert_eq!(card(&log, 0), ("AMD Radeon RX 7900 XTX", 7608, Some(24560), processes));
-        assert_eq!(card(&log, 1).1, 30);
+        let shared = "AMD Radeon RX 7900 XTX: 7608 of 24560, 250235 python3.12 3891, 250236 python3.12 2662";
+        assert_eq!([card(&log, 0), card(&log, 1)], [shared, "AMD Radeon RX 7900 XTX: 30 of 24560"]);
         let part = log.part();
         assert_eq!(part.title, "amd-smi: 2 GPUs, 1 sample");
         assert!(part.findings[0].advice.contains("`HIP_VISIBLE_DEVICES`"), "{:?}", part.findings);
@@ -281,8 +284,8 @@ mod tests {
              | 0       0                 | 1712733       | sglangschedul            | 56954                   |\n\
              | No running processes found in NPU 6                                                            |\n",
         );
-        assert_eq!(card(&log, 0), ("910B2C", 59356, Some(65536), vec![(1712733, "sglangschedul", 56954)]));
-        assert_eq!(card(&log, 6), ("910B2C", 3351, Some(65536), vec![]));
+        assert_eq!(card(&log, 0), "910B2C: 59356 of 65536, 1712733 sglangschedul 56954");
+        assert_eq!(card(&log, 6), "910B2C: 3351 of 65536");
         assert_eq!(log.part().title, "npu-smi: 2 NPUs, 1 sample");
     }
 
@@ -292,11 +295,11 @@ mod tests {
             "GPU[0]\t\t: VRAM Total Memory (B): 17163091968\nGPU[0]\t\t: VRAM Total Used Memory (B): 8589934592\n\
              GPU[0]\t\t: Card Series: \t\tAMD Radeon RX 6800\n",
         );
-        assert_eq!(card(&log, 0), ("", 8192, Some(16368), vec![]));
+        assert_eq!(card(&log, 0), ": 8192 of 16368");
         let rows = "device,GPU use (%),VRAM Total Memory (B),VRAM Total Used Memory (B),Card Series,Card Model\n\
                     card0,0,21458059264,27856896,Radeon RX 7900 XT,0x744c\ncard1,0,21458059264,57856896,Raphael,0x744c\n";
         let log = read(rows);
-        assert_eq!(card(&log, 1), ("Raphael", 55, Some(20464), vec![]));
+        assert_eq!(card(&log, 1), "Raphael: 55 of 20464");
     }
 
     #[test]
@@ -318,21 +321,24 @@ mod tests {
              14:15:20.490,    0,  N/A, 0.10, 1717.52\n14:15:20.490,    1,  N/A, 0.30, 49.21\n\
              14:15:21.490,    0,  N/A, 0.10, 2717.52\n",
         );
-        assert_eq!((card(&log, 0).1, card(&log, 1).1, log.cards[0].samples.len()), (2717, 49, 2));
+        assert_eq!(
+            ([card(&log, 0), card(&log, 1)], log.cards[0].samples.len()),
+            ([": 2717", ": 49"].map(str::to_owned), 2)
+        );
         let log = read("| Device ID                   | 1      |\n| GPU Memory Used (MiB)       | 24     |\n");
-        assert_eq!((card(&log, 1).1, log.part().title.as_str()), (24, "xpu-smi: 1 GPU, 1 sample"));
+        assert_eq!([card(&log, 1), log.part().title], [": 24", "xpu-smi: 1 GPU, 1 sample"]);
         let log = read(
             "|            Intel XPU-SMI v2.0    Driver: 96E1802BAF7F7118043A89B    Level Zero: 1.32.0     |\n\
              |   0  Intel(R) Arc(TM) A770   Off   | 0000:03:00.0      Off    |               Disabled    |\n\
              | N/A               N/A  45W / 190W  | 3642MiB / 16288MiB       |      N/A       Default    |\n",
         );
-        assert_eq!((card(&log, 0).0, card(&log, 0).1), ("Intel(R) Arc(TM) A770", 3642));
+        assert_eq!(card(&log, 0), "Intel(R) Arc(TM) A770: 3642 of 16288");
     }
 
     #[test]
     fn gpustat() {
         let log = read("[0] Tesla P100-PCIE-16GB | 27'C,   0 % |   103 / 16384 MB | user(97M)\n");
-        assert_eq!(card(&log, 0), ("Tesla P100-PCIE-16GB", 103, Some(16384), vec![]));
+        assert_eq!(card(&log, 0), "Tesla P100-PCIE-16GB: 103 of 16384");
         assert_eq!(log.part().title, "gpustat: 1 GPU, 1 sample");
     }
 }
