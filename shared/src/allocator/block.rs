@@ -1,4 +1,5 @@
 //! Blocks tile the segments; each is linked with its neighbours.
+//!
 //! Events of the allocator, as PyTorch's memory history would record them.
 
 use std::num::NonZeroU32;

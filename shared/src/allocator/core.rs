@@ -1,4 +1,5 @@
 //! The allocator: serves requests and takes blocks back.
+//!
 //! Address ranges that expandable segments have reserved.
 //!
 //! ```text

@@ -1,4 +1,5 @@
 //! Best fit: finds the smallest free block of the stream that holds the request.
+//!
 //! Releases memory: the garbage collection, and the steps taken when the device is full.
 //!
 //! Among blocks of equal size the first in the pool's order wins.

@@ -1,4 +1,5 @@
 //! Free blocks of one stream, sorted as best fit searches them.
+//!
 //! Pools hold the free blocks in the order in which they are searched.
 //!
 //! Idea: sizes are divided into classes, 16 for each power of two, and a bit for each class says whether it has blocks,

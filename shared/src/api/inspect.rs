@@ -1,4 +1,5 @@
 //! What the commands say about a file with `--json`.
+//!
 //! Defines the list of files that `snapscope open` has for the page.
 
 use crate::base::Diagnostic;

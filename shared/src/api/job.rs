@@ -1,4 +1,5 @@
 //! Defines reproduction jobs over HTTP.
+//!
 //! Defines the reason why a job failed.
 //! Defines what a job does, and the results of one that makes several recordings.
 

@@ -1,4 +1,5 @@
 //! Cuts a stream of chunks into tokens.
+//!
 //! Splits bytes that arrive in chunks of any size into lines.
 //! Unpacks files that may be compressed with gzip while they arrive.
 

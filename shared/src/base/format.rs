@@ -1,4 +1,5 @@
 //! Formats bytes, counts, durations, percentages and addresses for people.
+//!
 //! Names the moments of a trace.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};

@@ -1,4 +1,5 @@
 //! Holds the input of the exports for people and other programs.
+//!
 //! Writes text in pieces, so that a document of millions of rows is never in memory as a whole.
 
 use crate::analysis::{

@@ -1,4 +1,5 @@
 //! Converts dictionaries to events, frames, segments, blocks and history entries.
+//!
 //! Readers for the fields of the current dictionary; a value of the wrong type counts as malformed and as absent.
 
 use super::build::{RawBlock, RawHistory, RawSegment, SnapshotBuilder};

@@ -1,4 +1,5 @@
 //! Stores values that do not fit into a [`Val`]: containers that no builder took, large integers, floats and bytes.
+//!
 //! Errors of the pickle reader.
 //! Interface through which the machine hands over finished containers.
 

@@ -1,4 +1,5 @@
 //! Formats a sweep as a table for people.
+//!
 //! Names a place in a run.
 
 use crate::api::{OutOfMemory, SweepReport, SweepRow};

@@ -1,4 +1,5 @@
 //! Builds the comparison of the live memory of two moments.
+//!
 //! Builds the comparison of the processes or devices of one job.
 
 use super::event::Frame;

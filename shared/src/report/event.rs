@@ -1,4 +1,5 @@
 //! Reports the events of a device one by one, as PyTorch's page lists them under "Allocator State History".
+//!
 //! Converts stack frames to text.
 
 use crate::analysis::{Axis, Timeline, stack_callers, stack_title};

@@ -1,4 +1,5 @@
 //! Stores the allocator events of one device in order, as columns.
+//!
 //! Stores each distinct combination of an event's stream, pool and texts once.
 
 use super::StackId;

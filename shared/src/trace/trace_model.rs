@@ -1,4 +1,5 @@
 //! The model of one whole snapshot, and of its part that belongs to one device.
+//!
 //! The allocator's settings as recorded in the snapshot.
 //! Facts about the rest of a trace of which only a part is open.
 

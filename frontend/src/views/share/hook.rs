@@ -1,4 +1,5 @@
 //! Hook for sharing the shown file: its worker makes a copy, which is uploaded on request.
+//!
 //! Share links that were created in this browser, in its local storage.
 //!
 //! Other tabs change the list too, so each change starts from what is stored at that moment.

@@ -1,4 +1,5 @@
 //! Determines the category of each allocation, such as parameter, gradient or activation.
+//!
 //! Sums the live bytes of a moment by category.
 
 use crate::analysis::study::phases::{Phase, PhaseBasis, Phases, Sharing};

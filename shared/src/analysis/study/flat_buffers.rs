@@ -1,4 +1,5 @@
 //! Recognises flat buffers of collectives by their size if no frame names them.
+//!
 //! Finds the peak of gradients.
 //!
 //! Idea: processes that average gradients copy them into a few flat buffers, which are allocated in immediate

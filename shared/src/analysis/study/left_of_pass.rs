@@ -1,4 +1,5 @@
 //! Compares what stays of a step's forward pass with what backward frees of it.
+//!
 //! Collects the tensors that forward keeps for backward in one step.
 //!
 //! Idea: a graph that stays keeps everything that backward would have freed, up to the last tensor that stays. A hook, a

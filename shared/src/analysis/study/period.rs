@@ -1,4 +1,5 @@
 //! Finds the period of a trace, because training repeats the same allocations in the same order, step after step.
+//!
 //! Delimits a training step, or a call of a model.
 //!
 //! Idea: some allocations happen once per step: the embedding, the loss, the last layer.

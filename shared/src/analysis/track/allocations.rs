@@ -1,4 +1,5 @@
 //! Stores the allocation lifetimes of a device, paired from its events and reconstructed from its final blocks.
+//!
 //! Finds the moment at which most bytes of some allocations are alive together.
 
 use crate::analysis::track::endings::Endings;

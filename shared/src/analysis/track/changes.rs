@@ -1,4 +1,5 @@
 //! Lists the changes of live and reserved bytes along a trace.
+//!
 //! Counts the distinct stacks and frames that a trace uses.
 
 use crate::analysis::track::allocations::Allocations;

@@ -1,4 +1,5 @@
 //! Pairs `alloc` events with the events that free them.
+//!
 //! Keeps sums of sizes within 63 bits, whatever sizes a file contains.
 //!
 //! Idea: one pass over the events with a map from each address to the lifetime that is open there.

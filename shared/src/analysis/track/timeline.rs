@@ -1,4 +1,5 @@
 //! Holds the data from which the timeline of one device is drawn.
+//!
 //! Names the horizontal axes of a timeline.
 
 use crate::analysis::track::allocations::{AllocationId, Allocations};

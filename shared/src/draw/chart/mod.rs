@@ -1,4 +1,5 @@
 //! Draws charts of memory with plotters, as operations.
+//!
 //! Axes of charts, with labels at round values.
 //!
 //! A chart is data: axes, curves and their colours. plotters lays out its grid, labels and curves on a backend that

@@ -1,4 +1,5 @@
 //! Writes the report on a log as one HTML page, which people can attach to a ticket.
+//!
 //! Draws the curves of a log.
 //! Draws the charts of a log for files.
 

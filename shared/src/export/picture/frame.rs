@@ -1,4 +1,5 @@
 //! Draws everything around the plot of a timeline: axes, annotated spans, title and legend.
+//!
 //! What a picture shows, and its size.
 //! Draws what is above a picture: title, figures and legend.
 

@@ -1,4 +1,5 @@
 //! Lays out the content of the plot: bands, curves and marks.
+//!
 //! Draws a timeline; its bands are computed once for all themes.
 
 use super::LEAST_PX;

@@ -1,4 +1,5 @@
 //! Cleans the tables of a trace.
+//!
 //! Options for a copy that is shown to others.
 //! Gives different files of frames different names after their paths were shortened.
 

@@ -1,4 +1,5 @@
 //! Recognizes machines and their addresses by their shape.
+//!
 //! Decides to which package or project the code of a frame belongs.
 
 use super::texts::is_public_package;

@@ -1,4 +1,5 @@
 //! Reports what a copy leaves out, with examples, and which texts it still has.
+//!
 //! Lists all texts of a copy, for people to read before it leaves their machine.
 //! The clean tables of a trace, which a copy is written from.
 

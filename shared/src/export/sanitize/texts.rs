@@ -1,4 +1,5 @@
 //! Finds paths inside other texts, such as source lines and users' metadata.
+//!
 //! Lists words of paths that name nobody, by their meaning.
 //! A word that is in none of these lists may name a person, a machine, a team or a project.
 

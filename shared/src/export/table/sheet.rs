@@ -1,4 +1,5 @@
 //! Writes a table with any columns.
+//!
 //! Formats one value of a table as CSV and as JSON.
 //! Formats that a table can be written in.
 

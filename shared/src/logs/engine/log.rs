@@ -1,4 +1,5 @@
 //! Stores the GPU memory of an inference engine by owner.
+//!
 //! Reads the errors of engines that find no memory for their KV cache.
 //! Reads numbers behind words.
 

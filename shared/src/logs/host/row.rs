@@ -1,4 +1,5 @@
 //! Reads rows about processes that have no head, by their form.
+//!
 //! Takes cells off a line from both ends, so that a command in the middle can have separators in it.
 
 use super::log::{HostForm, Parts};

@@ -1,4 +1,5 @@
 //! Adds up the memory of NCCL, line by line.
+//!
 //! Stores the memory of NCCL by process and GPU.
 //!
 //! Except in builds for tracing, NCCL does not say what it frees. But an address that is handed out again was free, so the

@@ -1,4 +1,5 @@
 //! Reads rows with named columns: those of `--query-gpu` and `--query-compute-apps`.
+//!
 //! Knows the metrics of GPU memory that Weights & Biases records.
 //!
 //! ```text

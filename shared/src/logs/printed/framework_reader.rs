@@ -1,4 +1,5 @@
 //! Collects errors of other frameworks with the lines that follow them: counters of a pool, parts of a program.
+//!
 //! Errors that a text prints more than once.
 //!
 //! ```text

@@ -1,4 +1,5 @@
 //! Recognizes errors of memory that state no figures of the GPU.
+//!
 //! Follows the tracebacks of Python in a log, so that an error has the line that raised it.
 
 use crate::analysis::SourceLine;

@@ -1,4 +1,5 @@
 //! Arranges what ran in rows whose spans do not overlap: the profiler's steps, annotations, and kernels of the GPU.
+//!
 //! Finds copies between host and GPU, and who asked for them.
 //! Sums the kernels that operators launch.
 //!

@@ -1,4 +1,5 @@
 //! Matches the allocations of a trace with those that a snapshot of the same run has.
+//!
 //! What made the allocations of a trace: all of it that is needed beside a snapshot of the same run.
 //!
 //! Both have addresses and, since PyTorch 2.3 or so, microseconds since the Unix epoch. The profiler converts the clock of

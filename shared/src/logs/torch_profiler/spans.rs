@@ -1,4 +1,5 @@
 //! Finds the spans around moments of threads.
+//!
 //! Reads the fields of one event, which is a JSON object with at most one level of arguments.
 
 use crate::base::{StringId, StringTable, frame_rules};

@@ -1,4 +1,5 @@
 //! Stores what a trace says about memory.
+//!
 //! Groups the memory that is live at the peak of a course by the operator that allocated it.
 
 use crate::base::StringId;

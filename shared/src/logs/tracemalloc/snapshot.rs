@@ -1,4 +1,5 @@
 //! Stores what a snapshot says: the blocks of each stack, and their sums by line and by file.
+//!
 //! Compares snapshots: what changed from one to another, and what grows through all of them.
 
 use crate::base::{StringId, frame_rules};

@@ -1,4 +1,5 @@
 //! Arranges the rows of a sweep into an axis and one line per combination of the other values.
+//!
 //! Draws the marks of recordings, and the legend that explains them.
 
 use super::super::table::value;

@@ -1,4 +1,5 @@
 //! Draws a sweep as SVG: the peak of each recording and the memory of the cards.
+//!
 //! Maps the values of the horizontal axis to positions.
 
 mod lines;

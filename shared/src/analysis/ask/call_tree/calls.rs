@@ -1,4 +1,5 @@
 //! Sums weighted allocations by the path of calls that led to them.
+//!
 //! Converts stacks to paths of sites, optionally without the frames of the runtime.
 
 use crate::base::{frame_rules, stack_label};

@@ -1,4 +1,5 @@
 //! Merges paths with common beginnings into a tree.
+//!
 //! Builds the trees of the callers and of the callees of one site.
 
 use super::calls::{Calls, Site, Tally};

@@ -1,4 +1,5 @@
 //! Describes the live memory of a moment as text that means the same in every file.
+//!
 //! Identifies the moments that can be compared.
 
 use crate::analysis::study::steps::Steps;

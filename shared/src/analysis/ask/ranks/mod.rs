@@ -1,4 +1,5 @@
 //! Compares the processes of one job and finds ranks that differ from the others.
+//!
 //! Reads the rank of a file from its name.
 
 mod outliers;

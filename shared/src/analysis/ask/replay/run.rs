@@ -1,4 +1,5 @@
 //! Runs a replay from its first step to its last, with a visitor that sees each step.
+//!
 //! Carries out steps on an allocator, with any driver below it.
 
 use super::batch::BatchScale;

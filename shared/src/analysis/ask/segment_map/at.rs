@@ -1,4 +1,5 @@
 //! Tiles the segments of one moment with their blocks.
+//!
 //! Finds segments that a little memory keeps from going back to CUDA.
 //! Computes what each pool could hand out without asking CUDA for more.
 //!

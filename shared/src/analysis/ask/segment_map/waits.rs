@@ -1,4 +1,5 @@
 //! Finds frees that waited for another stream.
+//!
 //! Holds what the maps of all moments share: settings, sizes, waits and the extents of expandable segments.
 //!
 //! ```text

@@ -1,4 +1,5 @@
 //! Groups the allocations of a selection by a common property.
+//!
 //! Looks up the stream and the pool of allocations in events and segments.
 
 use super::module_names::ModuleNames;

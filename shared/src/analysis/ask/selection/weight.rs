@@ -1,4 +1,5 @@
 //! Weighs allocations by their size, lifetime or number.
+//!
 //! The allocations that a selection is made from, with what is known about them.
 
 use super::Scope;

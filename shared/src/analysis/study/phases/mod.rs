@@ -1,4 +1,5 @@
 //! Assigns every moment of a device to a part of a training step.
+//!
 //! Finds the updates of weights, each of which ends a step.
 //!
 //! Functions of the program are the best evidence, then operations of PyTorch, then the shape of the curve.

@@ -1,4 +1,5 @@
 //! The rectangles of a picture, which are extended from slice to slice until they change.
+//!
 //! Chooses the colour of a group, and measures the share of selected allocations in it.
 //! Requests for pictures.
 //! Computes the sizes in bytes from which allocations and groups are drawn.

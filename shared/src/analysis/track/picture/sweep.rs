@@ -1,4 +1,5 @@
 //! Sweeps over the slices from left to right and collects the bands.
+//!
 //! Allocations that a picture sets apart from the others.
 
 use super::bands::{Band, Bands, PictureRequest, Scale, Tally, Tint};

@@ -1,4 +1,5 @@
 //! Draws the processes of a log of host memory.
+//!
 //! Lists the processes of a log of host memory, and what their memory consists of.
 
 use crate::base::format;

@@ -1,4 +1,5 @@
 //! Reports on what counts memory in a text: counters of PyTorch's allocator, and lines of memory_profiler.
+//!
 //! Reports on GPU memory that a program printed while it ran.
 
 use crate::analysis::{FindingCode, title_of_parts};

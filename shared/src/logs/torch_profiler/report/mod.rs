@@ -1,4 +1,5 @@
 //! Reports on traces of torch.profiler: memory over time, and what was live at the peak.
+//!
 //! Reports what a profiled program does again in each step, in words.
 
 mod operators;

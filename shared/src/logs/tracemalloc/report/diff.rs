@@ -1,4 +1,5 @@
 //! Builds the comparison of two snapshots of tracemalloc.
+//!
 //! Reports on several snapshots of one program by tracemalloc: the lines that grow.
 
 use super::{MORE_FRAMES, MOST_NAMED, caller, finding, has_callers, held, label, stack_of};
