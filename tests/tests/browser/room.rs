@@ -20,7 +20,9 @@ fn a_view_opens_with_half_of_the_window_and_a_key_maximizes_it() {
     page.wait_for_timeline();
     page.press("g");
     page.role("tabpanel", "Flame graph").wait();
-    assert!(dock_height(&page) >= 450.0, "{}", dock_height(&page));
+    assert!(dock_height(&page) >= 430.0, "{}", dock_height(&page));
+    let plot = page.plot().value("it.getBoundingClientRect().height").as_f64().unwrap();
+    assert!(plot >= 160.0, "the plot keeps its room: {plot}");
     let line = page.figures().value("it.getBoundingClientRect().height").as_f64().unwrap();
     assert!(line < 40.0, "the figures fold to a line: {line}");
     page.screenshot("room-open");
@@ -55,6 +57,10 @@ fn the_timeline_folds_to_its_minimap() {
     page.wait_for("!document.querySelector('[data-timeline]').checkVisibility()");
     let minimap = page.find("[data-minimap]").value("it.getBoundingClientRect().height").as_f64().unwrap();
     assert!(minimap > 40.0, "{minimap}");
+    let dragged = dock_height(&page);
+    page.reload();
+    page.role("tabpanel", "Segments").wait();
+    page.wait_for(&format!("document.querySelector('[data-dock-views]').getBoundingClientRect().height === {dragged}"));
     page.check_console();
 }
 

@@ -13,7 +13,7 @@ use super::what_if::WhatIf;
 use crate::components::controls::tab_keys;
 use crate::components::icon::{Icon, IconName};
 use crate::hooks::{Seen, use_file, use_shown};
-use crate::platform::Folder;
+use crate::platform::{Folder, store, stored};
 use crate::state::{DockTab, FileAction, dock_key};
 use std::rc::Rc;
 use web_sys::HtmlElement;
@@ -114,6 +114,9 @@ const LEAST_PX: f64 = 140.0;
 /// Minimum height left for the timeline, in CSS pixels: its minimap, to which it folds.
 const TIMELINE_PX: f64 = 72.0;
 
+/// Name in the browser's storage of the height that the user chose, in CSS pixels.
+const HEIGHT: &str = "dock-height";
+
 /// Distance per press of an arrow key, in CSS pixels.
 const STEP_PX: f64 = 32.0;
 
@@ -131,7 +134,12 @@ fn Grip(props: &GripProps) -> Html {
     let share = use_state_eq(|| None::<i32>);
     use_effect_with(props.dock.clone(), {
         let share = share.setter();
-        move |dock| share.set(share_of(dock))
+        move |dock| {
+            if let Some(height) = stored(HEIGHT).and_then(|text| text.parse().ok()) {
+                set_height(dock, height);
+            }
+            share.set(share_of(dock));
+        }
     });
     let grow = {
         let (dock, share) = (props.dock.clone(), share.setter());
@@ -160,7 +168,14 @@ fn Grip(props: &GripProps) -> Html {
             }
         }
     };
-    let onpointerup = move |_: PointerEvent| *from.borrow_mut() = None;
+    let onpointerup = {
+        let dock = props.dock.clone();
+        move |_: PointerEvent| {
+            *from.borrow_mut() = None;
+            keep_height(&dock);
+        }
+    };
+    let dock = props.dock.clone();
     let onkeydown = move |event: KeyboardEvent| {
         let by_px = match event.key().as_str() {
             "ArrowUp" => STEP_PX,
@@ -170,6 +185,7 @@ fn Grip(props: &GripProps) -> Html {
         event.prevent_default();
         event.stop_propagation();
         grow(by_px);
+        keep_height(&dock);
     };
     html! {
         <div class="dock-grip" role="separator" aria-orientation="horizontal" aria-label="Height of the view below"
@@ -189,9 +205,21 @@ fn share_of(dock: &NodeRef) -> Option<i32> {
 }
 
 fn grow(dock: &NodeRef, by_px: f64) {
+    let Some(element) = dock.cast::<HtmlElement>() else { return };
+    set_height(dock, f64::from(element.offset_height()) + by_px);
+}
+
+fn set_height(dock: &NodeRef, px: f64) {
     let Some(dock) = dock.cast::<HtmlElement>() else { return };
     let most = dock.parent_element().map_or(f64::MAX, |stage| f64::from(stage.client_height()) - TIMELINE_PX);
-    let height = (f64::from(dock.offset_height()) + by_px).clamp(LEAST_PX, most.max(LEAST_PX));
+    let height = px.clamp(LEAST_PX, most.max(LEAST_PX));
     // `set_property` fails only for an invalid name.
     let _ = dock.style().set_property("--dock-height", &format!("{height}px"));
+}
+
+/// Keeps the height for the next view and the next visit.
+fn keep_height(dock: &NodeRef) {
+    if let Some(dock) = dock.cast::<HtmlElement>() {
+        store(HEIGHT, &dock.offset_height().to_string());
+    }
 }
