@@ -12,6 +12,7 @@ use crate::analysis::study::studied::Study;
 use crate::analysis::track::peak::live_by_stack;
 use crate::base::{Severity, format};
 use crate::trace::{Action, Event, Setting, StackId};
+use hashbrown::HashMap;
 
 /// A program that continues after failures may fail at many places; those beyond this number are only counted.
 const MOST_PLACES: usize = 16;
@@ -81,7 +82,7 @@ fn finding(study: &Study<'_>, failures: &Failures, whole: Option<&WholeStep>) ->
                 .chain(top_stacks(groups.iter().map(|group| (group.bytes, group.stack))))
                 .collect(),
         },
-        advice: remedies(study, &event, &parts, tried.as_ref(), largest)
+        advice: remedies(study, (index, &event), &parts, tried.as_ref(), largest)
             .because(&whole.map_or_else(String::new, WholeStep::text)),
     }
 }
@@ -154,7 +155,7 @@ fn stuck(stuck: &Stuck) -> String {
 /// enough; and as the reason what is known about others.
 fn remedies(
     study: &Study<'_>,
-    event: &Event,
+    (index, event): (u32, &Event),
     parts: &Fragmentation,
     tried: Option<&Tried>,
     largest: Option<(u64, String)>,
@@ -172,6 +173,14 @@ fn remedies(
              memory was free on the GPU than the request needed."
                 .to_owned(),
         );
+    }
+    let waiting = waiting_bytes(study, index);
+    if waiting > 0 && waiting.saturating_add(usable).saturating_add(event.addr) >= asked {
+        remedies.push(format!(
+            "Call ``torch.cuda.synchronize()`` and try again: {} was freed, and only waited for other streams, as after \
+             `record_stream`, or for the end of a capture.",
+            format::bytes(waiting)
+        ));
     }
     let mut settings = Vec::new();
     match tried {
@@ -225,6 +234,25 @@ fn remedies(
     }
     remedies.append(&mut settings);
     advice(&remedies, &facts)
+}
+
+/// Returns the bytes of blocks that were freed before an event, but that other streams still used then.
+fn waiting_bytes(study: &Study<'_>, event: u32) -> u64 {
+    let events = &study.device.events;
+    // In a trace without completions, the request is the whole free.
+    if !events.actions().iter().any(|action| action == Action::FreeCompleted) {
+        return 0;
+    }
+    let mut waiting: HashMap<u64, u64> = HashMap::new();
+    let rows = events.actions().iter().zip(events.addrs().iter()).zip(events.sizes_bytes().iter());
+    for ((action, addr), size_bytes) in rows.take(event as usize) {
+        match action {
+            Action::FreeRequested => drop(waiting.insert(addr, size_bytes)),
+            Action::FreeCompleted | Action::Alloc if !waiting.is_empty() => drop(waiting.remove(&addr)),
+            _ => {}
+        }
+    }
+    waiting.into_values().fold(0, u64::saturating_add)
 }
 
 fn advice(remedies: &[String], facts: &[String]) -> Advice {

@@ -22,6 +22,24 @@ fn the_reason_of_an_out_of_memory_is_told() {
 }
 
 #[test]
+fn memory_that_waits_for_a_stream_is_told() {
+    let advice = |middle: &str, end: &str| {
+        let text = format!(
+            "segment_alloc S 100MiB\nalloc S 60MiB @layer\nalloc b 30MiB @layer\nfree b\n{middle}oom 40MiB free=1MiB @head\n\
+             {end}segment S 100MiB\nblock S 100MiB inactive\n"
+        );
+        let trace = text::parse(&text).unwrap();
+        let timeline = Timeline::new(&trace, &trace.devices[0]);
+        let found = findings(&trace, &[(&trace.devices[0], &timeline)], &FindingsConfig::default());
+        found[0].advice.text()
+    };
+    let wait = "Call `torch.cuda.synchronize()` and try again: 60.0 MiB was freed, and only waited for other streams";
+    assert!(advice("free_requested S 60MiB\n", "free_completed S 60MiB\n").contains(wait));
+    assert!(!advice("free S 60MiB\n", "").contains("synchronize"));
+    assert!(!advice("", "free S 60MiB\n").contains("synchronize"));
+}
+
+#[test]
 fn places_that_fail_often_are_one_finding() {
     let text =
         "alloc a 1MiB @layer\n".to_owned() + &"oom 40MiB free=1MiB @head\n".repeat(30) + "oom 50MiB free=1MiB @head";
