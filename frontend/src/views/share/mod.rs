@@ -5,7 +5,6 @@
 //! A link stores the view in the same text that follows the `#` in the address of a local file, search texts included,
 //! as the dialog says.
 //! The token that deletes a link is in the storage of the browser that made the link, and nowhere else in plain text.
-//! Last step of the share dialog, which shows the new link.
 
 mod form;
 pub mod hook;
@@ -15,6 +14,7 @@ pub mod remaining;
 
 use self::form::Form;
 use self::hook::use_sharing;
+use self::model::audience;
 use crate::ask::FileSummary;
 use crate::components::buttons::CopyButton;
 use crate::components::dialog::Dialog;
@@ -86,6 +86,7 @@ fn Done(props: &DoneProps) -> Html {
         }
     });
     let address = site_url(&format!("s/{}", link.token));
+    let (audience, command) = audience(&address);
     let ends = match link.expires_ms {
         Some(end) => format!("It expires on {}.", day_text(end)),
         None => "It does not expire.".to_owned(),
@@ -101,6 +102,7 @@ fn Done(props: &DoneProps) -> Html {
                 <a href={address.clone()} target="_blank" rel="noopener" data-link="">{ &address }</a>
                 <CopyButton text={address.clone()} label="Copy" />
             </div>
+            <p class="hint" data-audience="">{ audience }if let Some(command) = command { <code>{ command }</code> }</p>
             <p class="hint">
                 { ends }
                 { " Only this browser can delete it, here or later under “My links”." }

@@ -132,6 +132,22 @@ pub fn sent_text(sharing: &Sharing) -> String {
     }
 }
 
+/// Says who can open a link, and for one that only this machine can open how to change that.
+pub fn audience(address: &str) -> (String, Option<&'static str>) {
+    let after = address.split_once("://").map_or(address, |(_, rest)| rest);
+    let host = after.split('/').next().unwrap_or_default();
+    let name = if host.starts_with('[') { host } else { host.split(':').next().unwrap_or_default() };
+    let is_own =
+        name == "localhost" || name.ends_with(".localhost") || name.starts_with("127.") || name.starts_with("[::1]");
+    match is_own {
+        true => (
+            format!("Only this machine can open it, because the server is at {host}. For others, serve with a token: "),
+            Some("SNAPSCOPE_TOKEN=… snapscope serve --listen 0.0.0.0:8080"),
+        ),
+        false => (format!("Whoever has the link and reaches {host} can open it."), None),
+    }
+}
+
 /// Formats a choice of when a link ends.
 pub fn end_text(days: Option<u32>) -> String {
     match days {
@@ -208,6 +224,15 @@ mod tests {
             names: vec!["ada".into(), "gpu-17".into()],
             ..SanitizeReport::default()
         }
+    }
+
+    #[test]
+    fn a_link_says_who_can_open_it() {
+        for own in ["http://127.0.0.1:8080/s/x", "http://localhost/s/x", "http://[::1]:80/s/x"] {
+            assert!(audience(own).1.is_some(), "{own}");
+        }
+        let text = "Whoever has the link and reaches gpu.example.org can open it.";
+        assert_eq!(audience("https://gpu.example.org/s/x"), (text.to_owned(), None));
     }
 
     #[test]
