@@ -10,8 +10,8 @@ use shared::base::file_names::{is_of_no_interest, number_order};
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::spawn_local;
 use web_sys::{
-    ClipboardEvent, DataTransfer, DragEvent, File, FileList, FileSystemDirectoryEntry, FileSystemDirectoryReader,
-    FileSystemFileEntry, HtmlInputElement,
+    ClipboardEvent, DataTransfer, DragEvent, Element, File, FileList, FileSystemDirectoryEntry,
+    FileSystemDirectoryReader, FileSystemFileEntry, HtmlInputElement,
 };
 
 /// Listens for files dragged over the page: `on_over` receives whether files are over it, and `on_files` the files that
@@ -152,13 +152,19 @@ pub(super) fn list(files: Option<FileList>) -> Vec<File> {
 /// Name of a pasted text, as that of a file.
 const NAME: &str = "Pasted text";
 
-/// Listens for what is pasted outside of text fields; `on_files` receives pasted files, or a pasted text as a file.
+/// Listens for what is pasted outside of text fields, or into the one for it (`data-paste`); `on_files` receives pasted
+/// files, or a pasted text as a file.
 pub fn on_paste(on_files: impl Fn(Vec<File>) + 'static) -> EventListener {
     EventListener::new(&window(), "paste", move |event| {
         let event: &ClipboardEvent = event.unchecked_ref();
         let Some(clipboard) = event.clipboard_data() else { return };
-        if event.target().is_some_and(|target| target.dyn_ref().is_some_and(is_text)) {
+        let target = event.target().and_then(|target| target.dyn_into::<Element>().ok());
+        let is_box = target.as_ref().is_some_and(|element| element.has_attribute("data-paste"));
+        if !is_box && target.as_ref().is_some_and(is_text) {
             return;
+        }
+        if is_box {
+            event.prevent_default();
         }
         let files = list(clipboard.files());
         let text = clipboard.get_data("text/plain").unwrap_or_default();

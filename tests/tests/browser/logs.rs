@@ -144,7 +144,7 @@ fn a_pasted_error_is_explained() {
     let page = Journey::start("/");
     let paste = "const data = new DataTransfer();
                  data.setData('text/plain', arguments[0]);
-                 document.body.dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, bubbles: true }));";
+                 (document.querySelector('[data-paste]') ?? document.body).dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, bubbles: true }));";
     page.run(paste, vec![json!(ERROR)]);
     let finding = page.finding(FindingCode::OutOfMemory);
     finding.wait_text("GPU 0 ran out of memory: tried to allocate 3.00\u{a0}GiB, 1.66\u{a0}GiB of 23.7\u{a0}GiB free");

@@ -33,11 +33,11 @@ pub fn Hero(props: &HeroProps) -> Html {
                     </button>
                     <a class="button large" href={site_url("?sample&tour")}>{ "Try the sample" }</a>
                 </div>
-                <p class="hint">{ "or drop files anywhere on this page" }</p>
                 <p class="hint">
-                    { "Logs open, too: of trainings that ran out of memory, and of ps, top and similar tools. \
-                       Errors can be pasted" }
+                    { "or drop files anywhere on this page: snapshots, and logs of trainings, nvidia-smi, ps and top" }
                 </p>
+                <textarea class="hero-paste" rows="2" data-paste="" aria-label="Paste an error or a log"
+                    placeholder="Paste an error here, or a part of a log" />
                 if fragment().is_some() {
                     <p class="hint" data-addressed="">{ "This address contains a view of a file. Open that file to see it" }</p>
                 }
@@ -74,7 +74,17 @@ struct Recipe {
 }
 
 /// The recipes; `docs/recording.md` has the same.
-const RECIPES: [Recipe; 2] = [
+const RECIPES: [Recipe; 3] = [
+    Recipe {
+        name: "A command",
+        code: "\
+# on a GPU, with nothing to change in the script
+snapscope record -- python train.py
+
+# without a GPU: whether it fits, and a snapshot of what it would need
+snapscope run --card t4-16gb -- python train.py
+",
+    },
     Recipe {
         name: "A few steps",
         code: "\
