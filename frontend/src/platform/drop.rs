@@ -155,7 +155,8 @@ const NAME: &str = "Pasted text";
 /// Listens for what is pasted outside of text fields, or into the one for it (`data-paste`); `on_files` receives pasted
 /// files, or a pasted text as a file.
 pub fn on_paste(on_files: impl Fn(Vec<File>) + 'static) -> EventListener {
-    EventListener::new(&window(), "paste", move |event| {
+    let options = EventListenerOptions::enable_prevent_default();
+    EventListener::new_with_options(&window(), "paste", options, move |event| {
         let event: &ClipboardEvent = event.unchecked_ref();
         let Some(clipboard) = event.clipboard_data() else { return };
         let target = event.target().and_then(|target| target.dyn_into::<Element>().ok());

@@ -107,7 +107,9 @@ fn the_tour_can_be_left() {
 fn the_empty_page_has_recipes() {
     let page = Journey::start("/");
     let recipe = page.region("Record a snapshot");
-    assert!(recipe.text().contains("max_entries") && recipe.text().contains("record_function"));
+    assert!(recipe.text().contains("snapscope record -- python train.py"), "{}", recipe.text());
+    recipe.tab("A few steps").click();
+    recipe.wait_text("max_entries");
     recipe.tab("On out of memory").click();
     recipe.wait_text("_cuda_attach_out_of_memory_observer");
     page.check_console();

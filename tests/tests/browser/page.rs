@@ -7,7 +7,7 @@ use serde_json::json;
 fn the_empty_page_says_what_it_is() {
     let page = Journey::start("/");
     let text = page.find("main").text();
-    for part in ["Open snapshot", "Try the sample", "_record_memory_history", "nothing leaves this machine"] {
+    for part in ["Open snapshot", "Try the sample", "snapscope record", "nothing leaves this machine"] {
         assert!(text.contains(part), "{part} in {text}");
     }
     assert_eq!(page.value("document.querySelectorAll('input[type=file]').length"), 1);

@@ -72,7 +72,7 @@ fn the_keyboard_goes_from_block_to_block_and_pins() {
 #[test]
 fn pointing_at_a_block_says_what_it_is() {
     let page = segments();
-    map(&page).hover(Spot(0.03, 0.3));
+    map(&page).hover(Spot(0.03, 0.23));
     page.region("Segments").find("[data-tooltip]").wait_text("segment of");
     page.check_console();
 }
