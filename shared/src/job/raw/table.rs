@@ -62,7 +62,7 @@ impl<'a, R: Default> Table<'a, R> {
 
 /// Declares a table of a config: its keys with their types and valid values.
 ///
-/// From it follow the table with one optional field for each key, the table of [`Key`](crate::job::raw::Key)s, and the
+/// From it follow the table with one optional field for each key, the table of [`Key`]s, and the
 /// function that reads a document.
 /// Derived code would stop at the first wrong key; this code finds all wrong keys at once, each with its path.
 /// `or` names the key that a text in place of the table stands for, and `with` the tables whose keys may have been meant
