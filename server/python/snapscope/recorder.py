@@ -129,7 +129,7 @@ class Recorder:
 
     def _step(self) -> None:
         self.step += 1
-        if self.options.trackers and self.is_recording:
+        if self.options.trackers and self.is_recording and trackers.is_any():
             self.allocated = [*self.allocated[:1], (self.step, self.torch.cuda.memory_allocated())]
         if self.step_mark is not None:
             self.marks.end(self.step_mark)

@@ -21,6 +21,11 @@ def tell(figures: dict[str, float], step: int, snapshot: str) -> None:
             tried(None, log, library, named, step, snapshot)
 
 
+def is_any() -> bool:
+    """Returns true if the program has a tracker."""
+    return any(name in sys.modules for name in _LOGS)
+
+
 def _wandb(wandb: Any, figures: dict[str, float], step: int, snapshot: str) -> None:
     # The summary, since a row of the history would move the program's own steps.
     if getattr(wandb, "run", None) is not None:

@@ -14,7 +14,7 @@ use shared::report::{Diagnosis, DiagnosisConfig, Finding, diagnosis};
 
 use super::export::{left_out, write};
 use super::named;
-use super::open::memory_line;
+use super::open::{memory_line, nothing_of_interest};
 use super::output::Output;
 use super::range::EventRange;
 use crate::Failure;
@@ -54,6 +54,9 @@ impl ReportArgs {
                 Err(failure) if file.is_of_folder && self.files.len() == 1 => drop(failure),
                 Err(failure) => unread.push(failure),
             }
+        }
+        if cards.is_empty() && unread.is_empty() {
+            return Err(nothing_of_interest());
         }
         let mut output = Output::without(&unread, cards.join("\n"), 0);
         match (&self.attach, self.files.as_slice()) {
@@ -131,6 +134,14 @@ fn attach(file: &Path, copy: &Path, most: u64) -> Result<String, Failure> {
 mod tests {
     use super::*;
     use shared::analysis::Summary;
+
+    #[test]
+    fn a_folder_without_recordings_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("train.py"), "x = 1\n").unwrap();
+        let failure = ReportArgs { files: vec![folder.path().to_owned()], attach: None }.run().unwrap_err();
+        assert_eq!(failure.message, "the folder has no snapshots and no logs");
+    }
 
     #[test]
     fn a_copy_that_is_too_large_keeps_the_events_around_the_peak() {

@@ -70,7 +70,7 @@ pub struct DiagnoseArgs {
     own: OwnOption,
 
     /// Print Markdown, for an issue or a chat
-    #[arg(long, conflicts_with = "json")]
+    #[arg(long, conflicts_with_all = ["json", "source"])]
     markdown: bool,
 
     /// Print one JSON document

@@ -147,7 +147,7 @@ fn check(path: &Path) -> Result<(), Failure> {
     File::open(path).map(drop).map_err(|error| unreadable(error.to_string()))
 }
 
-fn nothing_of_interest() -> Failure {
+pub(super) fn nothing_of_interest() -> Failure {
     Failure::new("the folder has no snapshots and no logs", "choose another folder, or name a file")
 }
 

@@ -14,6 +14,7 @@
 //! [0] Tesla P100-PCIE-16GB | 27'C,   0 % |   103 / 16384 MB | user(97M)                gpustat
 //! ```
 
+use super::query_text::MOST_CARDS;
 use super::table::Row;
 use crate::base::size;
 use crate::logs::printed::OomApi;
@@ -84,7 +85,9 @@ impl OtherTools {
         let (gpu, (key, value)) = (gpu.parse().ok()?, rest.trim_start_matches([' ', '\t', ':']).split_once(':')?);
         let mut said = Said { tool: ("rocm-smi", OomApi::Hip), gpu: Some(gpu), ..Said::default() };
         match key.trim() {
-            "VRAM Total Memory (B)" => drop(self.totals.insert(gpu, value.trim().parse().ok()?)),
+            "VRAM Total Memory (B)" if self.totals.len() < MOST_CARDS => {
+                self.totals.insert(gpu, value.trim().parse().ok()?);
+            }
             "VRAM Total Used Memory (B)" => {
                 said.used_bytes = Some(value.trim().parse().ok()?);
                 said.total_bytes = self.totals.get(&gpu).copied();
@@ -102,11 +105,12 @@ impl OtherTools {
             self.has_shares = true;
             return Some(said);
         }
-        let cells: Vec<&str> = line.split_ascii_whitespace().collect();
-        let [gpu, .., share, busy] = cells.as_slice() else { return None };
-        if !self.has_shares || !busy.ends_with('%') {
+        // Nearly all lines of a log end here.
+        if !self.has_shares || !line.ends_with('%') {
             return None;
         }
+        let cells: Vec<&str> = line.split_ascii_whitespace().collect();
+        let [gpu, .., share, _] = cells.as_slice() else { return None };
         (said.gpu, said.share) = (Some(gpu.parse().ok()?), Some(share.strip_suffix('%')?.parse().ok()?));
         Some(said)
     }
