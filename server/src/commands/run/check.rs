@@ -40,6 +40,8 @@ pub(super) fn run(args: &RunArgs, config: &ScriptConfig, interrupted: &Arc<Atomi
         limits,
         assumptions: Assumptions { is_any: true, new_tokens: None },
         is_quiet: args.json,
+        variables: &[],
+        hook_options: &[],
     };
     let ran = verdict::judge(&machine, &launch.run(interrupted)?);
     let text = if args.json {

@@ -40,6 +40,10 @@ pub(super) struct Launch<'a> {
     pub(super) assumptions: Assumptions,
     /// True if standard output is for the command's own document.
     pub(super) is_quiet: bool,
+    /// Variables of the script's environment that replace the user's own.
+    pub(super) variables: &'a [(OsString, OsString)],
+    /// Options of the hook beside those that follow from the fields above.
+    pub(super) hook_options: &'a [(&'static str, serde_json::Value)],
 }
 
 /// A run that has ended, with what its processes reported.
@@ -78,19 +82,23 @@ impl Launch<'_> {
 
     fn options(&self) -> serde_json::Value {
         let output = std::path::absolute(self.output).unwrap_or_else(|_| self.output.to_owned());
-        json!({
+        let mut options = json!({
             "output": output,
             "steps": self.steps,
             "max_events": self.max_events,
             "assume": self.assumptions.is_any,
             "new_tokens": self.assumptions.new_tokens,
-        })
+        });
+        let more = self.hook_options.iter().map(|(name, value)| ((*name).to_owned(), value.clone()));
+        options.as_object_mut().expect("made as an object").extend(more);
+        options
     }
 
     fn start(&self, folder: &Folder, stand_ins: &Path) -> Result<Child, Failure> {
         let (program, arguments) = self.command.split_first().expect("clap asks for a command");
         let mut command = Command::new(program);
-        command.args(arguments).envs(self.environment(folder, stand_ins)).process_group(0);
+        let variables = self.environment(folder, stand_ins).into_iter().chain(self.variables.iter().cloned());
+        command.args(arguments).envs(variables).process_group(0);
         if self.is_quiet {
             let stderr = std::io::stderr().as_fd().try_clone_to_owned().map_or_else(|_| Stdio::null(), Stdio::from);
             command.stdout(stderr);

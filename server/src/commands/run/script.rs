@@ -1,5 +1,6 @@
 //! A command that is run on machines in turn.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -27,19 +28,26 @@ impl Script<'_> {
     pub(super) fn run_on(&self, cards: &Cards) -> Result<Ran, Failure> {
         let output = self.output(cards);
         bounds::check_output(&output)?;
-        let launch = Launch {
+        let launch = self.launch(cards, &self.args.command, &output);
+        let ended = launch.run(self.interrupted)?;
+        Ok(verdict::judge(cards, &ended))
+    }
+
+    /// Returns the run of a command on a machine, with nothing changed but what the options say.
+    pub(super) fn launch<'a>(&'a self, cards: &'a Cards, command: &'a [OsString], output: &'a Path) -> Launch<'a> {
+        Launch {
             config: self.config,
             cards,
-            command: &self.args.command,
-            output: &output,
+            command,
+            output,
             steps: self.args.steps,
             max_events: self.args.max_events,
             limits: self.args.limits(),
             assumptions: self.args.assumptions(),
             is_quiet: self.args.json,
-        };
-        let ended = launch.run(self.interrupted)?;
-        Ok(verdict::judge(cards, &ended))
+            variables: &[],
+            hook_options: &[],
+        }
     }
 
     /// Returns the snapshot file of a machine: with the cards in its name if there are several machines.
