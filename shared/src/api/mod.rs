@@ -5,6 +5,7 @@
 
 mod catalog;
 mod error;
+mod fix;
 mod inspect;
 mod job;
 mod recording;
@@ -13,6 +14,7 @@ mod share;
 
 pub use catalog::{CardRow, GalleryRow, ModelRow};
 pub use error::{ErrorBody, ErrorCode, ProblemBody};
+pub use fix::{FixCost, FixCostClass, FixFigures, FixLeftOut, FixRemedy, FixReport, FixShare};
 pub use inspect::{
     DiagnoseReport, FormatName, FoundSource, Inspection, OfFile, OpenedFile, OpenedFiles, QuotedLine, SourceDocument,
 };
