@@ -43,7 +43,7 @@ pub(super) struct Launch<'a> {
     /// Variables of the script's environment that replace the user's own.
     pub(super) variables: &'a [(OsString, OsString)],
     /// Options of the hook beside those that follow from the fields above.
-    pub(super) hook_options: &'a [(&'static str, serde_json::Value)],
+    pub(super) hook_options: &'a [(String, serde_json::Value)],
 }
 
 /// A run that has ended, with what its processes reported.
@@ -89,7 +89,7 @@ impl Launch<'_> {
             "assume": self.assumptions.is_any,
             "new_tokens": self.assumptions.new_tokens,
         });
-        let more = self.hook_options.iter().map(|(name, value)| ((*name).to_owned(), value.clone()));
+        let more = self.hook_options.iter().cloned();
         options.as_object_mut().expect("made as an object").extend(more);
         options
     }

@@ -69,6 +69,10 @@ pub struct RunArgs {
     #[arg(long)]
     pub(super) check: bool,
 
+    /// What `snapscope fix` lets the hook change
+    #[arg(long, hide = true, value_name = "JSON", value_parser = |text: &str| serde_json::from_str::<serde_json::Value>(text))]
+    pub(super) change: Option<serde_json::Value>,
+
     /// Print one JSON document; the script's own output goes to standard error
     #[arg(long)]
     pub(super) json: bool,

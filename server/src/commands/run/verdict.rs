@@ -97,6 +97,7 @@ fn of_process(cards: &Cards, ended: &Ended, process: &Reported) -> RunReport {
         snapshot: snapshot.as_deref().map(shown),
         stopped: stop_of(ended, process),
         ooms: process.ooms.iter().map(oom).collect(),
+        remedies: process.remedies.clone(),
         message,
         ..plain(cards, ended, Some(process), status)
     }
@@ -124,6 +125,7 @@ fn plain(cards: &Cards, ended: &Ended, process: Option<&Reported>, status: RunSt
         stopped: ended.end.stop,
         message: None,
         ooms: Vec::new(),
+        remedies: BTreeMap::new(),
     }
 }
 
