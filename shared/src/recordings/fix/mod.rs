@@ -4,9 +4,11 @@
 
 mod curves;
 mod page;
+mod smallest;
 
 pub use curves::{Curves, svg};
 pub use page::html;
+pub use smallest::{Together, smallest_set};
 
 use super::table::Table;
 use crate::api::{FixCost, FixCostClass, FixFigures, FixRemedy, FixReport};
