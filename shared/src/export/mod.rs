@@ -25,5 +25,6 @@ pub use log::{LOG_ROOM, LogForm, diagnosis_markdown, legend, log_chart, log_mark
 pub use perfetto::perfetto;
 pub use picture::{MomentOptions, PictureOptions, TimelinePicture, flame_picture, segments_picture};
 pub use report::report;
+pub(crate) use report::{Html, framed};
 pub use speedscope::speedscope;
 pub use table::{Cell, Rows, Sheet, Table, TableFormat, csv_text, markdown_text, table};

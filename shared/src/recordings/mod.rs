@@ -1,8 +1,10 @@
-//! Answers about several recordings of one config: the largest batch that fits, and a table and a plot of all results.
+//! Answers about several recordings of one training: the largest batch that fits, what makes it fit, and a table and a
+//! plot of all results.
 //!
 //! The command line, the files that it writes and the page of a job render them.
 
 mod fit;
+pub mod fix;
 mod plot;
 mod table;
 

@@ -23,7 +23,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("import", &["base", "pickle", "trace"]),
     ("open", &["base", "import", "logs"]),
     ("api", &["base", "report"]),
-    ("recordings", &["api", "base", "draw"]),
+    ("recordings", &["api", "base", "draw", "export"]),
     ("job", &["allocator", "base"]),
 ];
 

@@ -9,22 +9,22 @@ const MOST_FRAMES: usize = 60;
 
 /// Part of a page; texts from a snapshot are added through methods that escape them.
 #[derive(Default)]
-pub(in crate::export) struct Html {
+pub(crate) struct Html {
     text: String,
 }
 
 impl Html {
     /// Appends markup as it is.
-    pub(in crate::export) fn push(&mut self, markup: &str) {
+    pub(crate) fn push(&mut self, markup: &str) {
         self.text += markup;
     }
 
-    pub(in crate::export) fn finish(self) -> String {
+    pub(crate) fn finish(self) -> String {
         self.text
     }
 
     /// Appends a section with a heading, unless `fill` adds nothing.
-    pub(in crate::export) fn section(&mut self, heading: &str, fill: impl FnOnce(&mut Self)) {
+    pub(crate) fn section(&mut self, heading: &str, fill: impl FnOnce(&mut Self)) {
         let mut inner = Self::default();
         fill(&mut inner);
         if !inner.text.is_empty() {
@@ -33,18 +33,25 @@ impl Html {
     }
 
     /// Appends a paragraph, in which text between backticks is code.
-    pub(in crate::export) fn paragraph(&mut self, class: &str, text: &str) {
+    pub(crate) fn paragraph(&mut self, class: &str, text: &str) {
         self.text += &format!("<p class=\"{class}\">{}</p>\n", prose(text));
     }
 
     /// Appends a list; `tag` is `ol` or `ul`.
-    pub(in crate::export) fn items(&mut self, tag: &str, class: &str, items: &[impl AsRef<str>]) {
+    pub(crate) fn items(&mut self, tag: &str, class: &str, items: &[impl AsRef<str>]) {
         let items: String = items.iter().map(|item| format!("<li>{}</li>\n", prose(item.as_ref()))).collect();
         self.text += &format!("<{tag} class=\"{class}\">\n{items}</{tag}>\n");
     }
 
+    /// Appends a part that is collapsed at first; text between backticks in its summary is code.
+    pub(crate) fn details(&mut self, summary: &str, fill: impl FnOnce(&mut Self)) {
+        self.text += &format!("<details><summary>{}</summary>\n", prose(summary));
+        fill(self);
+        self.text += "</details>\n";
+    }
+
     /// Appends figures side by side, each value above its name.
-    pub(in crate::export) fn figures(&mut self, figures: &[(String, String)]) {
+    pub(crate) fn figures(&mut self, figures: &[(String, String)]) {
         self.text += "<dl class=\"figures\">";
         for (value, name) in figures {
             self.text += &format!("<div><dd>{}</dd><dt>{}</dt></div>", escaped(value), escaped(name));
@@ -52,21 +59,27 @@ impl Html {
         self.text += "</dl>\n";
     }
 
-    /// Appends a table; `right` lists the columns of numbers.
-    pub(in crate::export) fn table(&mut self, columns: &[&str], right: &[usize], rows: &[Vec<String>]) {
+    /// Appends a table; `right` lists the columns of numbers, and a row of one cell is a heading of those below it.
+    pub(crate) fn table(&mut self, columns: &[&str], right: &[usize], rows: &[Vec<String>]) {
         let class = |column: usize| if right.contains(&column) { " class=\"number\"" } else { "" };
         let line = |tag: &str, cells: &mut dyn Iterator<Item = &str>| {
             let cell = |(column, text)| format!("<{tag}{}>{}</{tag}>", class(column), escaped(text));
             format!("<tr>{}</tr>\n", cells.enumerate().map(cell).collect::<String>())
         };
         let head = line("th", &mut columns.iter().copied());
-        let body: String = rows.iter().map(|row| line("td", &mut row.iter().map(String::as_str))).collect();
+        let row = |row: &Vec<String>| match row.as_slice() {
+            [heading] if columns.len() > 1 => {
+                format!("<tr><th colspan=\"{}\">{}</th></tr>\n", columns.len(), escaped(heading))
+            }
+            cells => line("td", &mut cells.iter().map(String::as_str)),
+        };
+        let body: String = rows.iter().map(row).collect();
         self.text +=
             &format!("<div class=\"table\"><table>\n<thead>{head}</thead>\n<tbody>{body}</tbody></table></div>\n");
     }
 
     /// Appends a bar; `share` is its length relative to the width, `0.0..=1.0`.
-    pub(in crate::export) fn bar(&mut self, share: f64) {
+    pub(crate) fn bar(&mut self, share: f64) {
         let width = (share * 100.0).clamp(0.4, 100.0);
         self.text += &format!(
             "<svg class=\"bar\" height=\"6\" aria-hidden=\"true\"><rect width=\"100%\" height=\"6\" rx=\"3\" class=\"rail\"/>\
@@ -75,7 +88,7 @@ impl Html {
     }
 
     /// Appends the frames of a stack, collapsed at first, or nothing for a stack without frames.
-    pub(in crate::export) fn stack(&mut self, subject: &Subject<'_>, stack: StackId, summary: &str) {
+    pub(crate) fn stack(&mut self, subject: &Subject<'_>, stack: StackId, summary: &str) {
         let frames: Vec<_> = subject.frames(stack).collect();
         if frames.is_empty() {
             return;

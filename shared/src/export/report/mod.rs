@@ -13,7 +13,7 @@ use crate::analysis::Study;
 use crate::base::markup::escaped;
 use crate::draw::svg::svg_for_both;
 use crate::draw::theme::Theme;
-pub(super) use html::Html;
+pub(crate) use html::Html;
 
 const STYLE: &str = include_str!("style.css");
 
@@ -40,7 +40,7 @@ pub fn report(subject: &Subject<'_>) -> String {
 }
 
 /// Writes the frame of a page around what `fill` adds; `kind` says what the page is.
-pub(super) fn framed(title: &str, kind: &str, fill: impl FnOnce(&mut Html)) -> String {
+pub(crate) fn framed(title: &str, kind: &str, fill: impl FnOnce(&mut Html)) -> String {
     let mut page = Html::default();
     let title = escaped(title);
     page.push(&format!(

@@ -1,0 +1,105 @@
+//! Tells what makes a training fit a card: the answer first, then a row for each remedy that was tried.
+//!
+//! The command line, the page of a job and the files of `snapscope fix` show the same sentences.
+
+mod curves;
+mod page;
+mod smallest;
+
+pub use curves::{Curves, svg};
+pub use page::html;
+pub use smallest::{Together, smallest_set};
+
+use super::table::Table;
+use crate::api::{FixCost, FixCostClass, FixFigures, FixRemedy, FixReport};
+use crate::base::format::{bytes, count};
+
+/// Cell that stands above the remedies that change the mathematics.
+const MATHEMATICS: &str = "changing the mathematics:";
+
+/// Returns the answer in one sentence: `It needs 21.0 GiB and t4-16gb has 14.4 GiB: with checkpoint it fits, 11.2 GiB`.
+pub fn answer(report: &FixReport) -> String {
+    let FixReport { baseline, card, together, .. } = report;
+    let needed = match baseline.fits {
+        // What is reserved on a large card can be more than what the training needs.
+        true => baseline.peak_reserved_bytes.min(report.capacity_bytes),
+        false => baseline.peak_reserved_bytes,
+    };
+    let needs = format!("It needs {} and {card} has {}", bytes(needed), bytes(report.capacity_bytes));
+    let batch = report.largest_batch.map_or_else(String::new, |batch| format!("; largest batch {}", count(batch)));
+    match together {
+        _ if baseline.fits => format!("{needs}: it fits as it is{batch}"),
+        Some(all) if !report.smallest_set.is_empty() => {
+            let names = listed(&report.smallest_set);
+            format!("{needs}: with {names} it fits, {}{batch}", bytes(all.figures.peak_reserved_bytes))
+        }
+        Some(all) => {
+            let least = bytes(all.figures.peak_reserved_bytes);
+            format!("{needs}: nothing that was tried makes it fit; with {} it takes {least}", all.name)
+        }
+        None => format!("{needs}: nothing that was tried makes it fit"),
+    }
+}
+
+/// Joins names by commas and the last one by `and`.
+fn listed(names: &[String]) -> String {
+    match names {
+        [others @ .., last] if !others.is_empty() => format!("{} and {last}", others.join(", ")),
+        names => names.concat(),
+    }
+}
+
+/// Builds the table of the remedies, with the training as it is in the first row.
+///
+/// Remedies that change the mathematics stand below a row of one cell.
+pub fn table(report: &FixReport) -> Table {
+    let head = ["remedy", "peak live", "peak reserved", "saves", "fits", "slowdown", "changes"];
+    let figures = |figures: &FixFigures| {
+        let fits = if figures.fits { "yes" } else { "no" };
+        [bytes(figures.peak_live_bytes), bytes(figures.peak_reserved_bytes), fits.to_owned()]
+    };
+    let row = |name: &str, of: &FixFigures, saves: String, cost: String, changes: &str| {
+        let [live, reserved, fits] = figures(of);
+        vec![name.to_owned(), live, reserved, saves, fits, cost, changes.to_owned()]
+    };
+    let remedy = |remedy: &FixRemedy| {
+        let changes = remedy.changes.as_deref().unwrap_or("nothing");
+        row(&remedy.name, &remedy.figures, bytes(remedy.saves_bytes), slowdown(&remedy.cost), changes)
+    };
+    let (exact, others): (Vec<_>, Vec<_>) = report.remedies.iter().partition(|remedy| remedy.changes.is_none());
+    let heading = (!others.is_empty()).then(|| vec![MATHEMATICS.to_owned()]);
+    let several = report.together.as_ref().filter(|_| report.smallest_set.len() > 1);
+    let rows = [row("as it is", &report.baseline, String::new(), String::new(), "")]
+        .into_iter()
+        .chain(exact.into_iter().chain(several).map(remedy))
+        .chain(heading)
+        .chain(others.into_iter().map(remedy));
+    Table { head: head.map(str::to_owned).to_vec(), rows: rows.collect(), right: vec![1, 2, 3] }
+}
+
+/// Formats a slowdown with its reason: `about a third: a second forward pass of 12 layers`.
+fn slowdown(cost: &FixCost) -> String {
+    let class = match cost.class {
+        FixCostClass::None => "none",
+        FixCostClass::Small => "a few percent",
+        FixCostClass::Moderate => "about a third",
+        FixCostClass::Large => "more than a third",
+    };
+    let reason = if cost.reason.is_empty() { String::new() } else { format!(": {}", cost.reason) };
+    format!("{class}{reason}")
+}
+
+/// Returns the lines that add the smallest set; empty if none is needed or none is enough.
+pub fn lines(report: &FixReport) -> &[String] {
+    let together = report.together.as_ref().filter(|_| !report.smallest_set.is_empty());
+    together.map_or(&[], |together| &together.lines)
+}
+
+/// Returns the caveats of the answer, and why other remedies are not offered.
+pub fn notes(report: &FixReport) -> Vec<String> {
+    let left_out = report.left_out.iter().map(|left| format!("{} is left out: {}", left.name, left.reason));
+    report.notes.iter().cloned().chain(left_out).collect()
+}
+
+#[cfg(test)]
+mod tests;
