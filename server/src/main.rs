@@ -83,7 +83,7 @@ enum Command {
         seconds: u64,
     },
 
-    /// Find the largest batch of a training config that fits in a GPU's memory
+    /// Find the largest batch of a training config, or value of a script's argument, that fits in a GPU's memory
     Fit(Box<FitArgs>),
 
     /// Sample the host memory of a command or a process, with all that it starts, into a table for `diagnose`
@@ -161,7 +161,7 @@ fn main() -> ExitCode {
             server::recording::repro::print_figures(&file, Allowance { memory_bytes, seconds }).map(Output::from)
         }
         Command::Findings { file } => server::shares::print_findings(&file).map(Output::from),
-        Command::Fit(args) => args.run().map(Output::from),
+        Command::Fit(args) => args.run(),
         Command::Host(args) => args.run(),
         Command::Inspect(args) => args.run().map(Output::from),
         Command::Man => Ok(manual(program).unwrap_or_else(|error| error.to_string()).into()),

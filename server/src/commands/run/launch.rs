@@ -1,6 +1,7 @@
 //! Starts the script with the virtual GPU and the hook, and waits for its end.
 
 use std::ffi::{OsStr, OsString};
+use std::fs::File;
 use std::os::fd::AsFd as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
@@ -40,6 +41,8 @@ pub(super) struct Launch<'a> {
     pub(super) assumptions: Assumptions,
     /// True if standard output is for the command's own document.
     pub(super) is_quiet: bool,
+    /// File for all that the command prints, in place of this process's own output.
+    pub(super) said: Option<&'a File>,
     /// Variables of the script's environment that replace the user's own.
     pub(super) variables: &'a [(OsString, OsString)],
     /// Options of the hook beside those that follow from the fields above.
@@ -102,6 +105,10 @@ impl Launch<'_> {
         if self.is_quiet {
             let stderr = std::io::stderr().as_fd().try_clone_to_owned().map_or_else(|_| Stdio::null(), Stdio::from);
             command.stdout(stderr);
+        }
+        if let Some(said) = self.said {
+            let copy = || said.try_clone().map_or_else(|_| Stdio::null(), Stdio::from);
+            command.stdin(Stdio::null()).stdout(copy()).stderr(copy());
         }
         // Outside the terminal's foreground group, a process that reads from the terminal would be stopped.
         if std::io::IsTerminal::is_terminal(&std::io::stdin()) {

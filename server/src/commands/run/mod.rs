@@ -22,6 +22,7 @@ mod processes;
 mod ran;
 mod reported;
 mod script;
+mod trial;
 mod verdict;
 
 use shared::api::RunStatus;
@@ -35,6 +36,8 @@ use script::Script;
 pub(super) use badge::badge;
 pub(super) use launch::shown;
 pub use options::RunArgs;
+pub(super) use options::script_name;
+pub(super) use trial::Trials;
 
 impl RunArgs {
     /// Runs the script on each card and returns the verdict.

@@ -47,6 +47,7 @@ impl Script<'_> {
             limits: self.args.limits(),
             assumptions: self.args.assumptions(),
             is_quiet: self.args.json,
+            said: None,
             variables: &[],
             hook_options: &[],
         }
