@@ -225,15 +225,13 @@ impl Card {
         self.memory_bytes - self.context_bytes.min(self.memory_bytes)
     }
 
-    /// Returns a card that is the same but for eight times the memory, to see what does not fit this one.
+    /// Returns a card that is the same but for the memory, of which there is a least and a most.
     #[must_use]
-    pub fn enlarged(&self) -> Self {
-        let memory_bytes = (self.memory_bytes * 8).min(MOST_MEMORY_BYTES);
-        let kin = TABLE
-            .iter()
-            .find(|row| row.name == self.name)
-            .map_or(self.capability.to_string(), |row| row.name.to_owned());
-        Self { name: format!("custom:{}MiB:{kin}", memory_bytes / MIB), memory_bytes, ..self.clone() }
+    pub fn with_memory(&self, memory_bytes: u64) -> Self {
+        let memory_mib = memory_bytes.clamp(LEAST_MEMORY_BYTES, MOST_MEMORY_BYTES) / MIB;
+        let kin = self.name.strip_prefix("custom:").map_or(Some(&*self.name), |text| Some(text.split_once(':')?.1));
+        let kin = kin.map_or_else(String::new, |kin| format!(":{kin}"));
+        Self { name: format!("custom:{memory_mib}MiB{kin}"), memory_bytes: memory_mib * MIB, ..self.clone() }
     }
 }
 

@@ -92,7 +92,7 @@ impl Trials {
 }
 
 /// Returns the last line that a command printed; `None` if it printed none or it cannot be read back.
-fn last_line(said: &mut File) -> Option<String> {
+pub(in crate::commands) fn last_line(said: &mut File) -> Option<String> {
     let mut bytes = Vec::new();
     said.rewind().and_then(|()| said.read_to_end(&mut bytes)).ok()?;
     let text = String::from_utf8_lossy(&bytes);

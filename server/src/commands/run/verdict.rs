@@ -161,7 +161,7 @@ fn exception_text(exception: &ReportedException) -> String {
 }
 
 /// Describes an out-of-memory error in a sentence.
-pub(super) fn out_of_memory(oom: &RunOutOfMemory) -> String {
+pub(in crate::commands) fn out_of_memory(oom: &RunOutOfMemory) -> String {
     let place = match (&oom.file, oom.line) {
         (Some(file), Some(line)) => format!(" at {}:{line}", shown(file)),
         _ => String::new(),

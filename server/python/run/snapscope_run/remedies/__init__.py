@@ -8,7 +8,7 @@ from ..notices import failures, tried
 from . import batches, losses, models, optimizers, settings
 from .places import Site
 
-_KINDS = {**models.REMEDIES, **optimizers.REMEDIES, **losses.REMEDIES, **batches.REMEDIES}
+_KINDS = {**models.REMEDIES, **optimizers.REMEDIES, **losses.REMEDIES}
 
 
 class Remedies:
@@ -20,7 +20,7 @@ class Remedies:
         self.facts = facts
         settings.install(torch, self.sites)
         for name, site in self.sites.items():
-            remedy = _KINDS.get(name, batches.size if name.startswith("batch-") else None)
+            remedy = batches.remedy if name.startswith(("microbatch-", "batch-")) else _KINDS.get(name)
             if remedy is not None:
                 tried(None, remedy, torch, site)
         models.watch(torch, self.sites.values())
@@ -29,8 +29,8 @@ class Remedies:
         """Returns true after a step that shows that the run can prove nothing: a remedy has found nothing to change."""
         for name, site in self.sites.items():
             site.counted(count)
-            if not site.facts["applied"] and not site.facts["refused"]:
+            if count > 1 and not site.facts["applied"] and not site.facts["refused"]:
                 site.refuse("nothing in the script could be changed")
-        if failures:
+        if failures and self.sites:
             next(iter(self.sites.values())).refuse("; ".join(failures.values()))
         return any(site.facts["refused"] for site in self.sites.values())

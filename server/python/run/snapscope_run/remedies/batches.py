@@ -8,6 +8,8 @@ needs the loss divided and steps left out, unless the script itself has a settin
 import argparse
 import ast
 import functools
+import json
+import os
 import re
 
 from ..notices import tried
@@ -18,9 +20,38 @@ _BATCH = re.compile(r"((per_?device_?)?(train_?)?(device_?|micro_?|mini_?|local_
 _ACCUMULATION = re.compile(r"(grad(ient)?s?_?)?accum(ulat(e|ion))?(_?(grad|grads|steps|iter|iters|batches))*$")
 
 
+# What the run was started with; the constant that was changed before the script ran: name, sizes and place.
+_options = {}
+_constant = []
+
+
 def is_batch(name):
-    """Returns true for a name of a batch size for training."""
-    return bool(_BATCH.fullmatch(name.lower().lstrip("_-").replace("-", "_")))
+    """Returns true for a name of a batch size for training, or the one that the user has given."""
+    plain = name.lower().lstrip("_-").replace("-", "_")
+    knob = _options.get("knob")
+    return plain == knob.lower().lstrip("_-").replace("-", "_") if knob else bool(_BATCH.fullmatch(plain))
+
+
+def change_constant(tree, file):
+    """Changes the first constant of a script that is a batch size, in its syntax tree."""
+    with open(os.path.join(os.path.dirname(__file__), "..", "..", "..", "options.json"), encoding="utf-8") as options:
+        _options.update(json.load(options))
+    names = [name for name in _options["remedies"] if name.startswith(("microbatch-", "batch-"))]
+    for node in tree.body:
+        target = node.targets[0] if isinstance(node, ast.Assign) and len(node.targets) == 1 else None
+        size = node.value.value if target is not None and isinstance(node.value, ast.Constant) else None
+        if isinstance(target, ast.Name) and type(size) is int and is_batch(target.id) and names:
+            new = Batch(None, *_wanted(names[0])).changed(size)
+            if new is not None:
+                node.value.value = new
+            _constant.append((target.id, size, (file, node.lineno)))
+            return
+
+
+def _wanted(name):
+    """Returns the wanted size, or the parts of the script's own, of a remedy's name."""
+    kind, number = name.rsplit("-", 1)
+    return (int(number), 1) if kind == "batch" else (None, int(number))
 
 
 class Batch:
@@ -51,6 +82,9 @@ class Batch:
 def watch(torch, site, batch):
     """Changes the batch where the script says it, and where it has no accumulation of its own, adds one."""
     state = {"is_whole": False, "loaders": 0}
+    for name, size, place in _constant:
+        new = batch.change(name, size)
+        site.apply(site.facts["applied"][-1] if new else name, edit(place, "instead", f"{name} = {new}"))
     parse = argparse.ArgumentParser.parse_known_args
 
     @functools.wraps(parse)
@@ -241,16 +275,7 @@ class _Gate:
         self.site.apply(f"line {line}: each {self.parts} passes", counter, edit((file, line), "instead", text))
 
 
-def _parts(parts):
-    def remedy(torch, site):
-        watch(torch, site, Batch(site, None, parts))
-
-    return remedy
-
-
-def size(torch, site):
-    """Applies `batch-SIZE`: a batch of another size."""
-    watch(torch, site, Batch(site, int(site.name.split("-")[1]), 1))
-
-
-REMEDIES = {f"microbatch-{parts}": _parts(parts) for parts in (2, 4, 8)}
+def remedy(torch, site):
+    """Applies `microbatch-PARTS`, or `batch-SIZE`: a batch of another size."""
+    _options.update(site.options)
+    watch(torch, site, Batch(site, *_wanted(site.name)))

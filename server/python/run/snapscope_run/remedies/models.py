@@ -57,6 +57,7 @@ class _Watch:
         self.torch = torch
         self.wanted = wanted
         self.seen = set()
+        self.is_training = wanted[0][0].options.get("is_training", True)
 
     def install(self):
         optimizer = self.torch.optim.Optimizer
@@ -113,7 +114,9 @@ class _Watch:
     def forward(self, module, args):
         """Runs before the forward pass of each module, until a model is known."""
         torch = self.torch
-        if not torch.is_grad_enabled() or not any(one.requires_grad for one in module.parameters()):
+        if self.is_training and not torch.is_grad_enabled():
+            return
+        if not any(one.requires_grad or not self.is_training for one in module.parameters()):
             return
         self.handle.remove()
         if not self.seen:

@@ -12,6 +12,7 @@ class Site:
     """What one remedy has changed, with the lines that change the same in the user's files."""
 
     def __init__(self, name, options):
+        self.options = options
         # True if the card has no bfloat16.
         self.is_half_only = options["capability"] < 8
         self.facts = {"applied": [], "lines": [], "refused": None, "settings": False, "moved_bytes": 0, "flops": 0, "more_flops": 0}
