@@ -7,9 +7,9 @@ use std::process::ExitCode;
 use clap::{ColorChoice, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use clap_complete::Shell;
 use server::commands::{
-    CiArgs, DataArgs, DemoArgs, DiagnoseArgs, DiffArgs, ExportArgs, FitArgs, HostArgs, InspectArgs, McpArgs, OpenArgs,
-    Output, PeakArgs, RanksArgs, RecordArgs, ReplayArgs, ReportArgs, ReproArgs, RunArgs, SegmentsArgs, SourceArgs,
-    SweepArgs, cards, colored, completions, guided, manual, printable,
+    CiArgs, DataArgs, DemoArgs, DiagnoseArgs, DiffArgs, ExportArgs, FitArgs, FixArgs, HostArgs, InspectArgs, McpArgs,
+    OpenArgs, Output, PeakArgs, RanksArgs, RecordArgs, ReplayArgs, ReportArgs, ReproArgs, RunArgs, SegmentsArgs,
+    SourceArgs, SweepArgs, cards, colored, completions, guided, manual, printable,
 };
 use server::config::{SettingsArgs, is_colored};
 use server::decoding::Allowance;
@@ -85,6 +85,9 @@ enum Command {
 
     /// Find the largest batch of a training config that fits in a GPU's memory
     Fit(Box<FitArgs>),
+
+    /// Try remedies on a training, and tell what makes it fit a GPU and what each costs
+    Fix(Box<FixArgs>),
 
     /// Sample the host memory of a command or a process, with all that it starts, into a table for `diagnose`
     #[command(after_help = "Exit status: that of the command")]
@@ -162,6 +165,7 @@ fn main() -> ExitCode {
         }
         Command::Findings { file } => server::shares::print_findings(&file).map(Output::from),
         Command::Fit(args) => args.run().map(Output::from),
+        Command::Fix(args) => args.run().map(Output::from),
         Command::Host(args) => args.run(),
         Command::Inspect(args) => args.run().map(Output::from),
         Command::Man => Ok(manual(program).unwrap_or_else(|error| error.to_string()).into()),
