@@ -86,7 +86,7 @@ enum Command {
     /// Find the largest batch of a training config, or value of a script's argument, that fits in a GPU's memory
     Fit(Box<FitArgs>),
 
-    /// Try what makes a training script fit a GPU, and tell what each remedy saves and costs
+    /// Try remedies on a training, and tell what makes it fit a GPU and what each costs
     Fix(Box<FixArgs>),
 
     /// Sample the host memory of a command or a process, with all that it starts, into a table for `diagnose`

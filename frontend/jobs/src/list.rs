@@ -124,7 +124,7 @@ fn line(resource: &JobResource) -> Html {
     let href = site_url(&Route::Job(resource.id.clone()).path());
     let share = match resource.task {
         JobTask::Record => Some(job::share(resource.progress.as_ref(), resource.steps)),
-        JobTask::Fit | JobTask::Sweep => task::share(resource.recorded.as_ref()),
+        JobTask::Fit | JobTask::Fix | JobTask::Sweep => task::share(resource.recorded.as_ref()),
     };
     let name = job::name(resource);
     html! {

@@ -7,13 +7,14 @@ use uuid::Uuid;
 
 use crate::database::NewJob;
 use crate::hex::hex;
+use crate::recording::fix;
 
 pub const MOST_PRIORITY: u8 = 9;
 
-/// Optimizer steps of each recording of a search, unless the request names others; memory is stable after the second.
-const STEPS_OF_FIT: u64 = 2;
+/// Optimizer steps of each recording of a search or a remedy, unless the request names others; memory is stable after the second.
+const STEPS_OF_SEARCH: u64 = 2;
 
-/// Checks a request with the same rules as `snapscope repro`, `fit` or `sweep` and resolves its job.
+/// Checks a request with the same rules as `snapscope repro`, `fit`, `fix` or `sweep` and resolves its job.
 ///
 /// # Errors
 ///
@@ -25,7 +26,7 @@ pub fn prepare(request: &JobRequest, idempotency_key: Option<String>) -> Result<
     let name = file_name.as_deref().unwrap_or("config");
     let source = Source { name, text };
     let arguments = training_args.as_deref().map(|text| Source { name: "training arguments", text });
-    let steps = steps.or((task == JobTask::Fit).then_some(STEPS_OF_FIT));
+    let steps = steps.or(matches!(task, JobTask::Fit | JobTask::Fix).then_some(STEPS_OF_SEARCH));
     let overrides = Overrides { card: card.clone(), device: device.clone(), steps, batch: *batch, sequence: *sequence };
     let Import { job: raw, understood, ignored, places } = Import::read(source, arguments)?.with(overrides);
     let Work { job, config, card } = work(raw, task).map_err(|problems| places.locate(problems))?;
@@ -61,6 +62,11 @@ fn work(raw: RawJob, task: JobTask) -> Result<Work, Vec<Problem>> {
     match task {
         JobTask::Record => raw.resolve().map(of_job),
         JobTask::Fit => RawJob { batch: Some(1), ..raw }.resolve().map(of_job),
+        // Remedies change the config as it was written: settled keys would contradict some.
+        JobTask::Fix => {
+            let config = raw.to_json();
+            fix::resolve(raw).map(|job| Work { config, ..of_job(job) })
+        }
         JobTask::Sweep => {
             let config = raw.to_json();
             let sweep = raw.into_sweep()?;

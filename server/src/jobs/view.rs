@@ -86,6 +86,7 @@ pub async fn details(database: &Database, id: &str) -> Result<Option<JobDetails>
         capacity_bytes,
         curve,
         fit: read(report.as_ref().filter(|_| task == JobTask::Fit)),
+        fix: read(report.as_ref().filter(|_| task == JobTask::Fix)),
         sweep: read(report.as_ref().filter(|_| task == JobTask::Sweep)),
     }))
 }

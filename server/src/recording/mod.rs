@@ -1,4 +1,5 @@
-//! Makes recordings: of one training config, or of a config with ranges.
+//! Makes recordings: of one training config, of a config with ranges, or of a config with remedies.
 
+pub mod fix;
 pub mod repro;
 pub mod sweep;

@@ -3,7 +3,7 @@
 //! Defines the reason why a job failed.
 //! Defines what a job does, and the results of one that makes several recordings.
 
-use super::{FitReport, OutOfMemory, Progress, RecordingCurve, RecordingReport, SweepReport};
+use super::{FitReport, FixReport, OutOfMemory, Progress, RecordingCurve, RecordingReport, SweepReport};
 use serde::{Deserialize, Serialize};
 
 /// Request for a recording: the body of `POST /api/v1/jobs`.
@@ -202,6 +202,9 @@ pub struct JobDetails {
     /// Results of all combinations, once a `sweep` has finished.
     #[serde(default)]
     pub sweep: Option<SweepReport>,
+    /// What makes the config fit, and what each remedy saves and costs, once a `fix` has finished.
+    #[serde(default)]
+    pub fix: Option<FixReport>,
 }
 
 /// Note on a key of a Hugging Face config.
@@ -256,7 +259,7 @@ pub enum JobEvent {
     },
     /// Memory ran out, which ends the recording.
     OutOfMemory(OutOfMemory),
-    /// One recording of a search or a sweep has ended.
+    /// One recording of a job that makes several has ended.
     Recorded(Recorded),
 }
 
@@ -305,18 +308,21 @@ pub enum JobTask {
     Record,
     /// It searches for the largest batch that fits the GPU, with one recording for each batch that it tries.
     Fit,
+    /// It tries remedies, with one recording for each, and finds what makes the config fit the GPU.
+    Fix,
     /// It records each combination of the ranges in the config's `sweep` table.
     Sweep,
 }
 
 impl JobTask {
-    pub const ALL: [Self; 3] = [Self::Record, Self::Fit, Self::Sweep];
+    pub const ALL: [Self; 4] = [Self::Record, Self::Fit, Self::Fix, Self::Sweep];
 
     /// Returns the word in JSON.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Record => "record",
             Self::Fit => "fit",
+            Self::Fix => "fix",
             Self::Sweep => "sweep",
         }
     }
@@ -327,11 +333,11 @@ impl JobTask {
     }
 }
 
-/// One recording of a search or a sweep, which has ended.
+/// One recording of a job that makes several, which has ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Recorded {
-    /// What distinguishes it from the others: `batch 8`, or `card t4-16gb, batch 8`.
+    /// What distinguishes it from the others: `batch 8`, `with checkpoint`, or `card t4-16gb, batch 8`.
     pub label: String,
     /// Number of recordings that have ended so far, with this one.
     pub done: u64,
@@ -345,7 +351,7 @@ pub struct Recorded {
     pub failure: Option<String>,
 }
 
-/// Result of a search or a sweep in a few numbers, for lists of jobs.
+/// Result of a job that makes several recordings in a few numbers, for lists of jobs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct TaskSummary {
@@ -357,4 +363,7 @@ pub struct TaskSummary {
     pub failed: u64,
     /// Largest batch that fits; `null` for a sweep, and if none does.
     pub largest_batch: Option<u64>,
+    /// Names of the remedies that make it fit; empty if none is needed, if none is enough, and for other tasks.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub remedies: Vec<String>,
 }

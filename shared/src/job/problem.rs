@@ -62,7 +62,7 @@ pub struct Place {
 }
 
 impl Problem {
-    pub(super) fn new(path: impl Into<String>, message: impl Into<String>, hint: impl Into<String>) -> Self {
+    pub fn new(path: impl Into<String>, message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self { path: path.into(), place: None, message: message.into(), hint: hint.into() }
     }
 

@@ -124,7 +124,7 @@ impl Job {
 fn without_name(answer: &Value) -> Value {
     let mut answer = answer.clone();
     // Lists and single jobs differ in these fields.
-    for key in ["name", "source", "notes", "log", "curve", "capacity_bytes", "fit", "sweep"] {
+    for key in ["name", "source", "notes", "log", "curve", "capacity_bytes", "fit", "fix", "sweep"] {
         answer.as_object_mut().map(|fields| fields.remove(key));
     }
     answer

@@ -185,7 +185,12 @@ fn an_interrupt_ends_all_recorders() {
     let recorders = ask_until(pids, |pids| pids.matches('\n').count() == 2);
     let kill = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status();
     assert!(kill.expect("kill").success());
-    check_output(&child.wait_with_output().expect("the command to end"), 2, &[], &["error: the sweep was cancelled"]);
+    check_output(
+        &child.wait_with_output().expect("the command to end"),
+        2,
+        &[],
+        &["error: the recordings were cancelled"],
+    );
     for recorder in recorders.lines() {
         assert!(!std::path::Path::new("/proc").join(recorder).exists(), "recorder {recorder} has ended");
     }

@@ -44,6 +44,7 @@ pub(crate) fn JobActions(props: &JobActionsProps) -> Html {
             <a class="button" href={again}><Icon name={IconName::Again} />{ "Run again with…" }</a>
             if *task == JobTask::Record {
                 <a class="button" href={other(JobTask::Fit)}>{ "Find the largest batch" }</a>
+                <a class="button" href={other(JobTask::Fix)}>{ "Try remedies" }</a>
                 <a class="button" href={other(JobTask::Sweep)}>{ "Sweep…" }</a>
             }
             <Rename name={name.clone()} on_rename={props.on_order.reform(Order::Rename)} />

@@ -1,11 +1,13 @@
-//! Results of several recordings: the answer, a plot of their peaks and a table.
+//! Results of several recordings: the answer, a plot of their peaks or curves, and a table.
 
 use crate::common::model::route::{Change, Route, Start};
 use crate::common::model::task;
+use frontend::components::buttons::CopyButton;
 use frontend::platform::site_url;
 use frontend::state::Scheme;
 use shared::api::{FitReport, JobDetails, Recorded};
 use shared::base::format;
+use shared::recordings::fix::{self, Curves};
 use shared::recordings::{self, Peaks, Table};
 use yew::prelude::*;
 
@@ -15,26 +17,35 @@ pub(crate) struct SeveralProps {
     pub scheme: Scheme,
 }
 
-/// Shows the results of a search or a sweep that has finished.
+/// Shows the results of a search, of remedies or of a sweep that has finished.
 #[component]
 pub(crate) fn Several(props: &SeveralProps) -> Html {
-    let JobDetails { job, fit, sweep, .. } = &props.details;
-    match (fit, sweep) {
-        (Some(report), _) => html! {
+    let JobDetails { job, fit, fix: remedies, sweep, .. } = &props.details;
+    match (fit, remedies, sweep) {
+        (Some(report), ..) => html! {
             <>
                 <p class="answer" data-answer="">{ recordings::answer(report) }{ room(report) }</p>
                 { for recordings::notes(report).into_iter().map(note) }
-                { plot(&Peaks::of_fit(report, job.steps), props.scheme) }
+                { plot(Peaks::of_fit(report, job.steps).svg(props.scheme.theme())) }
                 { table(&recordings::probes(report, job.steps), &records_of(&job.id, report)) }
             </>
         },
-        (_, Some(report)) => html! {
+        (_, Some(report), _) => html! {
             <>
-                { plot(&Peaks::of_sweep(report, job.steps), props.scheme) }
+                <p class="answer" data-answer="">{ fix::answer(report) }</p>
+                { lines(fix::lines(report)) }
+                { table(&fix::table(report), &[]) }
+                { plot(Curves::of(report).svg(props.scheme.theme())) }
+                { for fix::notes(report).into_iter().map(note) }
+            </>
+        },
+        (.., Some(report)) => html! {
+            <>
+                { plot(Peaks::of_sweep(report, job.steps).svg(props.scheme.theme())) }
                 { table(&recordings::table(report, job.steps), &[]) }
             </>
         },
-        (None, None) => Html::default(),
+        (None, None, None) => Html::default(),
     }
 }
 
@@ -60,9 +71,26 @@ fn records_of(id: &str, report: &FitReport) -> Vec<(String, String)> {
     report.probes.iter().map(|probe| link(probe.batch)).collect()
 }
 
-fn plot(peaks: &Peaks, scheme: Scheme) -> Html {
+/// Shows the lines that add remedies to a config.
+fn lines(lines: &[String]) -> Html {
+    if lines.is_empty() {
+        return Html::default();
+    }
+    let text = lines.join("\n");
+    html! {
+        <section class="section" aria-labelledby="lines-title">
+            <div class="section-head">
+                <h2 id="lines-title" class="section-title">{ "Lines to add" }</h2>
+                <CopyButton text={text.clone()} label="Copy" />
+            </div>
+            <pre class="source" tabindex="0"><code>{ text }</code></pre>
+        </section>
+    }
+}
+
+fn plot(svg: String) -> Html {
     // The drawing is made here, and its texts are escaped.
-    let drawn = Html::from_html_unchecked(peaks.svg(scheme.theme()).into());
+    let drawn = Html::from_html_unchecked(svg.into());
     html! { <figure class="several-plot" data-plot="">{ drawn }</figure> }
 }
 
@@ -75,8 +103,11 @@ fn table(table: &Table, links: &[(String, String)]) -> Html {
         Some((href, text)) => html! { <td><a href={href.clone()} aria-label={text.clone()}>{ "Record" }</a></td> },
         None => Html::default(),
     };
-    let row = |(index, cells): (usize, &Vec<String>)| {
-        html! { <tr>{ for cells.iter().enumerate().map(cell) }{ link(index) }</tr> }
+    let row = |(index, cells): (usize, &Vec<String>)| match cells.as_slice() {
+        [heading] if table.head.len() > 1 => {
+            html! { <tr><th scope="rowgroup" colspan={table.head.len().to_string()}>{ heading }</th></tr> }
+        }
+        cells => html! { <tr>{ for cells.iter().enumerate().map(cell) }{ link(index) }</tr> },
     };
     html! {
         <div class="several-table" tabindex="0" role="region" aria-label="Recordings">

@@ -3,6 +3,7 @@
 //! Each remedy is tried by a run on the virtual GPU, none by formula, and is offered only if its run took the same steps
 //! with less memory. What the user has to add is what the hook has done while the script ran.
 
+mod config;
 mod knob;
 mod lines;
 mod remedies;
@@ -33,7 +34,11 @@ use trials::Trials;
 /// The options of `snapscope fix`.
 #[derive(Debug, Clone, Args)]
 pub struct FixArgs {
-    /// The virtual GPU to fit in, such as h100-80gb or custom:48GiB [default: a100-80gb]
+    /// The training config in TOML, YAML or JSON, or a Hugging Face `config.json`, instead of a command
+    #[arg(required_unless_present = "command")]
+    config: Option<PathBuf>,
+
+    /// The virtual GPU to fit in, such as h100-80gb or custom:48GiB [default: that of the config, or a100-80gb]
     #[arg(long, value_name = "CARD")]
     card: Option<String>,
 
@@ -42,11 +47,11 @@ pub struct FixArgs {
     steps: u64,
 
     /// The batch of the script and its range, by an option of its own or a constant: '--batch-size 1..64', 'BATCH=1..64'
-    #[arg(long, value_name = "KNOB")]
+    #[arg(long, value_name = "KNOB", requires = "command")]
     knob: Option<Knob>,
 
     /// Run the script with these remedies only, joined by +, and keep the snapshot
-    #[arg(long = "try", value_name = "NAME")]
+    #[arg(long = "try", value_name = "NAME", requires = "command")]
     only: Option<String>,
 
     /// Also write the answer as a page with the curves of all runs: FILE.html, or .svg or .json
@@ -57,16 +62,19 @@ pub struct FixArgs {
     #[arg(long, value_name = "TIME", default_value = "1h", value_parser = units::time)]
     time_limit: Duration,
 
-    /// Limit on the host memory of each run [default: nine tenths of this machine's]
+    /// Limit on the host memory of each run [default: 16GiB for a config, nine tenths of this machine's for a script]
     #[arg(long, value_name = "SIZE", value_parser = units::size)]
     memory_limit: Option<u64>,
+
+    #[command(flatten)]
+    of_config: config::OfConfig,
 
     /// Print one JSON document, and no progress
     #[arg(long)]
     json: bool,
 
     /// The command, such as python train.py --config base.yaml
-    #[arg(last = true, value_name = "COMMAND", required = true)]
+    #[arg(last = true, value_name = "COMMAND", conflicts_with = "config")]
     command: Vec<OsString>,
 }
 
@@ -81,15 +89,21 @@ impl FixArgs {
             return self.run_one(names);
         }
         let display = Display::new(self.json, None);
-        let trials = self.trials(&display)?;
-        let fix = Fix { trials, name: script_name(&self.command), knob: self.knob.clone(), display: &display };
-        let report = fix.report();
+        let report = match &self.config {
+            Some(config) => self.of_config.report(config, self, &display),
+            None => self.of_script(&display),
+        };
         display.finish();
         let report = report?;
         if let Some(file) = &self.output {
             write(&report, file)?;
         }
         Ok(if self.json { document(&report) } else { page(&report) }.into())
+    }
+
+    fn of_script(&self, display: &Display) -> Result<FixReport, Failure> {
+        let trials = self.trials(display)?;
+        Fix { trials, name: script_name(&self.command), knob: self.knob.clone(), display }.report()
     }
 
     fn trials<'a>(&'a self, display: &'a Display) -> Result<Trials<'a>, Failure> {

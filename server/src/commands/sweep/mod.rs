@@ -23,7 +23,7 @@ use output::Output;
 use progress::Display;
 
 /// Number of simultaneous recordings; each has one busy thread.
-const AT_ONCE: usize = 2;
+pub(super) const AT_ONCE: usize = 2;
 
 /// The options of `snapscope sweep`.
 #[derive(Debug, Clone, Args)]

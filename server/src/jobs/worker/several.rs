@@ -1,4 +1,4 @@
-//! Runs a job that makes several recordings: a search for the largest batch, or a sweep.
+//! Runs a job that makes several recordings: a search for the largest batch, remedies, or a sweep.
 //!
 //! Its recordings run one after another, so that it takes one slot and the memory of one recorder. It keeps no
 //! snapshots. A job that is given back starts again, because its recordings take seconds each.
@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use shared::api::{FitReport, JobEvent, JobTask, Recorded, SweepReport, TaskSummary};
+use shared::api::{FitReport, FixReport, JobEvent, JobTask, Recorded, SweepReport, TaskSummary};
 use shared::job::{Problem, RawJob};
 use tempfile::TempDir;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
@@ -19,6 +19,7 @@ use super::Context;
 use super::heartbeat::{Left, follow};
 use crate::Failure;
 use crate::database::JobRow;
+use crate::recording::fix::{FixError, fix_config};
 use crate::recording::repro::{Limits, RecordingFailure};
 use crate::recording::sweep::{self, Audience, FitError, Settings};
 
@@ -45,6 +46,7 @@ pub(super) async fn record(
     let thread = spawn_blocking(move || {
         span.in_scope(|| match task {
             JobTask::Sweep => of_sweep(&context_of_thread, raw, scratch, teller),
+            JobTask::Fix => of_fix(&context_of_thread, &raw, scratch, &teller),
             JobTask::Fit | JobTask::Record => of_fit(&context_of_thread, &raw, scratch, &teller),
         })
     });
@@ -75,6 +77,29 @@ fn of_fit(
     Ok(Several { summary: json(&summary_of_fit(&report)), report: json(&report) })
 }
 
+fn of_fix(
+    context: &Context,
+    raw: &RawJob,
+    scratch: PathBuf,
+    teller: &Teller,
+) -> Result<Several, Box<RecordingFailure>> {
+    let limits = &context.settings.limits;
+    let report =
+        fix_config(&context.recorder, raw, &settings(limits, scratch), teller).map_err(|error| match error {
+            _ if teller.is_late() => Box::new(too_long(limits)),
+            FixError::Config(problems) => Box::new(invalid(&problems)),
+            FixError::Stopped(failure) => Box::new(RecordingFailure::before_start(failure)),
+            FixError::Recording(failure) => failure,
+        })?;
+    let summary = summary_of_fix(&report, teller.done.load(Ordering::Relaxed));
+    Ok(Several { summary: json(&summary), report: json(&report) })
+}
+
+/// Returns the settings of recordings one after another, of which no snapshot is kept.
+fn settings(limits: &Limits, scratch: PathBuf) -> Settings {
+    Settings { limits: limits.clone(), at_once: 1, keep: None, scratch: Some(scratch) }
+}
+
 fn of_sweep(
     context: &Context,
     raw: RawJob,
@@ -85,7 +110,7 @@ fn of_sweep(
     let name = raw.name.clone().unwrap_or_default();
     let sweep = raw.into_sweep().map_err(|problems| Box::new(invalid(&problems)))?;
     teller.total = Some(sweep.combinations.len() as u64);
-    let settings = Settings { limits: limits.clone(), at_once: 1, keep: None, scratch: Some(scratch) };
+    let settings = settings(limits, scratch);
     let outcomes = sweep::record_all(&context.recorder, &sweep, &settings, &teller);
     let outcomes = outcomes.map_err(|failure| {
         Box::new(if teller.is_late() { too_long(limits) } else { RecordingFailure::before_start(failure) })
@@ -104,6 +129,18 @@ fn summary_of_fit(report: &FitReport) -> TaskSummary {
         fitting: report.probes.iter().filter(|probe| probe.oom.is_none()).count() as u64,
         failed: 0,
         largest_batch: report.batch,
+        remedies: Vec::new(),
+    }
+}
+
+fn summary_of_fix(report: &FixReport, recordings: u64) -> TaskSummary {
+    let fitting = report.remedies.iter().filter(|remedy| remedy.figures.fits).count();
+    TaskSummary {
+        recordings,
+        fitting: fitting as u64,
+        failed: 0,
+        largest_batch: report.largest_batch,
+        remedies: report.smallest_set.clone(),
     }
 }
 
@@ -114,6 +151,7 @@ fn summary_of_sweep(report: &SweepReport) -> TaskSummary {
         fitting: recordings.filter(|recording| recording.oom.is_none()).count() as u64,
         failed: report.rows.iter().filter(|row| row.failure.is_some()).count() as u64,
         largest_batch: None,
+        remedies: Vec::new(),
     }
 }
 

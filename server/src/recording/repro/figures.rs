@@ -6,8 +6,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use shared::analysis::{Timeline, spans};
-use shared::api::{Finished, OutOfMemory, RecordingCurve, RecordingReport, Started, StepStart};
+use shared::analysis::{Study, Timeline, live_by_category, spans};
+use shared::api::{Finished, FixShare, OutOfMemory, RecordingCurve, RecordingReport, Started, StepStart};
 use shared::base::format::bytes;
 use shared::trace::{Action, Device, Trace};
 
@@ -31,6 +31,8 @@ pub(super) struct Figures {
     pub(super) peak_live_bytes: u64,
     /// Memory over the events of that device.
     pub(super) curve: RecordingCurve,
+    /// What is alive at its peak, by category, the largest first.
+    pub(super) at_peak: Vec<FixShare>,
 }
 
 /// The reason why the figures of a snapshot are unknown.
@@ -89,11 +91,20 @@ pub fn print_figures(file: &Path, allowance: Allowance) -> Result<String, Failur
     let timelines = trace.devices.iter().map(|device| (device, Timeline::new(&trace, device)));
     // Of equal devices the first is chosen.
     let highest = timelines.max_by_key(|(device, timeline)| (timeline.live_peak().1, Reverse(device.index)));
-    let (peak_live_bytes, curve) = highest
-        .map(|(device, timeline)| (timeline.live_peak().1, curve(&trace, device, &timeline)))
+    let (peak_live_bytes, curve, at_peak) = highest
+        .map(|(device, timeline)| {
+            (timeline.live_peak().1, curve(&trace, device, &timeline), at_peak(&trace, device, &timeline))
+        })
         .unwrap_or_default();
     let events = trace.devices.iter().map(|device| device.events.len() as u64).sum();
-    Ok(serde_json::to_string(&Figures { events, peak_live_bytes, curve }).expect("plain data can be written"))
+    Ok(serde_json::to_string(&Figures { events, peak_live_bytes, curve, at_peak }).expect("plain data can be written"))
+}
+
+/// Returns what is alive at the peak of a device.
+fn at_peak(trace: &Trace, device: &Device, timeline: &Timeline) -> Vec<FixShare> {
+    let study = Study::new(trace, device, timeline);
+    let held = live_by_category(&study, timeline.live_peak().0).into_iter();
+    held.map(|held| FixShare { category: held.category.name().replace('-', " "), bytes: held.bytes }).collect()
 }
 
 /// Number of points of a curve, roughly one per pixel of a chart.
@@ -162,6 +173,8 @@ pub struct Recording {
     pub peak_reserved_bytes: u64,
     /// Memory over the events, on the device where live bytes are highest.
     pub curve: RecordingCurve,
+    /// What is alive at the peak of that device, by category, the largest first.
+    pub at_peak: Vec<FixShare>,
     /// Details of the out-of-memory error, if there was one.
     pub oom: Option<OutOfMemory>,
     /// Messages of the recorder.
@@ -189,7 +202,7 @@ impl Recording {
     /// Combines the recorder's first and last lines with the figures of its snapshot.
     pub(super) fn of(finished: Finished, started: Option<Started>, figures: Figures) -> Self {
         let Finished { steps, peak_allocated_bytes, peak_reserved_bytes, oom } = finished;
-        let Figures { events, peak_live_bytes, curve } = figures;
+        let Figures { events, peak_live_bytes, curve, at_peak } = figures;
         let capacity_bytes = started.as_ref().map(|started| started.memory_bytes);
         Self {
             card: started.as_ref().map_or_else(String::new, |started| started.device.clone()),
@@ -201,6 +214,7 @@ impl Recording {
             peak_allocated_bytes,
             peak_reserved_bytes,
             curve: RecordingCurve { capacity_bytes, ..curve },
+            at_peak,
             oom,
             messages: Vec::new(),
             warnings: Vec::new(),

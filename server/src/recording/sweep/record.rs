@@ -83,7 +83,7 @@ pub fn record_all(
     };
     std::thread::scope(|scope| (0..settings.at_once.max(1)).for_each(|_| drop(scope.spawn(work))));
     if audience.is_cancelled() {
-        return Err(Failure::new("the sweep was cancelled", "start it again to get the whole table"));
+        return Err(Failure::new("the recordings were cancelled", "start it again to get the whole table"));
     }
     let outcome = |slot: Mutex<Option<Outcome>>| slot.into_inner().unwrap_or_else(PoisonError::into_inner);
     Ok(outcomes.into_iter().filter_map(outcome).collect())

@@ -64,7 +64,8 @@ pub fn table(report: &FixReport) -> Table {
     };
     let remedy = |remedy: &FixRemedy| {
         let slowdown = slowdown(&remedy.cost);
-        let costs = remedy.changes.as_ref().map_or(slowdown.clone(), |changes| format!("{changes}; slowdown: {slowdown}"));
+        let costs =
+            remedy.changes.as_ref().map_or(slowdown.clone(), |changes| format!("{changes}; slowdown: {slowdown}"));
         row(&remedy.name, &remedy.figures, bytes(remedy.saves_bytes), costs)
     };
     let (exact, others): (Vec<_>, Vec<_>) = report.remedies.iter().partition(|remedy| remedy.changes.is_none());

@@ -1,15 +1,17 @@
 //! Searches for the fewest and cheapest remedies that fit together, with few runs.
 //!
-//! Remedies are put in order: those that change the mathematics last, then by slowdown, then by what they save.
-//! Of remedies up to a slowdown, if one alone fits, the first such one is the answer. Otherwise the shortest beginning of the order that fits is
-//! found by bisection, starting from a guess by the sum of the savings: its last remedy is needed, and all others are
+//! Remedies are put in order: those that change the mathematics last, then by slowdown, then by what they save, the most
+//! first. Of those up to a slowdown, if some fit alone, the mildest of them is the answer. Otherwise the shortest beginning
+//! of the order that fits is found by bisection, starting from a guess by the sum of the savings: its last remedy is needed, and all others are
 //! cheaper. The same search among those others, with the needed ones fixed, finds the next needed one, until those that
-//! are needed fit.
+//! are needed fit. At last, milder remedies take the place of those that exclude them, where that is enough.
 //!
 //! Where a further remedy never takes more memory, none of the result can be left out.
-//! With `n` remedies of which `k` are needed it makes about `2k + 1` runs, and at most `k (log2 n + 2)`.
+//! With `n` remedies of which `k` are needed and none excludes another it makes about `2k + 1` runs, and at most
+//! `k (log2 n + 2)`.
 
-use crate::api::{FixFigures, FixRemedy};
+use crate::api::{FixCostClass, FixFigures, FixRemedy};
+use std::cmp::Reverse;
 
 /// Remedies that were run together.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -37,18 +39,14 @@ pub fn smallest_set<E>(
 ) -> Result<Option<Together>, E> {
     let mut search = Search { remedies, missing_bytes, excludes, try_together, tried: Vec::new() };
     let mut order: Vec<usize> = (0..remedies.len()).collect();
-    order.sort_by_key(|&index| {
-        let remedy = &remedies[index];
-        (remedy.changes.is_some(), remedy.cost.class, std::cmp::Reverse(remedy.saves_bytes))
-    });
-    let key = |index: usize| (remedies[index].changes.is_some(), remedies[index].cost.class);
+    order.sort_by_key(|&index| (search.rank(index), Reverse(remedies[index].saves_bytes)));
+    let ranks: Vec<_> = order.iter().map(|&index| search.rank(index)).collect();
     // Several cheap remedies come before one that costs more.
-    let pools = order.chunk_by(|&a, &b| key(a) == key(b)).scan(0, |end, chunk| {
-        *end += chunk.len();
-        Some(&order[..*end])
-    });
-    for pool in pools {
-        if let Some(single) = pool.iter().find(|&&index| remedies[index].figures.fits)
+    let ends = (1..=order.len()).filter(|&end| ranks.get(end) != Some(&ranks[end - 1]));
+    for pool in ends.map(|end| &order[..end]) {
+        let alone = pool.iter().filter(|&&index| remedies[index].figures.fits);
+        let mildest = alone.min_by_key(|&&index| (search.rank(index), remedies[index].saves_bytes));
+        if let Some(single) = mildest
             && search.fits(&[*single])?
         {
             return search.told(&[*single]).map(Some);
@@ -57,7 +55,11 @@ pub fn smallest_set<E>(
         if !all.is_empty() && search.fits(&all)? {
             let count = search.shortest(pool.len(), |search, count| search.compatible(&pool[..count]))?;
             let set = search.compatible(&pool[..count]);
-            return search.minimal(set).map(Some);
+            let needed = search.minimal(set)?;
+            // A milder remedy may save more at another moment, where less is needed besides it.
+            let milder = search.milder(needed, pool)?;
+            let needed = search.minimal(milder)?;
+            return search.told(&needed).map(Some);
         }
     }
     if order.is_empty() {
@@ -77,6 +79,11 @@ struct Search<'a, X, T> {
 }
 
 impl<E, X: Fn(usize, usize) -> bool, T: FnMut(&[usize]) -> Result<FixFigures, E>> Search<'_, X, T> {
+    /// Returns what comes before savings in the order of remedies.
+    fn rank(&self, index: usize) -> (bool, FixCostClass) {
+        (self.remedies[index].changes.is_some(), self.remedies[index].cost.class)
+    }
+
     /// Runs a set, unless it was run before.
     fn told(&mut self, set: &[usize]) -> Result<Together, E> {
         let mut members = set.to_vec();
@@ -101,10 +108,10 @@ impl<E, X: Fn(usize, usize) -> bool, T: FnMut(&[usize]) -> Result<FixFigures, E>
     /// Returns the remedies that can be applied together, in their order.
     fn compatible(&self, pool: &[usize]) -> Vec<usize> {
         let mut by_saving = pool.to_vec();
-        by_saving.sort_by_key(|&index| std::cmp::Reverse(self.remedies[index].saves_bytes));
+        by_saving.sort_by_key(|&index| Reverse(self.remedies[index].saves_bytes));
         let mut taken: Vec<usize> = Vec::new();
         for index in by_saving {
-            if !taken.iter().any(|&other| (self.excludes)(index, other) || (self.excludes)(other, index)) {
+            if !taken.iter().any(|&other| self.clash(index, other)) {
                 taken.push(index);
             }
         }
@@ -131,7 +138,7 @@ impl<E, X: Fn(usize, usize) -> bool, T: FnMut(&[usize]) -> Result<FixFigures, E>
     }
 
     /// Leaves out of a set that fits what is not needed.
-    fn minimal(&mut self, mut rest: Vec<usize>) -> Result<Together, E> {
+    fn minimal(&mut self, mut rest: Vec<usize>) -> Result<Vec<usize>, E> {
         let mut needed: Vec<usize> = Vec::new();
         while !self.fits(&needed)? {
             let with = |count: usize| needed.iter().chain(&rest[..count]).copied().collect::<Vec<_>>();
@@ -142,7 +149,37 @@ impl<E, X: Fn(usize, usize) -> bool, T: FnMut(&[usize]) -> Result<FixFigures, E>
                 break;
             }
         }
-        self.told(&needed)
+        Ok(needed)
+    }
+
+    /// Replaces members of a set by milder remedies that exclude them, the mildest that is enough.
+    fn milder(&mut self, mut set: Vec<usize>, pool: &[usize]) -> Result<Vec<usize>, E> {
+        for position in 0..set.len() {
+            let member = set[position];
+            let others: Vec<usize> = set.iter().copied().filter(|&other| other != member).collect();
+            let is_milder = |&index: &usize| {
+                let saves = |index: usize| self.remedies[index].saves_bytes;
+                let clashes = others.iter().any(|&other| self.clash(index, other));
+                index != member
+                    && self.clash(index, member)
+                    && !clashes
+                    && (self.rank(index), saves(index)) < (self.rank(member), saves(member))
+            };
+            let mut milder: Vec<usize> = pool.iter().copied().filter(is_milder).collect();
+            milder.sort_by_key(|&index| (self.rank(index), self.remedies[index].saves_bytes));
+            for index in milder {
+                let replaced: Vec<usize> = others.iter().copied().chain([index]).collect();
+                if self.fits(&replaced)? {
+                    set[position] = index;
+                    break;
+                }
+            }
+        }
+        Ok(set)
+    }
+
+    fn clash(&self, one: usize, other: usize) -> bool {
+        (self.excludes)(one, other) || (self.excludes)(other, one)
     }
 }
 
@@ -249,16 +286,14 @@ mod tests {
             let smaller =
                 fitting.iter().find(|other| other.len() < set.len() && other.iter().all(|at| set.contains(at)));
             assert_eq!(smaller, None, "no member of {set:?} is superfluous");
-            let changes = |set: &[usize]| set.iter().any(|&at| case.remedies[at].changes.is_some());
-            let price = |set: &[usize]| {
-                (changes(set), set.iter().map(|&at| case.remedies[at].cost.class).max().unwrap_or_default())
-            };
+            let rank = |&at: &usize| (case.remedies[at].changes.is_some(), case.remedies[at].cost.class);
+            let price = |set: &[usize]| set.iter().map(rank).max();
             let least = fitting.iter().map(|set| price(set)).min();
             let is_free = case.groups.iter().all(|group| *group >= 10);
             assert!(!is_free || Some(price(set)) == least, "no cheaper remedies fit together");
         }
         assert!(sets > 300, "{sets}");
-        assert!(all_runs < 5 * sets, "{all_runs} runs for {sets} sets");
+        assert!(all_runs < 6 * sets, "{all_runs} runs for {sets} sets");
     }
 
     #[test]

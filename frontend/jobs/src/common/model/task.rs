@@ -8,6 +8,7 @@ pub(crate) const fn title(task: JobTask) -> &'static str {
     match task {
         JobTask::Record => "One recording",
         JobTask::Fit => "Largest batch",
+        JobTask::Fix => "What makes it fit",
         JobTask::Sweep => "Sweep",
     }
 }
@@ -19,6 +20,10 @@ pub(crate) const fn sentence(task: JobTask) -> &'static str {
         JobTask::Fit => {
             "Searches for the largest batch that fits the GPU, with one recording of 2 steps for each batch that it tries. \
              The batch of the config is ignored."
+        }
+        JobTask::Fix => {
+            "Tries remedies, such as checkpointing or smaller micro batches, with one recording of 2 steps for each, and \
+             finds the fewest and cheapest that make the config fit the GPU."
         }
         JobTask::Sweep => {
             "Records each combination of the ranges, and shows their peaks in a table and a plot. Write values with commas \
@@ -32,6 +37,7 @@ pub(crate) fn submit(task: JobTask, combinations: Option<usize>) -> String {
     match (task, combinations) {
         (JobTask::Record, _) => "Record".to_owned(),
         (JobTask::Fit, _) => "Find the largest batch".to_owned(),
+        (JobTask::Fix, _) => "Try remedies".to_owned(),
         (JobTask::Sweep, Some(count)) => format!("Record {}", format::counted(count as u64, "combination")),
         (JobTask::Sweep, None) => "Record all combinations".to_owned(),
     }
@@ -54,12 +60,15 @@ pub(crate) fn share(recorded: Option<&Recorded>) -> Option<f64> {
     Some((*done as f64 / (*total)?.max(1) as f64).min(1.0))
 }
 
-/// Formats the result of several recordings: `Batch 13 fits`, or `9 of 12 fit`.
+/// Formats the result of several recordings: `Batch 13 fits`, `Fits with checkpoint`, or `9 of 12 fit`.
 pub(crate) fn outcome(task: JobTask, summary: &TaskSummary) -> String {
-    let TaskSummary { recordings, fitting, failed, largest_batch } = summary;
+    let TaskSummary { recordings, fitting, failed, largest_batch, remedies } = summary;
     match (task, largest_batch) {
         (JobTask::Fit, Some(batch)) => format!("Batch {} fits", format::count(*batch)),
         (JobTask::Fit, None) => "No batch fits".to_owned(),
+        (JobTask::Fix, _) if !remedies.is_empty() => format!("Fits with {}", remedies.join(", ")),
+        (JobTask::Fix, Some(_)) => "Fits as it is".to_owned(),
+        (JobTask::Fix, None) => "No remedy makes it fit".to_owned(),
         _ => {
             let failed = if *failed > 0 { format!(", {} failed", format::count(*failed)) } else { String::new() };
             format!("{} of {} fit{failed}", format::count(*fitting), format::count(*recordings))
@@ -102,7 +111,12 @@ mod tests {
 
     #[test]
     fn results_are_short() {
-        let summary = TaskSummary { recordings: 12, fitting: 9, failed: 0, largest_batch: None };
+        let summary = TaskSummary { recordings: 12, fitting: 9, failed: 0, largest_batch: None, remedies: Vec::new() };
+        let remedies = vec!["fused".to_owned(), "checkpoint".to_owned()];
+        assert_eq!(outcome(JobTask::Fix, &summary), "No remedy makes it fit");
+        let summary_of_fix = TaskSummary { largest_batch: Some(1), ..summary.clone() };
+        assert_eq!(outcome(JobTask::Fix, &summary_of_fix), "Fits as it is");
+        assert_eq!(outcome(JobTask::Fix, &TaskSummary { remedies, ..summary_of_fix }), "Fits with fused, checkpoint");
         assert_eq!(outcome(JobTask::Sweep, &summary), "9 of 12 fit");
         assert_eq!(outcome(JobTask::Sweep, &TaskSummary { failed: 1, ..summary.clone() }), "9 of 12 fit, 1 failed");
         assert_eq!(outcome(JobTask::Fit, &summary), "No batch fits");

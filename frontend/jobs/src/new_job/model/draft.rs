@@ -62,7 +62,7 @@ impl Check {
 /// Returns the job of a config, or the first of several with their number if it is known.
 fn resolved(raw: RawJob, task: JobTask) -> Result<(Job, Option<usize>), Vec<Problem>> {
     match task {
-        JobTask::Record => Ok((raw.resolve()?, None)),
+        JobTask::Record | JobTask::Fix => Ok((raw.resolve()?, None)),
         // A search tries batches of its own.
         JobTask::Fit => Ok((RawJob { batch: Some(1), ..raw }.resolve()?, None)),
         JobTask::Sweep => {
@@ -205,7 +205,7 @@ impl Draft {
             JobTask::Sweep if !has_ranges => {
                 set(&self.text, EXAMPLE_RANGE.0, Some(FieldValue::Text(EXAMPLE_RANGE.1.to_owned())))
             }
-            JobTask::Record | JobTask::Fit if has_ranges => set(&self.text, "sweep", None),
+            JobTask::Record | JobTask::Fit | JobTask::Fix if has_ranges => set(&self.text, "sweep", None),
             _ => None,
         };
         let text = text.unwrap_or_else(|| self.text.clone());
