@@ -4,9 +4,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use shared::analysis::{Study, Timeline, live_by_category};
-use shared::api::{
-    EditPlace, FixFigures, FixLeftOut, FixRemedy, FixReport, FixShare, RemedyEdit, RemedyFacts, RunReport, RunStatus,
-};
+use shared::api::{FixFigures, FixLeftOut, FixRemedy, FixReport, FixShare, RemedyFacts, RunReport, RunStatus};
 use shared::base::format::{count, counted};
 use shared::job::Card;
 use shared::recordings::fix::smallest_set;
@@ -39,7 +37,6 @@ pub(super) struct Fix<'a> {
 /// A remedy that a run of its own has proven.
 struct Proven {
     remedy: &'static Remedy,
-    facts: RemedyFacts,
     told: FixRemedy,
 }
 
@@ -152,7 +149,7 @@ impl Fix<'_> {
                 let own = facts.batch.filter(|_| remedy.name == "microbatch-2").map(|size| size * 2);
                 batch = batch.or(own);
                 match self.judge(remedy, trial, &facts, baseline, report) {
-                    Ok(told) => proven.push(Proven { remedy, facts, told }),
+                    Ok(told) => proven.push(Proven { remedy, told }),
                     Err(reason) => left_out.push(FixLeftOut { name: remedy.name.to_owned(), reason }),
                 }
             }
@@ -215,9 +212,7 @@ impl Fix<'_> {
         let ran: RefCell<BTreeMap<Vec<usize>, Trial>> = RefCell::default();
         let missing = (report.baseline.peak_reserved_bytes + report.margin_bytes).saturating_sub(report.capacity_bytes);
         let told: Vec<FixRemedy> = proven.iter().map(|proven| proven.told.clone()).collect();
-        let excludes = |a: usize, b: usize| {
-            proven[a].remedy.excludes(proven[b].remedy) || conflict(&proven[a].facts.lines, &proven[b].facts.lines)
-        };
+        let excludes = |a: usize, b: usize| proven[a].remedy.excludes(proven[b].remedy);
         let run = |set: &[usize], is_enlarged: bool| -> Result<Trial, Failure> {
             let names: Vec<_> = set.iter().map(|&index| proven[index].remedy.name).collect();
             let trial = self.trials.run(&names, is_enlarged, &self.trials.scratch.path().join("set.pickle"))?;
@@ -336,16 +331,6 @@ fn outcome(trial: &Trial) -> String {
         RunStatus::OutOfMemory => run.ooms.last().map_or_else(|| "out of memory".to_owned(), out_of_memory),
         _ => run.message.clone().unwrap_or_default(),
     }
-}
-
-/// Returns true if two remedies write the same statement anew.
-fn conflict(a: &[RemedyEdit], b: &[RemedyEdit]) -> bool {
-    let is_rewritten = |edit: &&RemedyEdit| edit.place == EditPlace::Instead;
-    a.iter().filter(is_rewritten).any(|one| {
-        b.iter()
-            .filter(is_rewritten)
-            .any(|other| (&one.file, one.line) == (&other.file, other.line) && one.text != other.text)
-    })
 }
 
 fn at_peak(opened: &Opened, device: &Device, timeline: &Timeline) -> Vec<FixShare> {

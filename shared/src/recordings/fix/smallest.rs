@@ -1,10 +1,11 @@
 //! Searches for the fewest and cheapest remedies that fit together, with few runs.
 //!
 //! Remedies are put in order: those that change the mathematics last, then by slowdown, then by what they save, the most
-//! first. Of those up to a slowdown, if some fit alone, the mildest of them is the answer. Otherwise the shortest beginning
-//! of the order that fits is found by bisection, starting from a guess by the sum of the savings: its last remedy is needed, and all others are
-//! cheaper. The same search among those others, with the needed ones fixed, finds the next needed one, until those that
-//! are needed fit. At last, milder remedies take the place of those that exclude them, where that is enough.
+//! first. Of those up to a slowdown, if some fit alone, the mildest of them is the answer. Otherwise the shortest
+//! beginning of the order that fits is found by bisection, starting from a guess by the sum of the savings: its last
+//! remedy is needed, and all others are cheaper. The same search among those others, with the needed ones fixed, finds
+//! the next needed one, until those that are needed fit. At last, milder remedies take the place of those that exclude
+//! them, where that is enough.
 //!
 //! Where a further remedy never takes more memory, none of the result can be left out.
 //! With `n` remedies of which `k` are needed and none excludes another it makes about `2k + 1` runs, and at most

@@ -13,7 +13,7 @@ import os
 import re
 
 from ..notices import tried
-from .places import calls, edit, frames, imports_end, own_place, rewritten, statement
+from .places import calls, edit, enclosed, frames, imports_end, own_place, rewritten, statement
 from .optimizers import receiver_rewritten
 
 _BATCH = re.compile(r"((per_?device_?)?(train_?)?(device_?|micro_?|mini_?|local_?)?(batch_?size|bs|batch)(_?per_?gpu)?)$")
@@ -154,7 +154,21 @@ def watch(torch, site, batch):
 
     loader.__init__ = __init__
     if batch.parts > 1:
+        _mind_normalization(torch, site)
         _Gate(torch, site, batch.parts, state).install()
+
+
+def _mind_normalization(torch, site):
+    kind = torch.nn.modules.batchnorm._BatchNorm
+    forward = kind.forward
+
+    @functools.wraps(forward)
+    def told(self, *args, **kwargs):
+        if self.training:
+            site.facts["changes"] = "batch normalization sees smaller batches"
+        return forward(self, *args, **kwargs)
+
+    kind.forward = told
 
 
 def _flag(parser, name):
@@ -222,7 +236,9 @@ class _Gate:
 
     def tell_backward(self):
         place = own_place()
-        self.site.apply("the loss is divided", receiver_rewritten(place, "backward", f"({{}} / {self.parts}).backward"))
+        if self.site.once("backward", place):
+            template = f"({{}} / {self.parts}).backward"
+            self.site.apply("the loss is divided", receiver_rewritten(place, "backward", template))
 
     def wrap(self, owner, name, kind):
         function = getattr(owner, name)
@@ -240,7 +256,8 @@ class _Gate:
                 gate.optimizers.add(id(one))
                 if len(gate.optimizers) > 1:
                     gate.site.refuse("several optimizers step in turn, and each would need a count of its own")
-            tried(None, gate.tell, node, kind)
+            if gate.site.once(name, node):
+                tried(None, gate.tell, node, name, kind)
             if (gate.passes + (kind == "before")) % gate.parts:
                 is_norm = name == "clip_grad_norm_"
                 return gate.torch.zeros(()) if is_norm else None
@@ -253,26 +270,28 @@ class _Gate:
         setattr(owner, name, call)
 
     def node(self, name):
-        """Returns (place, statement) if the user's own line makes this call itself."""
+        """Returns the place if the user's own line makes this call itself."""
         frame = next(frames(), None)
         place = (frame.f_code.co_filename, frame.f_lineno) if frame is not None else None
         found = statement(*place) if place else None
         is_simple = isinstance(found, (ast.Expr, ast.Assign))
-        return (place, found) if is_simple and calls(found, name) else None
+        return place if is_simple and calls(found, name) else None
 
-    def tell(self, where, kind):
-        (file, line), node = where
-        top = imports_end(file)
-        counter = edit((file, top), "before", "PASSES = [0]  # of forward and backward, since the start")
+    def tell(self, place, name, kind):
         condition = f"PASSES[0] % {self.parts} == 0" if kind != "before" else f"(PASSES[0] + 1) % {self.parts} == 0"
-        text = ast.unparse(node)
-        if isinstance(node, ast.Assign):
-            text = f"{ast.unparse(node.targets[0])} = {ast.unparse(node.value)} if {condition} else torch.zeros(())"
-        else:
-            text = f"if {condition}:\n    {text}"
-        if kind == "step":
-            text = f"PASSES[0] += 1\n{text}"
-        self.site.apply(f"line {line}: each {self.parts} passes", counter, edit((file, line), "instead", text))
+
+        def wrap(body):
+            tree = ast.parse(f"if {condition}:\n    pass")
+            if isinstance(body[0], ast.Assign):
+                tree = ast.parse(f"x = y if {condition} else torch.zeros(())")
+                tree.body[0].targets, tree.body[0].value.body = body[0].targets, body[0].value
+            else:
+                tree.body[0].body = body
+            return tree.body
+
+        counter = edit((place[0], imports_end(place[0])), "before", "PASSES = [0]  # of forward and backward so far")
+        before = "PASSES[0] += 1" if kind == "step" else ""
+        self.site.apply(f"line {place[1]}: each {self.parts} passes", counter, enclosed(place, name, before, wrap))
 
 
 def remedy(torch, site):

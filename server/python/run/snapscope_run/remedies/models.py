@@ -238,11 +238,10 @@ def _scale(torch, site):
 
 
 def _tell(site, name, template, then=None):
-    one = receiver_rewritten(own_place(), name, template, is_argument=then is not None)
-    if one is not None and then is not None:
-        indent = one["text"][: len(one["text"]) - len(one["text"].lstrip())]
-        one["text"] += f"\n{indent}{then}"
-    site.apply("the loss is scaled", one)
+    place = own_place()
+    if site.once(name, place):
+        edit = receiver_rewritten(place, name, template, then)
+        site.apply("the loss is scaled", edit)
 
 
 @_on_model("bf16-weights")

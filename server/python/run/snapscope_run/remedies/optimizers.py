@@ -124,23 +124,21 @@ def _of_torch(name):
     return find
 
 
-def receiver_rewritten(place, name, template, is_argument=False):
+def receiver_rewritten(place, name, template, then=None):
     """Returns an edit of a call `RECEIVER.NAME(…)`, whose function becomes the template, filled with the receiver.
 
-    With `is_argument`, the receiver becomes the first argument. None if the call is not there.
+    With a statement `then` behind it, the receiver becomes the first argument. None if the call is not there.
     """
 
     def change(call):
         receiver = ast.unparse(call.func.value)
         call.func = ast.parse(template.format(f"({receiver})"), mode="eval").body
-        if is_argument:
+        if then is not None:
             call.args.insert(0, ast.parse(receiver, mode="eval").body)
 
     node = statement(*place) if place else None
-    found = calls(node, name) if node is not None and not hasattr(node, "body") else []
-    if not found or not isinstance(found[0].func, ast.Attribute):
-        return None
-    return rewritten(place, name, change)
+    found = calls(node, name) if node is not None else []
+    return rewritten(place, name, change, then) if found and isinstance(found[0].func, ast.Attribute) else None
 
 
 def on_step(torch, function):

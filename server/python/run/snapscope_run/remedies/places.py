@@ -8,6 +8,10 @@ import sys
 from .. import lines
 
 
+# Longest line of a statement that is written anew.
+_LONGEST = 100
+
+
 class Site:
     """What one remedy has changed, with the lines that change the same in the user's files."""
 
@@ -18,6 +22,7 @@ class Site:
         self.facts = {"applied": [], "lines": [], "refused": None, "settings": False, "moved_bytes": 0, "flops": 0, "more_flops": 0}
         self.name = name
         self.totals = {}
+        self.told = set()
 
     @property
     def is_settled(self):
@@ -31,6 +36,12 @@ class Site:
         for one in edits:
             if one is not None and one not in self.facts["lines"]:
                 self.facts["lines"].append(one)
+
+    def once(self, *key):
+        """Returns true the first time that it is asked for a key: a place is written anew once."""
+        is_new = key not in self.told
+        self.told.add(key)
+        return is_new
 
     def refuse(self, reason):
         """Says why the run does not prove this remedy; the first reason counts."""
@@ -98,30 +109,76 @@ def edit(place, where, text):
 
     The lines get the indentation of the statement. None if the place is not known.
     """
-    if place is None:
-        return None
-    file, line = place
-    node = statement(file, line)
+    node = statement(*place) if place is not None else None
     if node is None:
         return None
-    first = linecache.getline(file, node.lineno)
+    first = linecache.getline(place[0], node.lineno)
     indent = first[: len(first) - len(first.lstrip())]
     text = "\n".join(indent + part if part else part for part in text.split("\n"))
-    return {"file": file, "line": node.lineno, "last": node.end_lineno, "where": where, "text": text}
+    return {"file": place[0], "line": node.lineno, "last": node.end_lineno, "where": where, "text": text}
 
 
-def rewritten(place, name, change):
+# Statements that are written anew, by file and line: the edit, which several remedies share, and its syntax tree.
+_anew = {}
+
+
+def rewritten(place, name, change, then=None):
     """Returns an edit that rewrites the call of a function in the statement at a place; None if it is not there.
 
-    `change` gets the node of the call and changes it.
+    `change` gets the node of the call and changes it; the statement `then` goes behind that of the call.
     """
+    found = _current(place, name)
+    if found is None:
+        return None
+    one, tree = found
+    change(calls(tree, name)[0])
+    if then is not None:
+        _insert(tree, name, ast.parse(then).body)
+    return _renewed(place, one, tree)
+
+
+def enclosed(place, name, before, wrap):
+    """Returns an edit that puts statements before the one at a place, which `wrap` changes; None without that call."""
+    found = _current(place, name)
+    if found is None:
+        return None
+    one, tree = found
+    tree.body = [*ast.parse(before).body, *wrap(tree.body)]
+    return _renewed(place, one, tree)
+
+
+def _current(place, name):
     node = statement(*place) if place is not None else None
     if node is None or hasattr(node, "body") or not calls(node, name):
         return None
-    # Parsed anew, because the tree is shared.
-    fresh = ast.parse(_dedented(place[0], node)).body[0]
-    change(calls(fresh, name)[0])
-    return edit(place, "instead", ast.unparse(fresh))
+    key = place[0], node.lineno
+    if key not in _anew:
+        _anew[key] = edit(place, "instead", ""), ast.parse(_dedented(place[0], node))
+    return _anew[key]
+
+
+def _renewed(place, one, tree):
+    one["text"] = edit(place, "instead", "\n".join(map(_text, ast.fix_missing_locations(tree).body)))["text"]
+    return one
+
+
+def _insert(tree, name, statements):
+    """Inserts statements behind the innermost one that calls a function."""
+    for node in ast.walk(tree):
+        for index, one in enumerate(getattr(node, "body", ())):
+            if not hasattr(one, "body") and calls(one, name):
+                node.body[index + 1 : index + 1] = statements
+                return
+
+
+def _text(node):
+    """Returns the source of a statement, with an argument a line where it would be long."""
+    text = ast.unparse(node)
+    call = getattr(node, "value", None)
+    if len(text) <= _LONGEST or not isinstance(call, ast.Call):
+        return text
+    head = text[: -len(ast.unparse(call))] + ast.unparse(call.func)
+    return "\n    ".join([f"{head}(", *(f"{ast.unparse(one)}," for one in (*call.args, *call.keywords))]) + "\n)"
 
 
 def _dedented(file, node):

@@ -56,8 +56,10 @@ def install(torch, sites):
             if site.is_settled:
                 continue
             wanted = choose(torch, name, site, given)
-            if wanted is None or (wanted and all(given.get(key) == value for key, value in wanted.items())):
-                site.refuse(f"{kind} of the script sets it already, or cannot")
+            if wanted is None:
+                site.refuse(f"{kind} of the script has another choice for this")
+            elif wanted and all(given.get(key) == value for key, value in wanted.items()):
+                site.refuse(f"{kind} of the script sets it already")
             elif wanted:
                 change(wanted)
                 site.facts["settings"] = True
