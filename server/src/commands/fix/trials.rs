@@ -17,7 +17,7 @@ use shared::job::{Card, Cards};
 use super::remedies::Remedy;
 use crate::Failure;
 use crate::commands::host::kib_of;
-use crate::commands::run::{last_line, weight};
+use crate::commands::run::{lines_of, weight};
 use crate::snapshot_file::Opened;
 
 /// Variables with the settings of the allocator: the current one, and that of PyTorch before 2.9, which all versions read.
@@ -94,11 +94,18 @@ impl Trials<'_> {
         });
         let _ = child.wait();
         let report: Option<RunsReport> = document.ok().and_then(|text| serde_json::from_str(&text).ok());
-        let said = || last_line(&mut said).unwrap_or_default();
-        let runs = report.ok_or_else(said).map(|report| report.runs);
-        let runs = runs.map_err(|said| Failure::new(said, "check the command with `snapscope run`"))?;
-        let run = runs.into_iter().max_by_key(|run| (weight(run.status), run.peak_reserved_bytes));
-        let run = run.expect("a verdict is that of a run");
+        let report = report.ok_or_else(|| {
+            // Its last line is the hint.
+            let error =
+                lines_of(&mut said).into_iter().rev().find_map(|line| line.strip_prefix("error: ").map(str::to_owned));
+            Failure::new(error.unwrap_or_default(), "check the command with `snapscope run`")
+        })?;
+        let run = report.runs.into_iter().max_by_key(|run| (weight(run.status), run.peak_reserved_bytes));
+        let mut run = run.expect("a verdict is that of a run");
+        if let Some(message) = run.message.as_mut().filter(|message| message.contains("exit status")) {
+            // A program that refuses its arguments says so and raises nothing.
+            message.extend(lines_of(&mut said).last().map(|line| format!(": {line}")));
+        }
         let curve = if run.snapshot.is_some() { curve(output) } else { None }.unwrap_or_default();
         Ok(Trial { run, curve })
     }

@@ -85,16 +85,16 @@ impl Trials {
         let mut run = page::decisive(&ran).cloned().expect("a verdict is that of a run");
         if let Some(message) = run.message.as_mut().filter(|message| message.contains("exit status")) {
             // A program that refuses its arguments says so and raises nothing.
-            message.extend(last_line(&mut said).map(|line| format!(": {}", cut(&line, MOST_LINE))));
+            message.extend(lines_of(&mut said).last().map(|line| format!(": {}", cut(line, MOST_LINE))));
         }
         Ok(run)
     }
 }
 
-/// Returns the last line that a command printed; `None` if it printed none or it cannot be read back.
-pub(in crate::commands) fn last_line(said: &mut File) -> Option<String> {
+/// Returns the lines that a command printed, without blank ones; none if they cannot be read back.
+pub(in crate::commands) fn lines_of(said: &mut File) -> Vec<String> {
     let mut bytes = Vec::new();
-    said.rewind().and_then(|()| said.read_to_end(&mut bytes)).ok()?;
+    let _ = said.rewind().and_then(|()| said.read_to_end(&mut bytes));
     let text = String::from_utf8_lossy(&bytes);
-    text.lines().map(str::trim).rfind(|line| !line.is_empty()).map(str::to_owned)
+    text.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned).collect()
 }

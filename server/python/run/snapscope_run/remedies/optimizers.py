@@ -2,6 +2,7 @@
 
 import ast
 import functools
+import importlib.util
 import inspect
 import sys
 import types
@@ -66,24 +67,30 @@ def _fused(torch, site):
     _keyword(site, torch, "fused", True, ("foreach",))
 
 
-def _replace(find, **added):
-    """Returns a remedy that makes another optimizer in place of Adam and AdamW."""
+def _replace(text):
+    """Returns a remedy that makes another optimizer in place of Adam and AdamW; it is imported when it is made."""
+    module, name_of_other = text.rsplit(".", 1)
+    package = module.split(".")[0] if not module.startswith("torch") else None
 
     def remedy(torch, site):
+        if package is not None and importlib.util.find_spec(package) is None:
+            return site.refuse(f"{package} is not installed (pip install {package})")
+        if package is None and not hasattr(torch.optim, name_of_other):
+            return site.refuse(f"this PyTorch has no torch.optim.{name_of_other}")
+
         def make(name):
             def __new__(kind, *args, **kwargs):
                 if kind.__name__ != name or site.is_settled and site.facts["settings"]:
                     return object.__new__(kind)
-                other, text = find(torch)
+                other = getattr(importlib.import_module(module), name_of_other)
                 known = inspect.signature(other.__init__).parameters
                 kept = {key: value for key, value in kwargs.items() if key in known}
                 place = own_place()
-                made = other(*args, **kept, **added)
+                made = other(*args, **kept)
 
                 def change(call):
                     call.func = ast.parse(text, mode="eval").body
                     call.keywords = [one for one in call.keywords if one.arg is None or one.arg in known]
-                    call.keywords += [ast.keyword(key, ast.Constant(value)) for key, value in added.items()]
 
                 site.apply(_named(place, made), _imported(place, text), rewritten(place, name, change))
                 return made
@@ -93,35 +100,12 @@ def _replace(find, **added):
         for kind in (torch.optim.Adam, torch.optim.AdamW):
             kind.__new__ = staticmethod(make(kind.__name__))
 
-    def guarded_remedy(torch, site):
-        try:
-            find(torch)
-        except (ImportError, AttributeError) as error:
-            return site.refuse(f"{error}; install it to try this")
-        remedy(torch, site)
-
-    return guarded_remedy
+    return remedy
 
 
 def _imported(place, text):
     module = text.split(".")[0]
     return edit(place, "before", f"import {module}") if module != "torch" else None
-
-
-def _of_bitsandbytes(name):
-    def find(torch):
-        import bitsandbytes
-
-        return getattr(bitsandbytes.optim, name), f"bitsandbytes.optim.{name}"
-
-    return find
-
-
-def _of_torch(name):
-    def find(torch):
-        return getattr(torch.optim, name), f"torch.optim.{name}"
-
-    return find
 
 
 def receiver_rewritten(place, name, template, then=None):
@@ -278,8 +262,8 @@ REMEDIES = {
     "fused": _fused,
     "gradients-early": _gradients_early,
     "step-in-backward": _step_in_backward,
-    "adam-8bit": _replace(_of_bitsandbytes("AdamW8bit")),
-    "paged-adam-8bit": _replace(_of_bitsandbytes("PagedAdamW8bit")),
-    "adafactor": _replace(_of_torch("Adafactor")),
-    "sgd": _replace(_of_torch("SGD")),
+    "adam-8bit": _replace("bitsandbytes.optim.AdamW8bit"),
+    "paged-adam-8bit": _replace("bitsandbytes.optim.PagedAdamW8bit"),
+    "adafactor": _replace("torch.optim.Adafactor"),
+    "sgd": _replace("torch.optim.SGD"),
 }
