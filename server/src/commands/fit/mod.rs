@@ -27,6 +27,7 @@ use crate::recording::sweep::{FitError, fit};
 use crate::units;
 use script::Script;
 use template::Template;
+pub(super) use template::has_placeholder;
 
 /// The options of `snapscope fit`.
 #[derive(Debug, Clone, Args)]

@@ -150,14 +150,17 @@ impl<'a> Script<'a> {
             return Err(Stop::Interrupted);
         }
         let probe = self.probe(first, &run);
-        self.display.line(&format!("{label} · {}", outcome(&probe)));
         if let Some(failure) = &probe.failure
             && first == least
             && self.runs.is_empty()
         {
             let message = format!("{} {label}: {failure}", self.name);
-            return Err(Stop::Failure(Failure::new(message, "run this command by itself until it works")));
+            return Err(Stop::Failure(Failure::new(
+                message,
+                "run it with this value by `snapscope run`, which shows what it prints",
+            )));
         }
+        self.display.line(&format!("{label} · {}", outcome(&probe)));
         self.memory_bytes = self.memory_bytes.or(Some(run.capacity_bytes).filter(|&total| total > 0));
         if fits(&probe) {
             self.first_steps.get_or_insert(run.steps);
@@ -178,7 +181,7 @@ impl<'a> Script<'a> {
             }
             (RunStatus::Fits, Some(RunStop::Signal)) => Some(format!("a signal ended it after {steps}")),
             (RunStatus::Fits, _) if run.steps < expected => {
-                Some(format!("it ended after {steps}, and with a smaller value it made {expected}; it may lack data"))
+                Some(format!("it ended after {steps} where a smaller value made {expected}, perhaps for lack of data"))
             }
             _ => None,
         };
