@@ -94,9 +94,9 @@ impl FitArgs {
         let display = Display::new(self.json, None);
         let found = Script::new(template, script_name(&self.command), trials, &display).search();
         display.finish();
-        let (report, failure) = found?;
+        let (report, is_interrupted) = found?;
         let text = if self.json { document(&report) } else { page(&report, None, self.steps) };
-        Ok(Output::without(failure.as_slice(), text, 0))
+        Ok(Output { status: if is_interrupted { Failure::EXIT_STATUS } else { 0 }, ..text.into() })
     }
 
     fn of_config(&self, config: &Path) -> Result<String, Failure> {
