@@ -64,8 +64,8 @@ pub struct FitArgs {
     #[arg(long)]
     json: bool,
 
-    /// A command with {} or a range such as {1..64} in place of the value to find, instead of a config; with a second
-    /// one, the largest value for each value of that
+    /// A command with {} or a quoted range such as '{1..64}' in place of the value to find, instead of a config; with a
+    /// second one, the largest value for each value of that
     #[arg(last = true, value_name = "COMMAND", conflicts_with = "config")]
     command: Vec<OsString>,
 }
