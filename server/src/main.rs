@@ -83,7 +83,8 @@ enum Command {
         seconds: u64,
     },
 
-    /// Find the largest batch of a training config, or value of a script's argument, that fits in a GPU's memory
+    /// Find the largest batch that fits in a GPU's memory, for a script or a training config
+    #[command(override_usage = "snapscope fit [OPTIONS] <CONFIG>\n       snapscope fit [OPTIONS] -- <COMMAND>...")]
     Fit(Box<FitArgs>),
 
     /// Try remedies on a training, and tell what makes it fit a GPU and what each costs

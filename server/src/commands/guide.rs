@@ -43,7 +43,7 @@ const GROUPS: &[(&str, &[(&str, &str)])] = &[
         "Training configs, without a script",
         &[
             ("repro", "snapscope repro config.toml -o snapshot.pickle"),
-            ("fit", "snapscope fit config.toml"),
+            ("fit", "snapscope fit -- python train.py --batch-size {}\n  snapscope fit config.toml"),
             ("sweep", "snapscope sweep config.toml --batch 1,2,4"),
             ("cards", "snapscope cards"),
         ],

@@ -11,8 +11,7 @@ use actix_web::middleware::Next;
 use actix_web::web::Data;
 use actix_web::{Error, HttpMessage as _, ResponseError as _};
 
-use crate::serve::access_right::Access;
-use crate::serve::client::Client;
+use crate::serve::access_right::{Access, Client};
 use crate::serve::login;
 use crate::serve::site::Site;
 use crate::serve::state::State;

@@ -1,4 +1,6 @@
-//! Defines the access rights of routes.
+//! Defines the access rights of routes, and whose requests are counted.
+
+use std::net::IpAddr;
 
 /// Access right of a route, which also decides how requests are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,3 +22,7 @@ pub(crate) enum Access {
     /// Holders of the deletion token of one link, which the handler checks.
     OwnToken,
 }
+
+/// The client of a request, for handlers that count clients.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Client(pub(crate) IpAddr);

@@ -22,8 +22,7 @@ use ipnet::IpNet;
 use shared::api::ErrorCode;
 
 use crate::config::ServeConfig;
-use crate::serve::access_right::Access;
-use crate::serve::client::Client;
+use crate::serve::access_right::{Access, Client};
 use crate::serve::error::ApiError;
 use crate::serve::session::{Key, bearer};
 

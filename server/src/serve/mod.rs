@@ -17,7 +17,6 @@ mod api;
 mod app;
 mod asset;
 mod asset_file;
-mod client;
 mod connections;
 mod document;
 mod error;

@@ -10,7 +10,7 @@ use shared::api::GalleryRow;
 use crate::config::ServeConfig;
 use crate::database::{Database, Result};
 use crate::jobs::worker::Context;
-use crate::serve::client::Client;
+use crate::serve::access_right::Client;
 use crate::serve::feeds::Feeds;
 use crate::serve::guard::Guard;
 use crate::serve::kept::Kept;

@@ -177,6 +177,15 @@ impl Card {
         }
     }
 
+    /// Returns the card that these bytes are the memory of, or nearly: a context and other processes may take a part.
+    ///
+    /// A size that no named card has makes a custom one; `None` if it is too small or too large for one.
+    pub fn of_memory(bytes: u64) -> Option<Self> {
+        let has = |card: &Self| card.memory_bytes >= bytes && card.memory_bytes - bytes <= card.memory_bytes / 16;
+        let named = Self::all().filter(has).min_by_key(|card| card.memory_bytes);
+        named.or_else(|| Self::named(&format!("custom:{}MiB", bytes / MIB)).ok())
+    }
+
     fn from_row(row: &Row) -> Self {
         let (major, minor) = row.capability;
         Self {
@@ -353,6 +362,14 @@ mod tests {
             "2x custom:47.5GB:9.0,l4-24gb",
             &[47_500_000_000, 47_500_000_000, 22_563 * MIB],
         );
+    }
+
+    #[test]
+    fn memory_tells_the_card() {
+        let name = |bytes| Card::of_memory(bytes).map(|card| card.name);
+        let names = [14_930 * MIB, 14_400 * MIB, 80_500 * MIB, 60_000 * MIB, 2 * MIB].map(name);
+        let names = names.each_ref().map(|name| name.as_deref());
+        assert_eq!(names, [Some("t4-16gb"), Some("t4-16gb"), Some("h100-80gb"), Some("custom:60000MiB"), None]);
     }
 
     #[test]

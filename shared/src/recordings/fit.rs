@@ -13,10 +13,21 @@ pub fn answer(report: &FitReport) -> String {
     match (report.batch, &report.variable) {
         (Some(batch), None) => format!("Batch {} is the largest that fits", count(batch)),
         (None, None) => "No batch fits".to_owned(),
-        (Some(batch), Some(_)) => format!("{} is the largest that fits", named(report, batch)),
+        (Some(batch), Some(_)) => of_script(report, batch),
         (None, Some(_)) => {
             format!("{} does not fit", named(report, report.probes.first().map_or(1, |probe| probe.batch)))
         }
+    }
+}
+
+/// Answers for a script, whose search may have ended early or for another reason than memory.
+fn of_script(report: &FitReport, largest: u64) -> String {
+    let name = named(report, largest);
+    match next_failing(&report.probes, report.batch) {
+        Some(next) if next.batch > largest + 1 => format!("{name} fits, and {} does not", named(report, next.batch)),
+        Some(next) if next.failure.is_some() => format!("{name} is the largest that the script runs with, and it fits"),
+        None if report.limit.is_none() => format!("{name} fits, and nothing larger was tried"),
+        _ => format!("{name} is the largest that fits"),
     }
 }
 
@@ -118,7 +129,7 @@ pub fn notes(report: &FitReport) -> Vec<String> {
     let mut notes = Vec::new();
     if let Some(limit) = report.limit {
         let why = match report.variable {
-            Some(_) => "ends the range, and nothing larger was tried",
+            Some(_) => "ends the range",
             None => "is the largest that this program accepts for this config",
         };
         notes.push(format!("{} {why}", named(report, limit)));

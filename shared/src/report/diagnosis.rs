@@ -5,10 +5,11 @@ use super::headline::headline;
 use crate::analysis::{
     self, Advice, AdviceStep, BudgetSource, Category, ClassTotal, Confidence, FindingCode, FindingsConfig, GrowthClass,
     Kept, LONGEST_TITLE, Label, RunKind, SourceLine, Study, finding_parts, finding_target, findings_of, part_text,
-    recorded_capacity, until_full,
+    recorded_capacity, script_of, until_full,
 };
 use crate::base::Severity;
-use crate::trace::Trace;
+use crate::job::Card;
+use crate::trace::{Accelerator, Trace};
 use serde::{Deserialize, Serialize};
 
 /// Device of findings about host memory.
@@ -259,11 +260,35 @@ pub struct DiagnosisConfig {
 
 /// Diagnoses the studied devices of a trace.
 pub fn diagnosis(trace: &Trace, studies: &[Study<'_>], config: &DiagnosisConfig) -> Diagnosis {
-    let found = findings_of(trace, studies, &config.findings);
+    let mut found = findings_of(trace, studies, &config.findings);
+    try_remedies(studies, &mut found, config.findings.capacity_bytes);
     let with_steps = studies.iter().filter(|study| study.steps.is_some() || study.growth.steps > 0);
     let findings: Vec<Finding> = found.into_iter().map(|found| finding(trace, studies, found)).collect();
     let runs = studies.iter().map(|study| run_of(trace, study, &findings, config.findings.capacity_bytes));
     Diagnosis { runs: runs.collect(), findings, growth: with_steps.map(|study| growth(trace, study, config)).collect() }
+}
+
+/// Adds a last step to the first finding of a training that ran out of memory or nearly so: the command that tries
+/// remedies on its script.
+fn try_remedies(studies: &[Study<'_>], found: &mut [analysis::Finding], capacity_bytes: Option<u64>) {
+    let is_out = |finding: &&mut analysis::Finding| match finding.code {
+        FindingCode::OutOfMemory => finding.severity == Severity::Error,
+        code => matches!(code, FindingCode::CardNearlyFull | FindingCode::CardTooSmall),
+    };
+    let step = |device| {
+        let study = studies.iter().find(|study| study.device.index == device)?;
+        let is_training = matches!(study.kind, RunKind::Training | RunKind::Forward);
+        let is_cuda = Accelerator::of(study.trace) == Accelerator::Cuda;
+        let capacity = capacity_bytes.or_else(|| recorded_capacity(study.device, study.timeline))?;
+        let (card, script) = (Card::of_memory(capacity)?.name, script_of(study)?);
+        (is_training && is_cuda && script.ends_with(".py")).then(|| {
+            format!("``snapscope fix --card {card} -- python {script}`` tries each remedy on this script and says what it saves.")
+        })
+    };
+    let told = found.iter_mut().filter(is_out).find_map(|finding| step(finding.device).map(|step| (finding, step)));
+    if let Some((finding, step)) = told {
+        finding.advice = std::mem::take(&mut finding.advice).then(&step);
+    }
 }
 
 fn run_of(trace: &Trace, study: &Study<'_>, findings: &[Finding], capacity_bytes: Option<u64>) -> RunOfDevice {

@@ -167,6 +167,14 @@ async fn scripts_run_and_what_is_wrong_is_said() {
     assert!(data["next"][0].as_str().unwrap().contains("train.pickle"), "{data}");
     let (fit, _) = talk.ask("fit", json!({ "command": command, "cards": ["custom:2048MiB", "t4-16gb"] })).await;
     assert!(fit.contains("The smallest card that holds it is t4-16gb"), "{fit}");
+    std::fs::write(
+        talk.folder.path().join("sized.py"),
+        "import sys, torch\nblock = torch.Block(int(sys.argv[1]) << 30)\n",
+    )
+    .unwrap();
+    let command_with = json!(["python3", "sized.py", "{1..2}"]);
+    let (fit, data) = talk.ask("fit", json!({ "command": command_with, "card": "t4-16gb" })).await;
+    assert!(fit.contains("value 2 is the largest that fits on t4-16gb") && data["batch"] == 2, "{fit}");
     let refused = talk.refused("run", json!({ "command": command, "card": "gtx" })).await;
     assert!(refused.contains("gtx") && refused.contains("What to do:"), "{refused}");
     let refused = talk.refused("fit", json!({})).await;

@@ -27,6 +27,7 @@ use crate::recording::sweep::{FitError, fit};
 use crate::units;
 use script::Script;
 use template::Template;
+pub(super) use template::has_placeholder;
 
 /// The options of `snapscope fit`.
 #[derive(Debug, Clone, Args)]
@@ -63,8 +64,8 @@ pub struct FitArgs {
     #[arg(long)]
     json: bool,
 
-    /// A command with {} or a range such as {1..64} in place of the value to find, instead of a config; with a second
-    /// one, the largest value for each value of that
+    /// A command with {} or a quoted range such as '{1..64}' in place of the value to find, instead of a config; with a
+    /// second one, the largest value for each value of that
     #[arg(last = true, value_name = "COMMAND", conflicts_with = "config")]
     command: Vec<OsString>,
 }
@@ -93,9 +94,9 @@ impl FitArgs {
         let display = Display::new(self.json, None);
         let found = Script::new(template, script_name(&self.command), trials, &display).search();
         display.finish();
-        let (report, failure) = found?;
+        let (report, is_interrupted) = found?;
         let text = if self.json { document(&report) } else { page(&report, None, self.steps) };
-        Ok(Output::without(failure.as_slice(), text, 0))
+        Ok(Output { status: if is_interrupted { Failure::EXIT_STATUS } else { 0 }, ..text.into() })
     }
 
     fn of_config(&self, config: &Path) -> Result<String, Failure> {

@@ -51,12 +51,12 @@ impl<'a> Script<'a> {
         Self { template, name, trials, display, runs, memory_bytes, first_steps }
     }
 
-    /// Searches, and returns what was found with the reason if the search was interrupted.
+    /// Searches, and returns what was found, and true if the search was interrupted.
     ///
     /// # Errors
     ///
     /// Returns an error if the smallest value fails for another reason than memory, or if the value changes nothing.
-    pub(super) fn search(mut self) -> Result<(FitReport, Option<Failure>), Failure> {
+    pub(super) fn search(mut self) -> Result<(FitReport, bool), Failure> {
         let ended = match self.template.places.len() {
             1 => self.largest(0, self.range(0, 1..=MOST), None).map(drop),
             _ => self.frontier(),
@@ -64,8 +64,13 @@ impl<'a> Script<'a> {
         let mut report = self.report();
         match ended {
             Err(Stop::Failure(failure)) => return Err(failure),
-            Err(Stop::Interrupted) if self.runs.is_empty() => return Err(interrupted()),
-            Err(Stop::Interrupted) => return Ok((report, Some(interrupted()))),
+            Err(Stop::Interrupted) if self.runs.is_empty() => {
+                return Err(Failure::new("the search was interrupted before its first result", "start it again"));
+            }
+            Err(Stop::Interrupted) => {
+                report.notes.push("the search was interrupted before its end".to_owned());
+                return Ok((report, true));
+            }
             Err(Stop::Level) | Ok(()) => {}
         }
         let probes = report.frontier.as_ref().and_then(|frontier| Some(&frontier.rows.last()?.probes));
@@ -77,7 +82,7 @@ impl<'a> Script<'a> {
             }
             report.notes.push(format!("the peak is the same from {} on", named(&report, from)));
         }
-        Ok((report, None))
+        Ok((report, false))
     }
 
     fn range(&self, place: usize, default: RangeInclusive<u64>) -> RangeInclusive<u64> {
@@ -150,14 +155,17 @@ impl<'a> Script<'a> {
             return Err(Stop::Interrupted);
         }
         let probe = self.probe(first, &run);
-        self.display.line(&format!("{label} · {}", outcome(&probe)));
         if let Some(failure) = &probe.failure
             && first == least
             && self.runs.is_empty()
         {
             let message = format!("{} {label}: {failure}", self.name);
-            return Err(Stop::Failure(Failure::new(message, "run this command by itself until it works")));
+            return Err(Stop::Failure(Failure::new(
+                message,
+                "run it with this value by `snapscope run`, which shows what it prints",
+            )));
         }
+        self.display.line(&format!("{label} · {}", outcome(&probe)));
         self.memory_bytes = self.memory_bytes.or(Some(run.capacity_bytes).filter(|&total| total > 0));
         if fits(&probe) {
             self.first_steps.get_or_insert(run.steps);
@@ -178,7 +186,7 @@ impl<'a> Script<'a> {
             }
             (RunStatus::Fits, Some(RunStop::Signal)) => Some(format!("a signal ended it after {steps}")),
             (RunStatus::Fits, _) if run.steps < expected => {
-                Some(format!("it ended after {steps}, and with a smaller value it made {expected}; it may lack data"))
+                Some(format!("it ended after {steps} where a smaller value made {expected}, perhaps for lack of data"))
             }
             _ => None,
         };
@@ -264,8 +272,4 @@ fn outcome(probe: &FitProbe) -> String {
         (None, Some(_)) => "out of memory".to_owned(),
         (None, None) => format!("{} reserved", bytes(probe.peak_reserved_bytes)),
     }
-}
-
-fn interrupted() -> Failure {
-    Failure::new("the search was interrupted", "start it again to get the whole answer")
 }

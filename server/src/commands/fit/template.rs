@@ -5,6 +5,9 @@ use std::ops::{Range, RangeInclusive};
 
 use crate::Failure;
 
+/// Most bytes of a word that names its placeholder; a longer one is a program or a document.
+const MOST_LABEL: usize = 40;
+
 /// A command with one or two placeholders.
 #[derive(Debug)]
 pub(super) struct Template {
@@ -36,19 +39,25 @@ impl Template {
                 format!("quote it: '{range}'"),
             ));
         }
-        let mut places = Vec::new();
+        let mut places: Vec<Place> = Vec::new();
         for (index, word) in words.iter().enumerate() {
             let Some(text) = word.to_str() else { continue };
             for bytes in placeholders(text) {
                 let range = range(&text[bytes.clone()])?;
                 let option = index.checked_sub(1).and_then(|before| words[before].to_str());
                 let label = match option.filter(|option| option.starts_with('-') && !option.contains('{')) {
+                    _ if text.len() > MOST_LABEL => "value {}".to_owned(),
                     _ if bytes.len() < text.len() => format!("{}{{}}{}", &text[..bytes.start], &text[bytes.end..]),
                     Some(option) => format!("{option} {{}}"),
                     None => "value {}".to_owned(),
                 };
                 places.push(Place { word: index, bytes, range, label });
             }
+        }
+        if let [first, second] = &mut places[..]
+            && first.label == second.label
+        {
+            (first.label, second.label) = ("first {}".to_owned(), "second {}".to_owned());
         }
         match places.len() {
             1 | 2 => Ok(Self { words: words.to_vec(), places }),
@@ -82,6 +91,11 @@ fn expanded(words: &[OsString]) -> Option<String> {
     let mut runs = values.chunk_by(|&before, &after| before.is_some() && after == before.map(|value| value + 1));
     let run = runs.find(|run| run.len() >= 3)?;
     Some(format!("{{{}..{}}}", run[0]?, run[run.len() - 1]?))
+}
+
+/// Returns true if a word has a placeholder.
+pub(in crate::commands) fn has_placeholder(word: &str) -> bool {
+    !placeholders(word).is_empty()
 }
 
 /// Finds the placeholders of a word.
@@ -137,6 +151,7 @@ mod tests {
             &["a.py", "--size=70x8"],
             &["--size={}x{8..16}", "--size={}x{}"],
         );
+        check(&["a.py", "{}", "{}"], &[3, 4], &["a.py", "3", "4"], &["first {}", "second {}"]);
         check(&["a.py", "{'a': 1}", "{x}", "-b{1..4}"], &[3], &["a.py", "{'a': 1}", "{x}", "-b3"], &["-b{}"]);
         assert_eq!(read(&["{16..64}"]).unwrap().places[0].range, Some(16..=64));
     }

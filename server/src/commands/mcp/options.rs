@@ -117,9 +117,10 @@ pub(super) struct ReplayOptions {
 pub(super) struct FitOptions {
     /// Training config (TOML, YAML, JSON, or Hugging Face's config.json): finds the largest batch that fits the card
     pub(super) config: Option<String>,
-    /// Command in place of a config, such as ["python", "train.py"]: finds the smallest card that holds it
+    /// Command in place of a config, such as ["python", "train.py"]: finds the smallest card that holds it, or, with {}
+    /// in place of a value, the largest value that fits the card, and with two the largest first for each second
     pub(super) command: Option<Vec<String>>,
-    /// Virtual GPU such as h100-80gb or custom:48GiB, for a config
+    /// Virtual GPU such as h100-80gb or custom:48GiB, for a config or a command with {}
     pub(super) card: Option<String>,
     /// Cards to choose from, for a command; all known ones if absent
     pub(super) cards: Option<Vec<String>>,

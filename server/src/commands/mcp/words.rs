@@ -23,6 +23,12 @@ impl Words {
         self
     }
 
+    /// Adds a word that is no option.
+    pub(super) fn word(mut self, word: impl Into<OsString>) -> Self {
+        self.0.push(word.into());
+        self
+    }
+
     /// Adds what follows all options.
     pub(super) fn last<W: Into<OsString>>(mut self, words: impl IntoIterator<Item = W>) -> Self {
         self.0.push("--".into());

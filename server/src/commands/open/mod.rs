@@ -3,7 +3,6 @@
 //! `serve/opened/` is its server. It ends once no page holds its event stream and no request came for five seconds; a
 //! reload takes less.
 
-mod browser;
 mod latest;
 mod screen;
 
@@ -11,7 +10,9 @@ pub(super) use screen::memory_line;
 
 use std::fs::File;
 use std::io::{self, Write as _};
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
 use clap::Args;
 use shared::base::file_names::is_of_no_interest;
@@ -102,7 +103,7 @@ impl OpenArgs {
             announce(&opened.address);
             match terminal.forwarding(opened.port) {
                 Some(line) => eprintln!("forward the port from your own machine: {line}"),
-                None if terminal.has_display => browser::show(&opened.address),
+                None if terminal.has_display => show(&opened.address),
                 None => (),
             }
             opened.run().await
@@ -149,6 +150,14 @@ fn check(path: &Path) -> Result<(), Failure> {
 
 pub(super) fn nothing_of_interest() -> Failure {
     Failure::new("the folder has no snapshots and no logs", "choose another folder, or name a file")
+}
+
+/// Asks the desktop to show an address; whoever has no such program opens the printed address by hand.
+fn show(address: &str) {
+    let mut command = Command::new("xdg-open");
+    command.arg(address).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    // An interrupt at the terminal is for this command, not for the browser.
+    let _ = command.process_group(0).spawn();
 }
 
 #[cfg(test)]

@@ -1,6 +1,5 @@
 //! Implements `snapscope peak`, which groups what is alive at the peak, after an event or between two.
 
-mod groups;
 mod page;
 
 use std::path::PathBuf;
@@ -12,8 +11,7 @@ use shared::base::Moment;
 use shared::report::{LiveConfig, LiveGroups, live_groups};
 use shared::trace::Device;
 
-pub(super) use self::groups::group_lines;
-pub(super) use self::page::page;
+pub(super) use self::page::{group_lines, page};
 use super::names::names;
 use super::output::document;
 use super::own::OwnOption;

@@ -70,7 +70,7 @@ impl Search {
         let (least, most) = (*self.values.start(), *self.values.end());
         // Everything up to `low` fits, and nothing from `high` on; the ends are not tried.
         let (mut low, mut high) = (least - 1, most.saturating_add(1));
-        let (mut surpassed, mut is_slow) = (0, false);
+        let (mut surpassed, mut is_slow, mut is_right) = (0, false, false);
         while low + 1 < high {
             let (width, before) = (high - low, low);
             let most_next = if high <= most || low < least { u64::MAX } else { low.saturating_mul(STRIDE) };
@@ -94,7 +94,9 @@ impl Search {
                 high = value
             }
             surpassed += u32::from(estimate.is_some_and(|estimate| estimate <= before + 1));
-            is_slow = high <= most && high - low > width / 2;
+            // The neighbour of an estimate that was right is tried once before the values are halved.
+            let was_right = std::mem::replace(&mut is_right, low == value && estimate == Some(value));
+            is_slow = high <= most && high - low > width / 2 && (was_right || !is_right);
         }
         let mut beyond = low;
         while beyond < most.min(low.saturating_add(1 + self.neighbours)) {

@@ -11,7 +11,7 @@ use tokio::time::timeout;
 
 use super::jobs::find;
 use crate::database::Event;
-use crate::serve::client::Client;
+use crate::serve::access_right::Client;
 use crate::serve::error::ApiError;
 use crate::serve::feeds::Reader;
 use crate::serve::seats::Seat;

@@ -33,7 +33,10 @@ fn a_diagnosis_says_what_was_asked_for_when_memory_was_out() {
     assert!(finding["advice"].as_str().is_some_and(|advice| advice.starts_with(&texts.join(" "))), "{finding}");
     assert!(steps.iter().any(|step| step["kind"] == "try"), "{steps:?}");
     assert!((1..=3).contains(&parts.len()) && parts[0]["bytes"].as_u64() > Some(1 << 30), "{parts:?}");
+    let fix = "snapscope fix --card t4-16gb -- python oomt4.py";
+    assert_eq!((&steps[steps.len() - 1]["value"], &steps[steps.len() - 1]["kind"]), (&fix.into(), &"copy".into()));
     let page = String::from_utf8(run(&["diagnose", &file]).stdout).expect("UTF-8");
+    assert_eq!(page.matches("snapscope fix").count(), 1, "{page}");
     for part in [
         "error on GPU 0: Out of memory: tried to allocate 1.53 GiB, 0.985 GiB free",
         "  1. ",

@@ -3,6 +3,7 @@
 mod children;
 mod ends;
 mod faults;
+mod fit;
 mod verdicts;
 
 use std::path::Path;
@@ -29,13 +30,18 @@ impl Stage {
 
     /// Returns the command `snapscope run` in the folder.
     fn command(&self, options: &[&str]) -> Command {
+        self.named("run", options)
+    }
+
+    /// Returns another command in the folder.
+    fn named(&self, name: &str, options: &[&str]) -> Command {
         let mut command = Command::new(snapscope());
         command
             .current_dir(self.scene.top())
             .env("SNAPSCOPE_VIRTUAL_GPU_LIBRARIES", self.scene.path("virtual-gpu"))
             .env("PYTHONPATH", root().join("tests/data/run/site-packages"))
             .env_remove("SNAPSCOPE_VIRTUAL_GPU_VALUES")
-            .arg("run")
+            .arg(name)
             .args(options);
         command
     }

@@ -9,6 +9,7 @@ use shared::recordings;
 
 use super::question::question;
 use crate::Failure;
+use crate::commands::fit::has_placeholder;
 use crate::commands::mcp::answer::Answer;
 use crate::commands::mcp::maker::Maker;
 use crate::commands::mcp::options::{FitOptions, RunOptions};
@@ -39,20 +40,16 @@ pub(in crate::commands::mcp) fn run(maker: &Maker, options: &RunOptions) -> Resu
     }))
 }
 
-/// Finds the largest batch of a config, or the smallest card for a command.
+/// Finds the largest batch of a config, the largest value of a command's placeholder, or the smallest card for a command.
 pub(in crate::commands::mcp) fn fit(maker: &Maker, options: &FitOptions) -> Result<Answer, Failure> {
-    let FitOptions { config: training, command, card, cards, steps, seq_len, folder } = options;
+    let FitOptions { config: training, command, cards, steps, seq_len, folder, .. } = options;
     let folder = existing(folder.as_deref())?;
     match (training, command) {
         (Some(training), None) => {
-            let steps = steps.unwrap_or(STEPS);
-            let words = Words::default().option("card", card.as_ref()).option("steps", Some(steps));
-            let words = words.option("seq-len", seq_len.as_ref()).flag("json", Some(true)).last([training]);
-            let report: FitReport = maker.document(&folder, words.behind("fit"))?;
-            let mut text = format!("{} on {}\n", recordings::answer(&report), report.card);
-            recordings::proof(&report, steps).iter().for_each(|row| text += &format!("{}\n", row.join(" ")));
-            recordings::notes(&report).iter().for_each(|note| text += &format!("{note}\n"));
-            Ok(Answer::new(text, &report))
+            searched(maker, &folder, options, |words| words.option("seq-len", seq_len.as_ref()).word(training))
+        }
+        (None, Some(command)) if command.iter().any(|word| has_placeholder(word)) => {
+            searched(maker, &folder, options, |words| words.last(command))
         }
         (None, Some(command)) => {
             let cards = cards.as_ref().map(|cards| cards.join(","));
@@ -72,6 +69,26 @@ pub(in crate::commands::mcp) fn fit(maker: &Maker, options: &FitOptions) -> Resu
             "pass `config` or `command`, and not both",
         )),
     }
+}
+
+/// Searches for the largest value of what the words name.
+fn searched(
+    maker: &Maker,
+    folder: &Path,
+    FitOptions { card, steps, .. }: &FitOptions,
+    of: impl Fn(Words) -> Words,
+) -> Result<Answer, Failure> {
+    let steps = steps.unwrap_or(STEPS);
+    let words = Words::default().option("card", card.as_ref()).option("steps", Some(steps)).flag("json", Some(true));
+    let report: FitReport = maker.document(folder, of(words).behind("fit"))?;
+    let mut text = format!("{} on {}\n", recordings::answer(&report), report.card);
+    let rows = match recordings::frontier(&report, steps) {
+        Some(table) => [table.head].into_iter().chain(table.rows).collect(),
+        None => recordings::proof(&report, steps),
+    };
+    rows.iter().for_each(|row| text += &format!("{}\n", row.join(" ")));
+    recordings::notes(&report).iter().for_each(|note| text += &format!("{note}\n"));
+    Ok(Answer::new(text, &report))
 }
 
 fn existing(folder: Option<&Path>) -> Result<PathBuf, Failure> {
