@@ -4,6 +4,7 @@ mod children;
 mod ends;
 mod faults;
 mod fit;
+mod fix;
 mod verdicts;
 
 use std::path::Path;

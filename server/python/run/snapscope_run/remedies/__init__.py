@@ -32,5 +32,5 @@ class Remedies:
             if count > 1 and not site.facts["applied"] and not site.facts["refused"]:
                 site.refuse("nothing in the script could be changed")
         if failures and self.sites:
-            next(iter(self.sites.values())).refuse("; ".join(failures.values()))
+            next(iter(self.sites.values())).refuse(f"it failed: {'; '.join(failures.values())}")
         return any(site.facts["refused"] for site in self.sites.values())

@@ -1,0 +1,148 @@
+//! Tests `snapscope fix` with a command: each remedy is proven, and what it prints does the same when it is pasted.
+
+use std::process::Command;
+
+use serde_json::{Value, json};
+use testkit::server::{root, snapscope};
+
+use super::{Ran, Stage};
+
+/// Takes 1 GiB for the model, 256 MiB for each sample, and 1 GiB at each step, which could do without.
+const TRAINING: &str = "\
+import argparse
+
+import torch
+
+BATCH = 8
+
+
+class Layer(torch.nn.Module):
+    def __init__(self):
+        self.weight = torch.Block(1 << 30)
+        self.weight.requires_grad = True
+
+    def forward(self, size):
+        return torch.Block(size)
+
+
+def train(steps):
+    model = Layer()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    for step in range(steps):
+        loss = torch.Tensor()
+        kept = model(BATCH << 28)
+        loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+        del kept
+
+
+train(100)
+";
+
+fn fix(stage: &Stage, options: &[&str]) -> Ran {
+    Ran::of(&stage.named("fix", options).args(["--", "python3", "train.py"]).output().expect("the command to start"))
+}
+
+fn report(stage: &Stage, options: &[&str]) -> Value {
+    let ran = fix(stage, &[options, &["--json"]].concat());
+    assert_eq!((ran.status, &ran.text), (Some(0), &ran.stdout), "one document and nothing else");
+    serde_json::from_str(&ran.stdout).expect("one document")
+}
+
+fn remedy<'a>(report: &'a Value, name: &str) -> &'a Value {
+    let remedies = report["remedies"].as_array().expect("a list");
+    remedies.iter().find(|remedy| remedy["name"] == name).unwrap_or_else(|| panic!("{name} is missing: {report:#}"))
+}
+
+#[test]
+fn the_cheapest_that_fits_is_proven_on_the_card() {
+    let stage = Stage::new(TRAINING);
+    let report = report(&stage, &["--card", "custom:4GiB"]);
+    assert_eq!(report["baseline"]["peak_reserved_bytes"], 4_u64 << 30);
+    assert_eq!(report["baseline"]["fits"], false);
+    assert_eq!(remedy(&report, "foreach-off")["saves_bytes"], 1_u64 << 30);
+    assert_eq!(
+        remedy(&report, "foreach-off")["lines"][1],
+        "    optimizer = torch.optim.SGD(model.parameters(), lr=0.1, foreach=False)"
+    );
+    assert_eq!(remedy(&report, "microbatch-2")["peak_reserved_bytes"], 3_u64 << 30);
+    assert_eq!(report["smallest_set"], json!(["foreach-off"]));
+    assert_eq!(report["together"]["peak_reserved_bytes"], 3_u64 << 30);
+    assert_eq!(report["largest_batch"], 11, "2.75 GiB beside the model, of a card that is smaller by the margin");
+    assert!(stage.snapshots().is_empty(), "snapshots are dropped");
+    let ran = fix(&stage, &["--card", "custom:4GiB"]);
+    ran.check(
+        0,
+        &["It needs 4.00 GiB and custom:4GiB has 3.50 GiB: with foreach-off it fits, 3.00 GiB; largest batch 11"],
+    );
+    ran.check(0, &["add\n  # train.py, instead of line 19:\n      optimizer = torch.optim.SGD(model.parameters()"]);
+}
+
+/// The lines of each remedy, and of the smallest set on a card that is too small, do the same in a plain run.
+#[test]
+fn what_is_printed_does_what_was_tried() {
+    let stage = Stage::new(TRAINING);
+    let mut check = Command::new("python3");
+    check.arg(root().join("tests/oracle/fix.py")).arg(snapscope()).args(["python3", "train.py"]);
+    check.envs(stage.named("fix", &[]).get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let ran = Ran::of(&check.current_dir(stage.scene.top()).output().expect("python3"));
+    let equal = ["foreach-off", "microbatch-2", "microbatch-4", "microbatch-8"].map(|name| format!("equal  {name}"));
+    ran.check(0, &equal.each_ref().map(String::as_str));
+    assert!(!ran.text.contains("DIFFERS") && ran.text.contains("fits  custom:"), "{}", ran.text);
+}
+
+#[test]
+fn one_remedy_leaves_its_snapshot() {
+    let stage = Stage::new(TRAINING);
+    let ran = fix(&stage, &["--card", "custom:4GiB", "--try", "foreach-off+microbatch-2"]);
+    ran.check(0, &["peak reserved   2.00 GiB  of 4.00 GiB: it fits so far"]);
+    assert_eq!(stage.snapshots(), ["train.foreach-off+microbatch-2.pickle"]);
+    let ran = fix(&stage, &["--try", "magic"]);
+    ran.check(2, &["there is no remedy `magic`", "use names of the table: expandable-segments, "]);
+}
+
+#[test]
+fn a_batch_is_where_the_knob_says() {
+    let script = TRAINING.replace("BATCH", "PICTURES");
+    let stage = Stage::new(&script);
+    let plain = report(&stage, &["--card", "custom:4GiB"]);
+    assert_eq!(plain["largest_batch"], Value::Null);
+    let note = plain["notes"].to_string();
+    assert!(note.contains("name it with --knob, such as --knob '--batch-size 1..64'"), "{note}");
+    let knob = report(&stage, &["--card", "custom:4GiB", "--knob", "PICTURES=1..8"]);
+    assert_eq!(remedy(&knob, "microbatch-2")["lines"][1], "PICTURES = 4");
+    assert_eq!(knob["largest_batch"], 8, "the range ends there");
+    fix(&stage, &["--knob", "PICTURES"]).check(2, &["expected '--batch-size 1..64' or 'BATCH=1..64'"]);
+}
+
+#[test]
+fn the_size_is_read_from_arguments_and_loaders() {
+    let by_argument = TRAINING
+        .replace("BATCH = 8\n", "PARSER = argparse.ArgumentParser()\nPARSER.add_argument('--batch-size', type=int, default=8)\nPARSER.add_argument('--grad-accum', type=int, default=1)\nARGS = PARSER.parse_args()\n")
+        .replace("BATCH <<", "ARGS.batch_size <<");
+    let found = report(&Stage::new(&by_argument), &["--card", "custom:4GiB"]);
+    let lines = json!(["# the command:", "python3 train.py --batch-size 4 --grad-accum 2"]);
+    assert_eq!(remedy(&found, "microbatch-2")["lines"], lines);
+    let by_loader = TRAINING
+        .replace(
+            "    for step in range(steps):\n",
+            "    loader = torch.utils.data.DataLoader(range(800), 8)\n    for size in loader:\n",
+        )
+        .replace("BATCH <<", "size <<");
+    let found = report(&Stage::new(&by_loader), &["--card", "custom:4GiB"]);
+    let first = &remedy(&found, "microbatch-2")["lines"];
+    assert!(first.to_string().contains("DataLoader(range(800), 4)"), "{first}");
+}
+
+#[test]
+fn a_script_that_cannot_be_helped_is_told_in_a_sentence() {
+    let fails = Stage::new("import torch\ntorch.Block(1 << 20)\nraise ValueError('no data')\n");
+    fix(&fails, &[]).check(2, &["train.py as it is: ValueError at train.py:3: no data", "until it works"]);
+    let trains_nothing = Stage::new("import torch\nkept = torch.Block(1 << 32)\n");
+    let ran = fix(&trains_nothing, &["--card", "custom:4GiB"]);
+    ran.check(0, &["nothing that was tried makes it fit", "note: the script takes no optimizer step"]);
+    let random = Stage::new("import os, torch\nkept = torch.Block(int.from_bytes(os.urandom(2), 'big') + 1 << 9)\n");
+    fix(&random, &[]).check(0, &["the script is not deterministic: two runs of it differ from allocation 1 on"]);
+    fix(&random, &["--", "no-such-program"]).check(2, &["no-such-program"]);
+}
