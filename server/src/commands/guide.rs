@@ -44,6 +44,7 @@ const GROUPS: &[(&str, &[(&str, &str)])] = &[
         &[
             ("repro", "snapscope repro config.toml -o snapshot.pickle"),
             ("fit", "snapscope fit config.toml"),
+            ("fix", "snapscope fix config.toml --card t4-16gb"),
             ("sweep", "snapscope sweep config.toml --batch 1,2,4"),
             ("cards", "snapscope cards"),
         ],

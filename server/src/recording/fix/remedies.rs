@@ -284,7 +284,7 @@ fn optimizers(job: &Job, offered: &mut Offered) {
     );
     let number_bytes = if job.precision == Precision::Bf16 { 2 } else { 4 };
     let moved = bytes(job.trained_parameters().saturating_mul(2 * number_bytes));
-    let over = (FixCostClass::Large, format!("{moved} over PCIe in each step, which the host computes"));
+    let over = (FixCostClass::Large, format!("{moved} over PCIe in each step, and its computation on the host"));
     let frees_gradients = job.accumulation == 1;
     offered.offer(
         (!on_device).then_some("the state is not on the device in its full format"),

@@ -25,6 +25,7 @@ fn lines_are_keys_of_the_config() {
     let adam = "model = 'gpt2'\noptimizer = { kind = 'adam', implementation = 'fused', betas = [0.9, 0.95] }";
     check_lines(adam, "adam-8bit", &["optimizer = { betas = [0.9, 0.95], kind = \"adam\", state = \"8bit\" }"]);
     check_lines("model = 'gpt2'\nbatch = 6\naccumulation = 2", "microbatch-2", &["accumulation = 4", "batch = 3"]);
+    check_lines("model = 'gpt2'\nset_to_none = false", "set-to-none", &["set_to_none = true"]);
     check_lines("model = 'gpt2'\ncard = 't4-16gb'", "autocast", &["precision = \"autocast-fp16\""]);
     check_lines("model = 'gpt2'", "offload-optimizer", &["optimizer = { offload = true, offload_gradients = true }"]);
 }
@@ -66,8 +67,8 @@ fn what_a_config_has_already_is_not_offered() {
     check_offered(
         "model = { preset = 'gpt2', attention = 'eager' }\nkeep_outputs = false\ncheckpointing = true\n\
          precision = 'bf16'\noptimizer = 'sgd'\noffload_activations = true\nallocator = 'expandable_segments:True'\n\
-         loss = {}\nset_to_none = false\nevaluation = { no_grad = false }",
-        &["attention", "set-to-none", "no-grad", "fused"],
+         loss = {}\nevaluation = { no_grad = false }",
+        &["attention", "no-grad", "fused", "offload-optimizer"],
     );
 }
 

@@ -63,7 +63,7 @@ pub fn table(report: &FixReport) -> Table {
         vec![name.to_owned(), live, reserved, saves, fits, cost, changes.to_owned()]
     };
     let remedy = |remedy: &FixRemedy| {
-        let changes = remedy.changes.as_deref().unwrap_or("nothing");
+        let changes = remedy.changes.as_deref().unwrap_or_default();
         row(&remedy.name, &remedy.figures, bytes(remedy.saves_bytes), slowdown(&remedy.cost), changes)
     };
     let (exact, others): (Vec<_>, Vec<_>) = report.remedies.iter().partition(|remedy| remedy.changes.is_none());

@@ -3,15 +3,15 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
-use shared::api::{FitReport, RunReport, RunStatus, RunsReport};
+use shared::api::{FitReport, FixReport, RunReport, RunStatus, RunsReport};
 use shared::base::format::{bytes, counted};
-use shared::recordings;
+use shared::recordings::{self, fix};
 
 use super::question::question;
 use crate::Failure;
 use crate::commands::mcp::answer::Answer;
 use crate::commands::mcp::maker::Maker;
-use crate::commands::mcp::options::{FitOptions, RunOptions};
+use crate::commands::mcp::options::{FitOptions, FixOptions, RunOptions};
 use crate::commands::mcp::words::Words;
 
 /// Optimizer steps of a recording for `fit` without a number; memory is stable after the second.
@@ -72,6 +72,34 @@ pub(in crate::commands::mcp) fn fit(maker: &Maker, options: &FitOptions) -> Resu
             "pass `config` or `command`, and not both",
         )),
     }
+}
+
+/// Tries remedies on a config or a command.
+pub(in crate::commands::mcp) fn fix(maker: &Maker, options: &FixOptions) -> Result<Answer, Failure> {
+    let FixOptions { config, command, card, steps, seq_len, folder } = options;
+    let folder = existing(folder.as_deref())?;
+    let words = Words::default().option("card", card.as_ref()).option("steps", steps.as_ref());
+    let words = words.option("seq-len", seq_len.as_ref()).flag("json", Some(true));
+    let arguments = match (config, command) {
+        (Some(config), None) => words.behind("fix").into_iter().chain([config.into()]).collect(),
+        (None, Some(command)) => words.last(command).behind("fix"),
+        _ => {
+            return Err(Failure::new(
+                "there is either a config or a command to fix",
+                "pass `config` or `command`, and not both",
+            ));
+        }
+    };
+    let mut report: FixReport = maker.document(&folder, arguments)?;
+    // Curves are for eyes.
+    let remedies = report.remedies.iter_mut().chain(report.together.as_mut()).map(|remedy| &mut remedy.figures);
+    remedies.chain([&mut report.baseline]).for_each(|figures| figures.curve.clear());
+    let mut text = format!("{}\n{}", fix::answer(&report), fix::table(&report).markdown());
+    if !fix::lines(&report).is_empty() {
+        text += &format!("Lines to add:\n{}\n", fix::lines(&report).join("\n"));
+    }
+    fix::notes(&report).iter().for_each(|note| text += &format!("{note}\n"));
+    Ok(Answer::new(text, &report))
 }
 
 fn existing(folder: Option<&Path>) -> Result<PathBuf, Failure> {
