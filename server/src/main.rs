@@ -83,7 +83,7 @@ enum Command {
         seconds: u64,
     },
 
-    /// Find the largest batch of a training config that fits in a GPU's memory
+    /// Find the largest batch of a training config, or value of a script's argument, that fits in a GPU's memory
     Fit(Box<FitArgs>),
 
     /// Try remedies on a training, and tell what makes it fit a GPU and what each costs
@@ -164,8 +164,8 @@ fn main() -> ExitCode {
             server::recording::repro::print_figures(&file, Allowance { memory_bytes, seconds }).map(Output::from)
         }
         Command::Findings { file } => server::shares::print_findings(&file).map(Output::from),
-        Command::Fit(args) => args.run().map(Output::from),
-        Command::Fix(args) => args.run().map(Output::from),
+        Command::Fit(args) => args.run(),
+        Command::Fix(args) => args.run(),
         Command::Host(args) => args.run(),
         Command::Inspect(args) => args.run().map(Output::from),
         Command::Man => Ok(manual(program).unwrap_or_else(|error| error.to_string()).into()),

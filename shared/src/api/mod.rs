@@ -23,8 +23,10 @@ pub use job::{
     JobTask, KeyNote, Recorded, TaskSummary,
 };
 pub use recording::{
-    Failed, Finished, FitProbe, FitReport, Message, OutOfMemory, Progress, RecorderLine, RecordingCurve,
-    RecordingReport, Started, StepStart, SweepReport, SweepRow, Written,
+    Failed, Finished, FitFrontier, FitProbe, FitReport, FitRow, Message, OutOfMemory, Progress, RecorderLine,
+    RecordingCurve, RecordingReport, Started, StepStart, SweepReport, SweepRow, Written,
 };
-pub use run::{RunOutOfMemory, RunReport, RunStatus, RunStop, RunsReport, ValueKind, ValueRead};
+pub use run::{
+    EditPlace, RemedyEdit, RemedyFacts, RunOutOfMemory, RunReport, RunStatus, RunStop, RunsReport, ValueKind, ValueRead,
+};
 pub use share::{ServerLimits, ShareCreated, ShareRequest, ShareResource, SnapshotDigest};

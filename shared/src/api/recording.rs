@@ -197,11 +197,11 @@ pub struct SweepRow {
     pub failure: Option<String>,
 }
 
-/// Largest batch that fits a card, and the recordings that prove it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// Largest batch of a config that fits a card, or largest value of a script's placeholder, and the runs that prove it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct FitReport {
-    /// Name of the config.
+    /// Name of the config or script.
     pub name: String,
     /// Virtual cards as on the command line, or the real device.
     pub card: String,
@@ -215,13 +215,44 @@ pub struct FitReport {
     pub gaps: Vec<u64>,
     /// All recordings, by batch.
     pub probes: Vec<FitProbe>,
+    /// Words of a script's command that take the place of the batch, such as `--batch-size {}`; `None` for a config.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub variable: Option<String>,
+    /// Largest value for each value of a second placeholder; there is no `batch` and there are no `probes` then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub frontier: Option<FitFrontier>,
+    /// Sentences without their full stop on what ended the search of a script early.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+}
+
+/// Largest values of a script's first placeholder that fit, by the second.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct FitFrontier {
+    /// Words of the command that have the second placeholder, such as `--length {}`.
+    pub variable: String,
+    /// A row for each value of the second placeholder, the smallest first.
+    pub rows: Vec<FitRow>,
+}
+
+/// Largest value that fits with a value of the second placeholder.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct FitRow {
+    /// Value of the second placeholder.
+    pub value: u64,
+    /// Largest value of the first placeholder that fitted; `None` if none did.
+    pub batch: Option<u64>,
+    /// The runs with this value, by the first placeholder.
+    pub probes: Vec<FitProbe>,
 }
 
 /// One recording of the search.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct FitProbe {
-    /// Samples per micro batch.
+    /// Samples per micro batch, or the value of the placeholder.
     pub batch: u64,
     /// Highest rounded bytes of blocks in use.
     pub peak_allocated_bytes: u64,
@@ -231,4 +262,7 @@ pub struct FitProbe {
     pub oom: Option<OutOfMemory>,
     /// Messages of the recorder, such as that PyTorch had to free its cache.
     pub messages: Vec<String>,
+    /// Reason other than memory why a script did not go as far with this value, as a clause; `None` if it did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<String>,
 }

@@ -1,5 +1,7 @@
 //! Defines the document of `snapscope run --json`: what became of a script on virtual GPUs.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 /// The document of `snapscope run --json`.
@@ -52,6 +54,57 @@ pub struct RunReport {
     pub message: Option<String>,
     /// Out-of-memory errors, the last one last.
     pub ooms: Vec<RunOutOfMemory>,
+    /// What the remedies of `snapscope fix` changed in the script, by their names.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub remedies: BTreeMap<String, RemedyFacts>,
+}
+
+/// What a remedy changed in a running script.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RemedyFacts {
+    /// Places that were changed.
+    pub applied: Vec<String>,
+    /// What the user has to write for the same.
+    pub lines: Vec<RemedyEdit>,
+    /// Why the run does not prove the remedy.
+    pub refused: Option<String>,
+    /// What it changes about the mathematics of this training.
+    pub changes: Option<String>,
+    /// Bytes that move to the host in each step, and back.
+    pub moved_bytes: u64,
+    /// Floating-point operations of the forward passes of a step.
+    pub flops: u64,
+    /// Floating-point operations of forward passes that backward repeats in a step.
+    pub more_flops: u64,
+    /// Batch that the script was given.
+    pub batch: Option<u64>,
+}
+
+/// Edit of a script, or of its command.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RemedyEdit {
+    #[serde(rename = "where")]
+    pub place: EditPlace,
+    /// Lines, with the indentation of those around them; or words to add to the command.
+    pub text: String,
+    #[serde(default)]
+    pub file: String,
+    /// First and last line of the statement.
+    #[serde(default)]
+    pub line: u64,
+    #[serde(default)]
+    pub last: u64,
+}
+
+/// Place of an edit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum EditPlace {
+    Before,
+    After,
+    Instead,
+    Command,
 }
 
 /// Verdict of a run.

@@ -161,7 +161,7 @@ impl Card {
 
     /// Returns the card with this name, or the custom card that `custom:48GiB` or `custom:48GiB:9.0` describes.
     ///
-    /// A custom card without a capability has that of an A100.
+    /// A custom card without a capability has that of an A100; `custom:48GiB:l4-24gb` is an L4 with more memory.
     ///
     /// # Errors
     ///
@@ -219,6 +219,22 @@ impl Card {
     }
 }
 
+impl Card {
+    /// Memory that is left to PyTorch's allocator, in bytes.
+    pub fn capacity_bytes(&self) -> u64 {
+        self.memory_bytes - self.context_bytes.min(self.memory_bytes)
+    }
+
+    /// Returns a card that is the same but for the memory, of which there is a least and a most.
+    #[must_use]
+    pub fn with_memory(&self, memory_bytes: u64) -> Self {
+        let memory_mib = memory_bytes.clamp(LEAST_MEMORY_BYTES, MOST_MEMORY_BYTES) / MIB;
+        let kin = self.name.strip_prefix("custom:").map_or(Some(&*self.name), |text| Some(text.split_once(':')?.1));
+        let kin = kin.map_or_else(String::new, |kin| format!(":{kin}"));
+        Self { name: format!("custom:{memory_mib}MiB{kin}"), memory_bytes: memory_mib * MIB, ..self.clone() }
+    }
+}
+
 impl Default for Card {
     fn default() -> Self {
         Self::named(DEFAULT).expect("the default card is in the table")
@@ -227,6 +243,9 @@ impl Default for Card {
 
 /// Parses a capability, and returns it with the named card that provides the other properties.
 fn find_kin(text: &str) -> Result<((u8, u8), &'static str), CardError> {
+    if let Some(row) = TABLE.iter().find(|row| row.name == text) {
+        return Ok((row.capability, row.name));
+    }
     let written = |(major, minor): (u8, u8)| format!("{major}.{minor}");
     KIN.iter().copied().find(|(capability, _)| written(*capability) == text).ok_or_else(|| {
         let known = KIN.iter().map(|(capability, _)| written(*capability)).collect::<Vec<_>>().join(", ");
@@ -328,6 +347,7 @@ mod tests {
         check("2xt4-16gb, 1x t4-16gb", "3x t4-16gb", &[14_930 * MIB; 3]);
         check(" t4-16gb,a100-40gb ", "t4-16gb,a100-40gb", &[14_930 * MIB, 42_298_834_944]);
         check("custom:48GiB", "custom:48GiB", &[48 << 30]);
+        check("custom:48GiB:l4-24gb", "custom:48GiB:l4-24gb", &[48 << 30]);
         check(
             "2x custom:47.5GB:9.0,l4-24gb",
             "2x custom:47.5GB:9.0,l4-24gb",

@@ -8,6 +8,6 @@ pub mod fix;
 mod plot;
 mod table;
 
-pub use fit::{answer, notes, probes, proof};
+pub use fit::{answer, frontier, named, notes, probes, proof};
 pub use plot::{Peaks, svg};
 pub use table::{Table, place, table};

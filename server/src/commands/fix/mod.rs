@@ -1,30 +1,70 @@
 //! Implements `snapscope fix`, which tries remedies on a training and tells what makes it fit.
+//!
+//! Each remedy is tried by a run on the virtual GPU, none by formula, and is offered only if its run took the same steps
+//! with less memory. What the user has to add is what the hook has done while the script ran.
 
 mod config;
+mod knob;
+mod lines;
+mod remedies;
+mod script;
+mod trials;
 
-use std::path::PathBuf;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use clap::Args;
 use shared::api::FixReport;
-use shared::recordings::fix::{answer, lines, notes, table};
+use shared::job::{Card, Cards};
+use shared::recordings::fix::{answer, html, lines, notes, svg, table};
 
-use super::output::document;
+use super::output::{Output, document};
+use super::run::{check_platform, read_cards, script_name};
+use super::sweep::progress::Display;
 use super::text;
 use crate::Failure;
+use crate::folder::make_temporary;
+use crate::units;
+use knob::Knob;
+use remedies::Remedy;
+use script::Fix;
+use trials::Trials;
 
 /// The options of `snapscope fix`.
 #[derive(Debug, Clone, Args)]
 pub struct FixArgs {
-    /// The training config in TOML, YAML or JSON, or a Hugging Face `config.json`
-    config: PathBuf,
+    /// The training config in TOML, YAML or JSON, or a Hugging Face `config.json`, instead of a command
+    #[arg(required_unless_present = "command")]
+    config: Option<PathBuf>,
 
-    /// The virtual GPU to fit in, such as h100-80gb or custom:48GiB
+    /// The virtual GPU to fit in, such as h100-80gb or custom:48GiB [default: that of the config, or a100-80gb]
     #[arg(long, value_name = "CARD")]
     card: Option<String>,
 
     /// Optimizer steps of each run; memory use is stable after the second
-    #[arg(long, value_name = "N", default_value = "2")]
+    #[arg(long, value_name = "N", default_value = "2", value_parser = clap::value_parser!(u64).range(1..))]
     steps: u64,
+
+    /// The batch of the script and its range, by an option of its own or a constant: '--batch-size 1..64', 'BATCH=1..64'
+    #[arg(long, value_name = "KNOB", requires = "command")]
+    knob: Option<Knob>,
+
+    /// Run the script with these remedies only, joined by +, and keep the snapshot
+    #[arg(long = "try", value_name = "NAME", requires = "command")]
+    only: Option<String>,
+
+    /// Also write the answer as a page with the curves of all runs: FILE.html, or .svg or .json
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+
+    /// Time limit of each run, such as 90s, 30min or 2h
+    #[arg(long, value_name = "TIME", default_value = "1h", value_parser = units::time)]
+    time_limit: Duration,
+
+    /// Limit on the host memory of each run [default: 16GiB for a config, nine tenths of this machine's for a script]
+    #[arg(long, value_name = "SIZE", value_parser = units::size)]
+    memory_limit: Option<u64>,
 
     #[command(flatten)]
     of_config: config::OfConfig,
@@ -32,6 +72,10 @@ pub struct FixArgs {
     /// Print one JSON document, and no progress
     #[arg(long)]
     json: bool,
+
+    /// The command, such as python train.py --config base.yaml
+    #[arg(last = true, value_name = "COMMAND", conflicts_with = "config")]
+    command: Vec<OsString>,
 }
 
 impl FixArgs {
@@ -39,11 +83,80 @@ impl FixArgs {
     ///
     /// # Errors
     ///
-    /// Returns an error if the training cannot be recorded as it is.
-    pub fn run(&self) -> Result<String, Failure> {
-        let report = self.of_config.report(&self.config, self.card.clone(), self.steps, self.json)?;
-        Ok(if self.json { document(&report) } else { page(&report) })
+    /// Returns an error if the training cannot run as it is.
+    pub fn run(&self) -> Result<Output, Failure> {
+        if let Some(names) = &self.only {
+            return self.run_one(names);
+        }
+        let display = Display::new(self.json, None);
+        let report = match &self.config {
+            Some(config) => self.of_config.report(config, self, &display),
+            None => self.of_script(&display),
+        };
+        display.finish();
+        let report = report?;
+        if let Some(file) = &self.output {
+            write(&report, file)?;
+        }
+        Ok(if self.json { document(&report) } else { page(&report) }.into())
     }
+
+    fn of_script(&self, display: &Display) -> Result<FixReport, Failure> {
+        let trials = self.trials(display)?;
+        Fix { trials, name: script_name(&self.command), knob: self.knob.clone(), display }.report()
+    }
+
+    fn trials<'a>(&'a self, display: &'a Display) -> Result<Trials<'a>, Failure> {
+        check_platform()?;
+        let scratch = make_temporary("snapscope-fix-", None).map_err(|error| {
+            Failure::new(format!("a temporary folder cannot be made: {error}"), "set TMPDIR to a folder with room")
+        })?;
+        Ok(Trials {
+            command: &self.command,
+            cards: self.cards()?,
+            steps: self.steps,
+            time_limit: self.time_limit,
+            memory_limit: self.memory_limit,
+            is_training: true,
+            knob: self.knob.as_ref().map(|knob| knob.name.clone()),
+            scratch,
+            interrupted: &display.interrupted,
+        })
+    }
+
+    fn cards(&self) -> Result<Cards, Failure> {
+        read_cards(&self.card.clone().unwrap_or_else(|| Card::default().name))
+    }
+
+    /// Runs the script with some remedies, as `snapscope run` does.
+    fn run_one(&self, names: &str) -> Result<Output, Failure> {
+        let remedies: Vec<&str> = names.split('+').map(str::trim).collect();
+        if let Some(unknown) = remedies.iter().find(|name| Remedy::named(name).is_none()) {
+            let message = format!("there is no remedy `{unknown}`");
+            return Err(Failure::new(message, format!("use names of the table: {}", remedies::names())));
+        }
+        let display = Display::new(true, None);
+        let trials = self.trials(&display)?;
+        let script = script_name(&self.command);
+        let stem = script.strip_suffix(".py").unwrap_or(&script);
+        let output = self.output.clone().unwrap_or_else(|| PathBuf::from(format!("{stem}.{names}.pickle")));
+        let mut command = trials.command(&remedies, &trials.cards, &output);
+        command.args(self.json.then_some("--json")).arg("--").args(&self.command);
+        let status = command.status().map_err(|error| Failure::new(error.to_string(), "try again"))?;
+        Ok(Output { status: status.code().and_then(|code| code.try_into().ok()).unwrap_or(3), ..Output::default() })
+    }
+}
+
+/// Writes the answer to a file, by its ending.
+fn write(report: &FixReport, file: &Path) -> Result<(), Failure> {
+    let ending = file.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+    let text = match ending {
+        "svg" => svg(report),
+        "json" => document(report),
+        _ => html(report),
+    };
+    std::fs::write(file, text)
+        .map_err(|error| Failure::new(format!("{}: {error}", file.display()), "check the folder and its free space"))
 }
 
 /// Formats the answer, the remedies and the lines.

@@ -10,10 +10,6 @@ use crate::Failure;
 
 /// Returns the machines to run on, in order.
 pub(super) fn choose(args: &RunArgs) -> Result<Vec<Cards>, Failure> {
-    let read = |text: &str| {
-        Cards::parse(text)
-            .map_err(|error| Failure::new(error.to_string(), "name cards as `snapscope repro --card` does"))
-    };
     if !args.cards.is_empty() {
         return args.cards.iter().map(|text| read(text)).collect();
     }
@@ -21,6 +17,11 @@ pub(super) fn choose(args: &RunArgs) -> Result<Vec<Cards>, Failure> {
         return Ok(Card::all().map(|card| Cards(vec![card])).collect());
     }
     Ok(vec![read(&args.card_text())?])
+}
+
+/// Reads the cards of a machine.
+pub(in crate::commands) fn read(text: &str) -> Result<Cards, Failure> {
+    Cards::parse(text).map_err(|error| Failure::new(error.to_string(), "name cards as `snapscope repro --card` does"))
 }
 
 /// Runs the script on each machine; ends early after an interrupt.

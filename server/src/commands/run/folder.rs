@@ -26,6 +26,16 @@ const HOOK: &[python::File] = python::files!("run/":
     "snapscope_run/texts.py",
     "snapscope_run/unsupported.py",
     "snapscope_run/recorder.py",
+    "snapscope_run/remedies/__init__.py",
+    "snapscope_run/remedies/batches.py",
+    "snapscope_run/remedies/blocks.py",
+    "snapscope_run/remedies/chunked.py",
+    "snapscope_run/remedies/losses.py",
+    "snapscope_run/remedies/main.py",
+    "snapscope_run/remedies/models.py",
+    "snapscope_run/remedies/optimizers.py",
+    "snapscope_run/remedies/places.py",
+    "snapscope_run/remedies/settings.py",
     "snapscope_run/values/__init__.py",
     "snapscope_run/values/known.py",
     "snapscope_run/values/patch.py",
@@ -71,6 +81,11 @@ impl Folder {
     /// Returns the folder of the hook, which goes on `PYTHONPATH`.
     pub(super) fn hook(&self) -> PathBuf {
         self.path().join("hook")
+    }
+
+    /// Returns the program that runs a script with another batch.
+    pub(super) fn with_constant(&self) -> PathBuf {
+        self.hook().join("snapscope_run/remedies/main.py")
     }
 
     /// Returns the folder of the virtual GPU's libraries, which is in this one if they have no links yet.

@@ -1,6 +1,7 @@
 //! Starts the script with the virtual GPU and the hook, and waits for its end.
 
 use std::ffi::{OsStr, OsString};
+use std::fs::File;
 use std::os::fd::AsFd as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
@@ -40,10 +41,12 @@ pub(super) struct Launch<'a> {
     pub(super) assumptions: Assumptions,
     /// True if standard output is for the command's own document.
     pub(super) is_quiet: bool,
+    /// File for all that the command prints, in place of this process's own output.
+    pub(super) said: Option<&'a File>,
     /// Variables of the script's environment that replace the user's own.
     pub(super) variables: &'a [(OsString, OsString)],
     /// Options of the hook beside those that follow from the fields above.
-    pub(super) hook_options: &'a [(&'static str, serde_json::Value)],
+    pub(super) hook_options: &'a [(String, serde_json::Value)],
 }
 
 /// A run that has ended, with what its processes reported.
@@ -54,7 +57,7 @@ pub(super) struct Ended {
 }
 
 /// Refuses platforms without wheels that the virtual GPU can serve.
-pub(super) fn check_platform() -> Result<(), Failure> {
+pub(in crate::commands) fn check_platform() -> Result<(), Failure> {
     if cfg!(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu")) {
         return Ok(());
     }
@@ -89,7 +92,7 @@ impl Launch<'_> {
             "assume": self.assumptions.is_any,
             "new_tokens": self.assumptions.new_tokens,
         });
-        let more = self.hook_options.iter().map(|(name, value)| ((*name).to_owned(), value.clone()));
+        let more = self.hook_options.iter().cloned();
         options.as_object_mut().expect("made as an object").extend(more);
         options
     }
@@ -98,10 +101,14 @@ impl Launch<'_> {
         let (program, arguments) = self.command.split_first().expect("clap asks for a command");
         let mut command = Command::new(program);
         let variables = self.environment(folder, stand_ins).into_iter().chain(self.variables.iter().cloned());
-        command.args(arguments).envs(variables).process_group(0);
+        command.args(self.arguments(arguments, folder)).envs(variables).process_group(0);
         if self.is_quiet {
             let stderr = std::io::stderr().as_fd().try_clone_to_owned().map_or_else(|_| Stdio::null(), Stdio::from);
             command.stdout(stderr);
+        }
+        if let Some(said) = self.said {
+            let copy = || said.try_clone().map_or_else(|_| Stdio::null(), Stdio::from);
+            command.stdin(Stdio::null()).stdout(copy()).stderr(copy());
         }
         // Outside the terminal's foreground group, a process that reads from the terminal would be stopped.
         if std::io::IsTerminal::is_terminal(&std::io::stdin()) {
@@ -111,6 +118,19 @@ impl Launch<'_> {
             let message = format!("{}: {error}", program.to_string_lossy());
             Failure::new(message, "check the name of the program and that it may be run")
         })
+    }
+
+    /// Returns the arguments; a script that gets another batch is run by a program that changes its constants.
+    fn arguments(&self, arguments: &[OsString], folder: &Folder) -> Vec<OsString> {
+        let remedies =
+            self.hook_options.iter().find(|(name, _)| name == "remedies").and_then(|(_, list)| list.as_array());
+        let is_batch = |name: &serde_json::Value| name.as_str().is_some_and(|name| name.contains("batch-"));
+        let script = arguments.iter().position(|word| word.as_encoded_bytes().ends_with(b".py"));
+        let mut arguments = arguments.to_vec();
+        if let Some(place) = script.filter(|_| remedies.is_some_and(|names| names.iter().any(is_batch))) {
+            arguments.insert(place, folder.with_constant().into());
+        }
+        arguments
     }
 
     /// Returns the variables that make the script see the virtual GPUs, in addition to the user's own.

@@ -22,6 +22,7 @@ mod processes;
 mod ran;
 mod reported;
 mod script;
+mod trial;
 mod verdict;
 
 use shared::api::RunStatus;
@@ -29,12 +30,17 @@ use shared::api::RunStatus;
 use super::output::Output;
 use crate::Failure;
 use crate::config::ScriptConfig;
-use ran::{document, weight};
+use ran::document;
 use script::Script;
 
 pub(super) use badge::badge;
-pub(super) use launch::shown;
+pub(super) use cards::read as read_cards;
+pub(super) use launch::{check_platform, shown};
 pub use options::RunArgs;
+pub(super) use options::script_name;
+pub(super) use ran::weight;
+pub(super) use trial::{Trials, last_line};
+pub(super) use verdict::out_of_memory;
 
 impl RunArgs {
     /// Runs the script on each card and returns the verdict.

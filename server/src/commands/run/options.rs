@@ -69,6 +69,10 @@ pub struct RunArgs {
     #[arg(long)]
     pub(super) check: bool,
 
+    /// What `snapscope fix` lets the hook change
+    #[arg(long, hide = true, value_name = "JSON", value_parser = |text: &str| serde_json::from_str::<serde_json::Value>(text))]
+    pub(super) change: Option<serde_json::Value>,
+
     /// Print one JSON document; the script's own output goes to standard error
     #[arg(long)]
     pub(super) json: bool,
@@ -105,16 +109,21 @@ impl RunArgs {
         })
     }
 
-    /// Returns the script's file name, or the name of the module after `-m`, or that of the program.
+    /// Returns the name of the command's script.
     pub(super) fn script(&self) -> String {
-        let words: Vec<_> = self.command.iter().map(|word| word.to_string_lossy()).collect();
-        let file = |word: &str| Path::new(word).file_name().map(|name| name.to_string_lossy().into_owned());
-        // After torchrun or accelerate launch, the script comes later than their own module.
-        let script = words.iter().skip(1).find(|word| word.ends_with(".py")).and_then(|word| file(word));
-        let module = words.iter().position(|word| word == "-m").and_then(|place| words.get(place + 1));
-        let program = || words.first().and_then(|word| file(word)).unwrap_or_default();
-        script.or_else(|| module.map(|module| module.replace('.', "-"))).unwrap_or_else(program)
+        script_name(&self.command)
     }
+}
+
+/// Returns the file name of a command's script, or the name of the module after `-m`, or that of the program.
+pub(in crate::commands) fn script_name(command: &[OsString]) -> String {
+    let words: Vec<_> = command.iter().map(|word| word.to_string_lossy()).collect();
+    let file = |word: &str| Path::new(word).file_name().map(|name| name.to_string_lossy().into_owned());
+    // After torchrun or accelerate launch, the script comes later than their own module.
+    let script = words.iter().skip(1).find(|word| word.ends_with(".py")).and_then(|word| file(word));
+    let module = words.iter().position(|word| word == "-m").and_then(|place| words.get(place + 1));
+    let program = || words.first().and_then(|word| file(word)).unwrap_or_default();
+    script.or_else(|| module.map(|module| module.replace('.', "-"))).unwrap_or_else(program)
 }
 
 #[cfg(test)]

@@ -40,7 +40,7 @@ pub(super) fn capacity(cards: &Cards) -> u64 {
 }
 
 /// Ranks statuses by how much they say against the script: of several cards, the worst decides the exit status.
-pub(super) fn weight(status: RunStatus) -> u8 {
+pub(in crate::commands) fn weight(status: RunStatus) -> u8 {
     match status {
         RunStatus::Fits => 0,
         RunStatus::OutOfMemory => 1,

@@ -1,8 +1,10 @@
 //! Reads what the processes of a run reported.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde::Deserialize;
+use shared::api::RemedyFacts;
 
 /// Facts of a process that imported PyTorch; all but the first are missing until it uses CUDA.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
@@ -38,6 +40,8 @@ pub(super) struct Reported {
     pub(super) failures: Vec<String>,
     /// True if the script compiles code, inside of which values are not followed.
     pub(super) is_compiled: bool,
+    /// What remedies changed.
+    pub(super) remedies: BTreeMap<String, RemedyFacts>,
 }
 
 /// Figures of a device, by PyTorch's own count.

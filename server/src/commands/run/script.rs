@@ -28,7 +28,9 @@ impl Script<'_> {
     pub(super) fn run_on(&self, cards: &Cards) -> Result<Ran, Failure> {
         let output = self.output(cards);
         bounds::check_output(&output)?;
-        let launch = self.launch(cards, &self.args.command, &output);
+        let change = self.args.change.iter().flat_map(|change| change.as_object()).flatten();
+        let options: Vec<_> = change.map(|(name, value)| (name.clone(), value.clone())).collect();
+        let launch = Launch { hook_options: &options, ..self.launch(cards, &self.args.command, &output) };
         let ended = launch.run(self.interrupted)?;
         Ok(verdict::judge(cards, &ended))
     }
@@ -45,6 +47,7 @@ impl Script<'_> {
             limits: self.args.limits(),
             assumptions: self.args.assumptions(),
             is_quiet: self.args.json,
+            said: None,
             variables: &[],
             hook_options: &[],
         }

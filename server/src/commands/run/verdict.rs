@@ -97,6 +97,7 @@ fn of_process(cards: &Cards, ended: &Ended, process: &Reported) -> RunReport {
         snapshot: snapshot.as_deref().map(shown),
         stopped: stop_of(ended, process),
         ooms: process.ooms.iter().map(oom).collect(),
+        remedies: process.remedies.clone(),
         message,
         ..plain(cards, ended, Some(process), status)
     }
@@ -124,6 +125,7 @@ fn plain(cards: &Cards, ended: &Ended, process: Option<&Reported>, status: RunSt
         stopped: ended.end.stop,
         message: None,
         ooms: Vec::new(),
+        remedies: BTreeMap::new(),
     }
 }
 
@@ -159,7 +161,7 @@ fn exception_text(exception: &ReportedException) -> String {
 }
 
 /// Describes an out-of-memory error in a sentence.
-pub(super) fn out_of_memory(oom: &RunOutOfMemory) -> String {
+pub(in crate::commands) fn out_of_memory(oom: &RunOutOfMemory) -> String {
     let place = match (&oom.file, oom.line) {
         (Some(file), Some(line)) => format!(" at {}:{line}", shown(file)),
         _ => String::new(),

@@ -19,7 +19,7 @@ pub(in crate::commands) struct Display {
     done: AtomicUsize,
     /// Number of recordings; `None` for a search, which does not know it in advance.
     total: Option<usize>,
-    interrupted: Arc<AtomicBool>,
+    pub(in crate::commands) interrupted: Arc<AtomicBool>,
 }
 
 impl Display {
@@ -27,6 +27,27 @@ impl Display {
     pub(in crate::commands) fn new(is_quiet: bool, total: Option<usize>) -> Self {
         let bar = (!is_quiet && std::io::stderr().is_terminal()).then(|| bar(total));
         Self { bar, is_quiet, done: AtomicUsize::new(0), total, interrupted: interrupted() }
+    }
+
+    /// Shows what runs now, at a terminal and until the first result.
+    pub(in crate::commands) fn starting(&self, label: &str) {
+        if let Some(bar) = self.bar.as_ref().filter(|bar| bar.position() == 0) {
+            bar.set_message(label.to_owned());
+        }
+    }
+
+    /// Shows a result.
+    pub(in crate::commands) fn line(&self, line: &str) {
+        let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
+        match (&self.bar, self.total) {
+            (Some(bar), _) => {
+                bar.inc(1);
+                bar.set_message(line.to_owned());
+            }
+            (None, _) if self.is_quiet => {}
+            (None, Some(total)) => eprintln!("{done} of {total} · {line}"),
+            (None, None) => eprintln!("{line}"),
+        }
     }
 
     /// Removes the bar.
@@ -39,17 +60,7 @@ impl Display {
 
 impl Audience for Display {
     fn finished(&self, label: &str, outcome: &Outcome) {
-        let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
-        let line = format!("{label} · {}", text(outcome));
-        match (&self.bar, self.total) {
-            (Some(bar), _) => {
-                bar.inc(1);
-                bar.set_message(line);
-            }
-            (None, _) if self.is_quiet => {}
-            (None, Some(total)) => eprintln!("{done} of {total} · {line}"),
-            (None, None) => eprintln!("{line}"),
-        }
+        self.line(&format!("{label} · {}", text(outcome)));
     }
 
     fn is_cancelled(&self) -> bool {

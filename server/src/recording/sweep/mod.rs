@@ -5,7 +5,9 @@
 mod fit;
 mod record;
 mod report;
+mod search;
 
-pub use fit::{Fit, FitError, Tried, fit, largest};
+pub use fit::{Fit, FitError, fit};
 pub use record::{Audience, Outcome, Settings, record_all};
 pub use report::{csv, report};
+pub use search::{Search, Tried};

@@ -53,23 +53,25 @@ fn listed(names: &[String]) -> String {
 ///
 /// Remedies that change the mathematics stand below a row of one cell.
 pub fn table(report: &FixReport) -> Table {
-    let head = ["remedy", "peak live", "peak reserved", "saves", "fits", "slowdown", "changes"];
+    let head = ["remedy", "peak live", "peak reserved", "saves", "fits", "costs"];
     let figures = |figures: &FixFigures| {
         let fits = if figures.fits { "yes" } else { "no" };
         [bytes(figures.peak_live_bytes), bytes(figures.peak_reserved_bytes), fits.to_owned()]
     };
-    let row = |name: &str, of: &FixFigures, saves: String, cost: String, changes: &str| {
+    let row = |name: &str, of: &FixFigures, saves: String, costs: String| {
         let [live, reserved, fits] = figures(of);
-        vec![name.to_owned(), live, reserved, saves, fits, cost, changes.to_owned()]
+        vec![name.to_owned(), live, reserved, saves, fits, costs]
     };
     let remedy = |remedy: &FixRemedy| {
-        let changes = remedy.changes.as_deref().unwrap_or_default();
-        row(&remedy.name, &remedy.figures, bytes(remedy.saves_bytes), slowdown(&remedy.cost), changes)
+        let slowdown = slowdown(&remedy.cost);
+        let costs =
+            remedy.changes.as_ref().map_or(slowdown.clone(), |changes| format!("{changes}; slowdown: {slowdown}"));
+        row(&remedy.name, &remedy.figures, bytes(remedy.saves_bytes), costs)
     };
     let (exact, others): (Vec<_>, Vec<_>) = report.remedies.iter().partition(|remedy| remedy.changes.is_none());
     let heading = (!others.is_empty()).then(|| vec![MATHEMATICS.to_owned()]);
     let several = report.together.as_ref().filter(|_| report.smallest_set.len() > 1);
-    let rows = [row("as it is", &report.baseline, String::new(), String::new(), "")]
+    let rows = [row("as it is", &report.baseline, String::new(), String::new())]
         .into_iter()
         .chain(exact.into_iter().chain(several).map(remedy))
         .chain(heading)
@@ -81,9 +83,9 @@ pub fn table(report: &FixReport) -> Table {
 fn slowdown(cost: &FixCost) -> String {
     let class = match cost.class {
         FixCostClass::None => "none",
-        FixCostClass::Small => "a few percent",
-        FixCostClass::Moderate => "about a third",
-        FixCostClass::Large => "more than a third",
+        FixCostClass::Small => "small",
+        FixCostClass::Moderate => "moderate",
+        FixCostClass::Large => "large",
     };
     let reason = if cost.reason.is_empty() { String::new() } else { format!(": {}", cost.reason) };
     format!("{class}{reason}")
@@ -95,9 +97,16 @@ pub fn lines(report: &FixReport) -> &[String] {
     together.map_or(&[], |together| &together.lines)
 }
 
-/// Returns the caveats of the answer, and why other remedies are not offered.
+/// Returns the caveats of the answer, and why other remedies are not offered; those with one reason together.
 pub fn notes(report: &FixReport) -> Vec<String> {
-    let left_out = report.left_out.iter().map(|left| format!("{} is left out: {}", left.name, left.reason));
+    let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
+    for left in &report.left_out {
+        match reasons.iter_mut().find(|(reason, _)| *reason == left.reason) {
+            Some((_, names)) => names.push(left.name.clone()),
+            None => reasons.push((&left.reason, vec![left.name.clone()])),
+        }
+    }
+    let left_out = reasons.into_iter().map(|(reason, names)| format!("without {}: {reason}", listed(&names)));
     report.notes.iter().cloned().chain(left_out).collect()
 }
 

@@ -1,8 +1,8 @@
 //! Searches for the fewest and cheapest remedies that fit together, with few runs.
 //!
 //! Remedies are put in order: those that change the mathematics last, then by slowdown, then by what they save, the most
-//! first. If one alone fits, the mildest of the cheapest such ones is the answer. Otherwise the shortest beginning of the order that fits is
-//! found by bisection, starting from a guess by the sum of the savings: its last remedy is needed, and all others are
+//! first. Of those up to a slowdown, if some fit alone, the mildest of them is the answer. Otherwise the shortest beginning
+//! of the order that fits is found by bisection, starting from a guess by the sum of the savings: its last remedy is needed, and all others are
 //! cheaper. The same search among those others, with the needed ones fixed, finds the next needed one, until those that
 //! are needed fit. At last, milder remedies take the place of those that exclude them, where that is enough.
 //!
@@ -40,8 +40,10 @@ pub fn smallest_set<E>(
     let mut search = Search { remedies, missing_bytes, excludes, try_together, tried: Vec::new() };
     let mut order: Vec<usize> = (0..remedies.len()).collect();
     order.sort_by_key(|&index| (search.rank(index), Reverse(remedies[index].saves_bytes)));
-    let exact: Vec<usize> = order.iter().copied().filter(|&index| remedies[index].changes.is_none()).collect();
-    for pool in [&exact, &order] {
+    let ranks: Vec<_> = order.iter().map(|&index| search.rank(index)).collect();
+    // Several cheap remedies come before one that costs more.
+    let ends = (1..=order.len()).filter(|&end| ranks.get(end) != Some(&ranks[end - 1]));
+    for pool in ends.map(|end| &order[..end]) {
         let alone = pool.iter().filter(|&&index| remedies[index].figures.fits);
         let mildest = alone.min_by_key(|&&index| (search.rank(index), remedies[index].saves_bytes));
         if let Some(single) = mildest
@@ -284,13 +286,11 @@ mod tests {
             let smaller =
                 fitting.iter().find(|other| other.len() < set.len() && other.iter().all(|at| set.contains(at)));
             assert_eq!(smaller, None, "no member of {set:?} is superfluous");
-            let changes = |set: &[usize]| set.iter().any(|&at| case.remedies[at].changes.is_some());
-            let exact = fitting.iter().any(|set| !changes(set));
+            let rank = |&at: &usize| (case.remedies[at].changes.is_some(), case.remedies[at].cost.class);
+            let price = |set: &[usize]| set.iter().map(rank).max();
+            let least = fitting.iter().map(|set| price(set)).min();
             let is_free = case.groups.iter().all(|group| *group >= 10);
-            assert!(!is_free || !exact || !changes(set), "the mathematics stays as it is where that is possible");
-            assert!(
-                set.len() == 1 || !fitting.iter().any(|other| other.len() == 1 && (changes(set) || !changes(other)))
-            );
+            assert!(!is_free || Some(price(set)) == least, "no cheaper remedies fit together");
         }
         assert!(sets > 300, "{sets}");
         assert!(all_runs < 6 * sets, "{all_runs} runs for {sets} sets");

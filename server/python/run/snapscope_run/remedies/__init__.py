@@ -1,0 +1,36 @@
+"""Applies remedies to a script while it runs, as `snapscope fix` asks, and says what the user has to write for them.
+
+Each remedy does what its lines do, at the place where they go, so that both have the same peak.
+A remedy that finds nothing to change, or that would not do what it promises, says so by `Site.refuse`.
+"""
+
+from ..notices import failures, tried
+from . import batches, losses, models, optimizers, settings
+from .places import Site
+
+_KINDS = {**models.REMEDIES, **optimizers.REMEDIES, **losses.REMEDIES}
+
+
+class Remedies:
+    """The remedies of a run, in the order in which they are applied."""
+
+    def __init__(self, torch, options, facts):
+        self.sites = {name: Site(name, options) for name in options["remedies"]}
+        facts["remedies"] = {name: site.facts for name, site in self.sites.items()}
+        self.facts = facts
+        settings.install(torch, self.sites)
+        for name, site in self.sites.items():
+            remedy = batches.remedy if name.startswith(("microbatch-", "batch-")) else _KINDS.get(name)
+            if remedy is not None:
+                tried(None, remedy, torch, site)
+        models.watch(torch, self.sites.values())
+
+    def stepped(self, count):
+        """Returns true after a step that shows that the run can prove nothing: a remedy has found nothing to change."""
+        for name, site in self.sites.items():
+            site.counted(count)
+            if count > 1 and not site.facts["applied"] and not site.facts["refused"]:
+                site.refuse("nothing in the script could be changed")
+        if failures and self.sites:
+            next(iter(self.sites.values())).refuse("; ".join(failures.values()))
+        return any(site.facts["refused"] for site in self.sites.values())

@@ -1,0 +1,281 @@
+"""Remedies on the batch: a part of it at a time, with gradients that add up; and other sizes, to find the largest.
+
+The size is where the script says it, in this order: arguments of a framework, the command line by `argparse`, a
+constant of the script's own, and the first `DataLoader` or each that shuffles. A smaller batch with the same training
+needs the loss divided and steps left out, unless the script itself has a setting for that.
+"""
+
+import argparse
+import ast
+import functools
+import json
+import os
+import re
+
+from ..notices import tried
+from .places import calls, edit, frames, imports_end, own_place, rewritten, statement
+from .optimizers import receiver_rewritten
+
+_BATCH = re.compile(r"((per_?device_?)?(train_?)?(device_?|micro_?|mini_?|local_?)?(batch_?size|bs|batch)(_?per_?gpu)?)$")
+_ACCUMULATION = re.compile(r"(grad(ient)?s?_?)?accum(ulat(e|ion))?(_?(grad|grads|steps|iter|iters|batches))*$")
+
+
+# What the run was started with; the constant that was changed before the script ran: name, sizes and place.
+_options = {}
+_constant = []
+
+
+def is_batch(name):
+    """Returns true for a name of a batch size for training, or the one that the user has given."""
+    plain = name.lower().lstrip("_-").replace("-", "_")
+    knob = _options.get("knob")
+    return plain == knob.lower().lstrip("_-").replace("-", "_") if knob else bool(_BATCH.fullmatch(plain))
+
+
+def change_constant(tree, file):
+    """Changes the first constant of a script that is a batch size, in its syntax tree."""
+    with open(os.path.join(os.path.dirname(__file__), "..", "..", "..", "options.json"), encoding="utf-8") as options:
+        _options.update(json.load(options))
+    names = [name for name in _options["remedies"] if name.startswith(("microbatch-", "batch-"))]
+    for node in tree.body:
+        target = node.targets[0] if isinstance(node, ast.Assign) and len(node.targets) == 1 else None
+        size = node.value.value if target is not None and isinstance(node.value, ast.Constant) else None
+        if isinstance(target, ast.Name) and type(size) is int and is_batch(target.id) and names:
+            new = Batch(None, *_wanted(names[0])).changed(size)
+            if new is not None:
+                node.value.value = new
+            _constant.append((target.id, size, (file, node.lineno)))
+            return
+
+
+def _wanted(name):
+    """Returns the wanted size, or the parts of the script's own, of a remedy's name."""
+    kind, number = name.rsplit("-", 1)
+    return (int(number), 1) if kind == "batch" else (None, int(number))
+
+
+class Batch:
+    """The size of a batch of the script, where it is changed."""
+
+    def __init__(self, site, wanted, parts):
+        self.site = site
+        self.wanted = wanted
+        self.parts = parts
+
+    def changed(self, size):
+        """Returns the wanted size; None if the parts would not be whole."""
+        if self.wanted is not None:
+            return self.wanted
+        return size // self.parts if size % self.parts == 0 and size > self.parts - 1 else None
+
+    def change(self, source, size):
+        """Returns the wanted size, and notes what was changed; None if it cannot be."""
+        new = self.changed(size)
+        if new is None:
+            self.site.refuse(f"a batch of {size} does not divide by {self.parts}")
+            return None
+        self.site.facts["batch"] = new
+        self.site.apply(f"{source}: {new} instead of {size}")
+        return new
+
+
+def watch(torch, site, batch):
+    """Changes the batch where the script says it, and where it has no accumulation of its own, adds one."""
+    state = {"is_whole": False, "loaders": 0}
+    for name, size, place in _constant:
+        new = batch.change(name, size)
+        site.apply(site.facts["applied"][-1] if new else name, edit(place, "instead", f"{name} = {new}"))
+    parse = argparse.ArgumentParser.parse_known_args
+
+    @functools.wraps(parse)
+    def parse_known_args(self, *args, **kwargs):
+        found = parse(self, *args, **kwargs)
+        tried(None, of_arguments, self, found[0])
+        return found
+
+    def of_arguments(parser, namespace):
+        if site.is_settled:
+            return
+        values = vars(namespace)
+        sizes = [name for name, value in values.items() if type(value) is int and is_batch(name)]
+        more = [name for name, value in values.items() if type(value) is int and _ACCUMULATION.fullmatch(name.lower())]
+        if not sizes:
+            return
+        new = batch.change(_flag(parser, sizes[0]), values[sizes[0]])
+        if new is None:
+            return
+        setattr(namespace, sizes[0], new)
+        text = f"{_flag(parser, sizes[0])} {new}"
+        if more and batch.parts > 1:
+            state["is_whole"] = True
+            setattr(namespace, more[0], max(values[more[0]], 1) * batch.parts)
+            text += f" {_flag(parser, more[0])} {getattr(namespace, more[0])}"
+        site.apply(f"{text}", {"where": "command", "text": text})
+
+    argparse.ArgumentParser.parse_known_args = parse_known_args
+
+    loader = torch.utils.data.DataLoader
+    begin = loader.__init__
+
+    @functools.wraps(begin)
+    def __init__(self, *args, **kwargs):
+        args, kwargs = tried((args, kwargs), of_loader, args, kwargs)
+        begin(self, *args, **kwargs)
+
+    def of_loader(args, kwargs):
+        size = kwargs.get("batch_size", args[1] if len(args) > 1 else 1)
+        shuffles = kwargs.get("shuffle", args[2] if len(args) > 2 else False) or kwargs.get("sampler")
+        is_first = not state["loaders"] and not site.facts["applied"]
+        if state.get("is_elsewhere", site.is_settled and not state["loaders"]) or type(size) is not int:
+            state["is_elsewhere"] = True
+            return args, kwargs
+        if not (is_first or shuffles):
+            return args, kwargs
+        place = own_place()
+        new = batch.change(f"DataLoader at line {place[1]}" if place else "DataLoader", size)
+        if new is None:
+            return args, kwargs
+        state["loaders"] += 1
+
+        def written(call):
+            given = [one for one in call.keywords if one.arg == "batch_size"]
+            value = ast.Constant(new)
+            if given:
+                given[0].value = value
+            elif len(call.args) > 1:
+                call.args[1] = value
+            else:
+                call.keywords.append(ast.keyword("batch_size", value))
+
+        site.apply(site.facts["applied"][-1], rewritten(place, "DataLoader", written))
+        if len(args) > 1:
+            return (args[0], new, *args[2:]), kwargs
+        return args, {**kwargs, "batch_size": new}
+
+    loader.__init__ = __init__
+    if batch.parts > 1:
+        _Gate(torch, site, batch.parts, state).install()
+
+
+def _flag(parser, name):
+    strings = [text for action in parser._actions if action.dest == name for text in action.option_strings]
+    return max(strings, key=len, default=name)
+
+
+class _Gate:
+    """Lets a training step only after several passes, whose gradients add up."""
+
+    def __init__(self, torch, site, parts, state):
+        self.torch = torch
+        self.site = site
+        self.parts = parts
+        self.state = state
+        self.passes = 0
+        self.is_inside = False
+        self.optimizers = set()
+
+    def install(self):
+        torch = self.torch
+        optimizer = torch.optim.Optimizer
+        for owner, name, kind in (
+            (torch.amp.GradScaler, "step", "step"),
+            (torch.amp.GradScaler, "update", "after"),
+            (torch.amp.GradScaler, "unscale_", "before"),
+            (torch.nn.utils, "clip_grad_norm_", "before"),
+            (torch.nn.utils, "clip_grad_value_", "before"),
+            (torch.optim.lr_scheduler.LRScheduler, "step", "after"),
+            (optimizer, "zero_grad", "after"),
+            (torch.nn.Module, "zero_grad", "after"),
+        ):
+            self.wrap(owner, name, kind)
+        for owner in vars(torch.optim.lr_scheduler).values():
+            if isinstance(owner, type) and "step" in vars(owner) and owner is not torch.optim.lr_scheduler.LRScheduler:
+                self.wrap(owner, "step", "after")
+        # Steps are wrapped once a class is used, behind PyTorch's own wrapper.
+        begin = optimizer.__init__
+        gate = self
+
+        @functools.wraps(begin)
+        def __init__(self, *args, **kwargs):
+            begin(self, *args, **kwargs)
+            tried(None, gate.wrap_steps, type(self))
+
+        optimizer.__init__ = __init__
+        backward = torch.Tensor.backward
+
+        @functools.wraps(backward)
+        def divided(self, *args, **kwargs):
+            if gate.is_off():
+                return backward(self, *args, **kwargs)
+            tried(None, gate.tell_backward)
+            return backward(self / gate.parts, *args, **kwargs)
+
+        torch.Tensor.backward = divided
+
+    def wrap_steps(self, kind):
+        if not getattr(kind, "_is_gated", False):
+            kind._is_gated = True
+            self.wrap(kind, "step", "step")
+
+    def is_off(self):
+        return self.state["is_whole"] or bool(self.site.facts.get("settings")) or not self.site.is_settled
+
+    def tell_backward(self):
+        place = own_place()
+        self.site.apply("the loss is divided", receiver_rewritten(place, "backward", f"({{}} / {self.parts}).backward"))
+
+    def wrap(self, owner, name, kind):
+        function = getattr(owner, name)
+        gate = self
+
+        @functools.wraps(function)
+        def call(*args, **kwargs):
+            node = None if gate.is_off() or gate.is_inside else tried(None, gate.node, name)
+            if node is None:
+                return function(*args, **kwargs)
+            if kind == "step":
+                gate.passes += 1
+                # The scaler's first argument is the scaler.
+                one = args[1] if len(args) > 1 and isinstance(args[1], gate.torch.optim.Optimizer) else args[0]
+                gate.optimizers.add(id(one))
+                if len(gate.optimizers) > 1:
+                    gate.site.refuse("several optimizers step in turn, and each would need a count of its own")
+            tried(None, gate.tell, node, kind)
+            if (gate.passes + (kind == "before")) % gate.parts:
+                is_norm = name == "clip_grad_norm_"
+                return gate.torch.zeros(()) if is_norm else None
+            gate.is_inside = True
+            try:
+                return function(*args, **kwargs)
+            finally:
+                gate.is_inside = False
+
+        setattr(owner, name, call)
+
+    def node(self, name):
+        """Returns (place, statement) if the user's own line makes this call itself."""
+        frame = next(frames(), None)
+        place = (frame.f_code.co_filename, frame.f_lineno) if frame is not None else None
+        found = statement(*place) if place else None
+        is_simple = isinstance(found, (ast.Expr, ast.Assign))
+        return (place, found) if is_simple and calls(found, name) else None
+
+    def tell(self, where, kind):
+        (file, line), node = where
+        top = imports_end(file)
+        counter = edit((file, top), "before", "PASSES = [0]  # of forward and backward, since the start")
+        condition = f"PASSES[0] % {self.parts} == 0" if kind != "before" else f"(PASSES[0] + 1) % {self.parts} == 0"
+        text = ast.unparse(node)
+        if isinstance(node, ast.Assign):
+            text = f"{ast.unparse(node.targets[0])} = {ast.unparse(node.value)} if {condition} else torch.zeros(())"
+        else:
+            text = f"if {condition}:\n    {text}"
+        if kind == "step":
+            text = f"PASSES[0] += 1\n{text}"
+        self.site.apply(f"line {line}: each {self.parts} passes", counter, edit((file, line), "instead", text))
+
+
+def remedy(torch, site):
+    """Applies `microbatch-PARTS`, or `batch-SIZE`: a batch of another size."""
+    _options.update(site.options)
+    watch(torch, site, Batch(site, *_wanted(site.name)))

@@ -1,0 +1,29 @@
+"""Runs a script with another value for a constant of its own: `python main.py SCRIPT ARGUMENTS…`.
+
+`snapscope fix` starts a script so where it gives the script another batch.
+"""
+
+import ast
+import os
+import sys
+
+
+def _main():
+    script = sys.argv[1]
+    sys.argv[:] = sys.argv[1:]
+    sys.path[0] = os.path.dirname(os.path.abspath(script))
+    with open(script, "rb") as file:
+        tree = ast.parse(file.read(), script)
+    batches = sys.modules.get("snapscope_run.remedies.batches")
+    if batches is None:
+        from snapscope_run.remedies import batches
+    batches.change_constant(tree, os.path.abspath(script))
+    names = sys.modules["__main__"].__dict__
+    for name in list(names):
+        if not name.startswith("__"):
+            del names[name]
+    names["__file__"] = script
+    exec(compile(tree, script, "exec"), names)
+
+
+_main()

@@ -1,0 +1,188 @@
+"""Finds what the user has written: statements, calls and the names of variables; and writes it anew."""
+
+import ast
+import functools
+import linecache
+import sys
+
+from .. import lines
+
+
+class Site:
+    """What one remedy has changed, with the lines that change the same in the user's files."""
+
+    def __init__(self, name, options):
+        self.options = options
+        # True if the card has no bfloat16.
+        self.is_half_only = options["capability"] < 8
+        self.facts = {"applied": [], "lines": [], "refused": None, "settings": False, "moved_bytes": 0, "flops": 0, "more_flops": 0}
+        self.name = name
+        self.totals = {}
+
+    @property
+    def is_settled(self):
+        """True if the remedy has been applied by a setting of a framework."""
+        return bool(self.facts["applied"])
+
+    def apply(self, what, *edits):
+        """Notes a place that was changed, and the edits that do it; see `edit`."""
+        if what not in self.facts["applied"]:
+            self.facts["applied"].append(what)
+        for one in edits:
+            if one is not None and one not in self.facts["lines"]:
+                self.facts["lines"].append(one)
+
+    def refuse(self, reason):
+        """Says why the run does not prove this remedy; the first reason counts."""
+        self.facts["refused"] = self.facts["refused"] or reason
+
+    def add(self, name, amount):
+        """Adds to a figure of the current step."""
+        self.totals[name] = self.totals.get(name, 0) + amount
+
+    def counted(self, steps):
+        """Keeps the figures of a step as those of each."""
+        if self.totals:
+            self.facts.update(self.totals)
+            self.totals.clear()
+
+
+def frames():
+    """Yields the user's own frames, the innermost first."""
+    frame = sys._getframe()
+    while frame is not None:
+        if lines.kind(frame.f_code.co_filename) == "own":
+            yield frame
+        frame = frame.f_back
+
+
+def own_place():
+    """Returns (file, line) of the innermost own frame; None if there is none."""
+    frame = next(frames(), None)
+    return (frame.f_code.co_filename, frame.f_lineno) if frame is not None else None
+
+
+@functools.lru_cache(maxsize=None)
+def _tree(file):
+    try:
+        return ast.parse("".join(linecache.getlines(file)))
+    except (SyntaxError, ValueError):
+        return None
+
+
+@functools.lru_cache(maxsize=None)
+def statement(file, line):
+    """Returns the innermost statement at a line; None if the file cannot be read."""
+    tree = _tree(file)
+    found = None
+    for node in ast.walk(tree) if tree is not None else ():
+        if isinstance(node, ast.stmt) and node.lineno <= line <= node.end_lineno:
+            if found is None or node.end_lineno - node.lineno <= found.end_lineno - found.lineno:
+                found = node
+    return found
+
+
+def text_of(file, node):
+    """Returns the source of a statement, with the indentation of its first line."""
+    return "".join(linecache.getlines(file)[node.lineno - 1 : node.end_lineno]).rstrip("\n")
+
+
+def calls(node, name):
+    """Returns the calls of a function in a statement, by the last part of its name."""
+    nodes = (one for one in ast.walk(node) if isinstance(one, ast.Call))
+    return [one for one in nodes if getattr(one.func, "attr", getattr(one.func, "id", None)) == name]
+
+
+def edit(place, where, text):
+    """Returns an edit of the user's file: new lines `before` or `after` a statement, or `instead` of it.
+
+    The lines get the indentation of the statement. None if the place is not known.
+    """
+    if place is None:
+        return None
+    file, line = place
+    node = statement(file, line)
+    if node is None:
+        return None
+    first = linecache.getline(file, node.lineno)
+    indent = first[: len(first) - len(first.lstrip())]
+    text = "\n".join(indent + part if part else part for part in text.split("\n"))
+    return {"file": file, "line": node.lineno, "last": node.end_lineno, "where": where, "text": text}
+
+
+def rewritten(place, name, change):
+    """Returns an edit that rewrites the call of a function in the statement at a place; None if it is not there.
+
+    `change` gets the node of the call and changes it.
+    """
+    node = statement(*place) if place is not None else None
+    if node is None or hasattr(node, "body") or not calls(node, name):
+        return None
+    # Parsed anew, because the tree is shared.
+    fresh = ast.parse(_dedented(place[0], node)).body[0]
+    change(calls(fresh, name)[0])
+    return edit(place, "instead", ast.unparse(fresh))
+
+
+def _dedented(file, node):
+    first = linecache.getline(file, node.lineno)
+    indent = len(first) - len(first.lstrip())
+    return "\n".join(part[indent:] for part in text_of(file, node).split("\n"))
+
+
+def with_keywords(**values):
+    """Returns a change for `rewritten` that sets keyword arguments."""
+
+    def change(call):
+        for name, value in values.items():
+            call.keywords = [one for one in call.keywords if one.arg != name]
+            call.keywords.append(ast.keyword(name, ast.parse(repr(value), mode="eval").body))
+
+    return change
+
+
+def variable(wanted, depth=1):
+    """Returns (name, place) of the user's variable for which `wanted` is true, with the statement that now runs.
+
+    Local and global variables are searched, and the attributes of objects of the user's own; None if there is none.
+    """
+    for frame in frames():
+        place = frame.f_code.co_filename, frame.f_lineno
+        for space in (frame.f_locals, frame.f_globals):
+            for name, value in list(space.items()):
+                if wanted(value):
+                    return name, place
+            for name, value in list(space.items()) if depth else ():
+                if name.startswith("__") or not hasattr(value, "__dict__") or isinstance(value, type(sys)):
+                    continue
+                for inner, held in list(vars(value).items()):
+                    if wanted(held):
+                        return f"{name}.{inner}", place
+    return None
+
+
+def imports_end(file):
+    """Returns the line of the first statement of a file behind its docstring and its imports."""
+    tree = _tree(file)
+    for node in tree.body if tree is not None else ():
+        is_text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        if not isinstance(node, (ast.Import, ast.ImportFrom)) and not is_text:
+            return min([node.lineno, *(one.lineno for one in getattr(node, "decorator_list", ()))])
+    return None
+
+
+def outside_loops(place):
+    """Returns the place before the outermost loop that runs a place, within its function."""
+    file, line = place
+    tree = _tree(file)
+    found = None
+    around = [node for node in ast.walk(tree) if _is_around(node, line)] if tree is not None else []
+    functions = [node.lineno for node in around if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
+    for node in around:
+        if isinstance(node, (ast.For, ast.AsyncFor, ast.While)) and node.lineno >= max(functions, default=0):
+            found = min(found or node.lineno, node.lineno)
+    return (file, found) if found else place
+
+
+def _is_around(node, line):
+    return isinstance(node, ast.stmt) and node.lineno <= line <= node.end_lineno

@@ -1,0 +1,366 @@
+//! Tries the remedies of a script: each alone, then the fewest that fit together, then larger batches with these.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
+use shared::analysis::{Study, Timeline, live_by_category};
+use shared::api::{
+    EditPlace, FixFigures, FixLeftOut, FixRemedy, FixReport, FixShare, RemedyEdit, RemedyFacts, RunReport, RunStatus,
+};
+use shared::base::format::{count, counted};
+use shared::job::Card;
+use shared::recordings::fix::smallest_set;
+use shared::trace::{Action, Device};
+
+use super::knob::Knob;
+use super::lines::{listed, merge};
+use super::remedies::{self, Remedy};
+use super::trials::{Trial, Trials, own_settings};
+use crate::Failure;
+use crate::commands::run::out_of_memory;
+use crate::commands::sweep::progress::Display;
+use crate::recording::sweep::{Audience as _, Search};
+use crate::snapshot_file::Opened;
+
+/// Share of the baseline's peak that a remedy has to save.
+const LEAST_SAVED: f64 = 0.01;
+
+/// Largest batch that is tried, as a multiple of the script's own.
+const MOST_BATCHES: u64 = 64;
+
+/// A search, with what its runs have found.
+pub(super) struct Fix<'a> {
+    pub(super) trials: Trials<'a>,
+    pub(super) name: String,
+    pub(super) knob: Option<Knob>,
+    pub(super) display: &'a Display,
+}
+
+/// A remedy that a run of its own has proven.
+struct Proven {
+    remedy: &'static Remedy,
+    facts: RemedyFacts,
+    told: FixRemedy,
+}
+
+impl Fix<'_> {
+    /// Runs all of it; after an interrupt, tells what is known until then.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the script cannot run as it is.
+    pub(super) fn report(mut self) -> Result<FixReport, Failure> {
+        let (baseline, mut report) = self.baseline()?;
+        self.trials.is_training = baseline.run.steps > 0;
+        report.steps = baseline.run.steps.min(self.trials.steps);
+        let (proven, left_out, batch) = self.each(&baseline, &report);
+        report.left_out = left_out;
+        report.remedies = proven.iter().map(|proven| proven.told.clone()).collect();
+        if !report.baseline.fits && !self.is_interrupted() {
+            self.together(&mut report, &proven)?;
+        }
+        if let Some(batch) = batch.filter(|_| report.baseline.fits || !report.smallest_set.is_empty()) {
+            report.largest_batch = self.largest_batch(&report, batch)?;
+        } else if self.trials.is_training && !self.is_interrupted() {
+            report.notes.push(
+                "the script does not say its batch in a place that is known: name it with --knob, such as \
+                 --knob '--batch-size 1..64' or --knob 'BATCH=1..64'"
+                    .to_owned(),
+            );
+        }
+        if !self.trials.is_training {
+            report.notes.push("the script takes no optimizer step, so no remedies for training were tried".to_owned());
+        }
+        if self.is_interrupted() {
+            report.notes.push("interrupted: this is what was known until then".to_owned());
+        }
+        Ok(report)
+    }
+
+    fn is_interrupted(&self) -> bool {
+        self.display.is_cancelled()
+    }
+
+    /// Runs the script as it is, on the card and on a larger one.
+    fn baseline(&self) -> Result<(Trial, FixReport), Failure> {
+        let files = [true, false].map(|is_enlarged| self.trials.scratch.path().join(format!("{is_enlarged}.pickle")));
+        self.display.starting("as it is");
+        let [large, own] = std::thread::scope(|scope| {
+            let own = scope.spawn(|| self.trials.run(&[], false, &files[1]));
+            let large = self.trials.run(&[], true, &files[0]);
+            [large, own.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))]
+        });
+        let (large, own) = (large?, own?);
+        if self.is_interrupted() {
+            return Err(Failure::new("interrupted before the script has run as it is", "run it again"));
+        }
+        if large.run.status != RunStatus::Fits {
+            let message = large.run.message.unwrap_or_else(|| "it failed".to_owned());
+            let hint = "run it with `snapscope run` until it works; `snapscope fix` changes nothing before that";
+            return Err(Failure::new(format!("{} as it is: {message}", self.name), hint));
+        }
+        let opened = Opened::read(&files[0])?;
+        let (device, timeline) = opened.choose_device(None)?;
+        let capacity_bytes = self.trials.cards.0.iter().map(Card::capacity_bytes).min().unwrap_or(0);
+        let mut report = FixReport {
+            card: self.trials.cards.to_string(),
+            name: self.name.clone(),
+            capacity_bytes,
+            margin_bytes: self.trials.margin_bytes(),
+            baseline: figures(&large, own.run.status == RunStatus::Fits),
+            at_peak: at_peak(&opened, device, timeline),
+            ..FixReport::default()
+        };
+        if let Ok(own) = Opened::read(&files[1])
+            && let Some(request) = first_difference(device, own.choose_device(None)?.0)
+        {
+            report.notes.push(format!(
+                "the script is not deterministic: two runs of it differ from allocation {} on, so small savings mean \
+                 little",
+                count(request)
+            ));
+        }
+        files.iter().for_each(|file| drop(std::fs::remove_file(file)));
+        Ok((large, report))
+    }
+
+    /// Tries each remedy alone.
+    fn each(&self, baseline: &Trial, report: &FixReport) -> (Vec<Proven>, Vec<FixLeftOut>, Option<u64>) {
+        let (mut proven, mut left_out, mut batch) = (Vec::<Proven>::new(), Vec::new(), None);
+        let mut rest: Vec<&'static Remedy> =
+            remedies::ALL.iter().filter(|remedy| self.trials.is_training || remedy.is_for_inference).collect();
+        while !rest.is_empty() && !self.is_interrupted() {
+            let helps = |name: &str| proven.iter().any(|proven| proven.remedy.name == name);
+            let is_vain = |name: &str| left_out.iter().any(|left: &FixLeftOut| left.name == name);
+            let (now, later) = rest
+                .into_iter()
+                .partition::<Vec<_>, _>(|remedy| remedy.weaker().is_none_or(|weaker| helps(weaker) || is_vain(weaker)));
+            rest = later;
+            let (now, vain) = now.into_iter().partition::<Vec<_>, _>(|remedy| remedy.weaker().is_none_or(helps));
+            left_out.extend(vain.into_iter().map(|remedy: &Remedy| FixLeftOut {
+                name: remedy.name.to_owned(),
+                reason: format!("{} does not help", remedy.weaker().unwrap_or_default()),
+            }));
+            let sets: Vec<_> = now.iter().map(|remedy| vec![remedy.name]).collect();
+            let found = self.trials.each(&sets, |names, trial| {
+                self.display.line(&format!("{} · {}", names.join(" + "), outcome(trial)));
+            });
+            for (remedy, trial) in now.into_iter().zip(found) {
+                let Some(trial) = trial else { continue };
+                let facts = trial.as_ref().ok().and_then(|trial| trial.run.remedies.get(remedy.name)).cloned();
+                let facts = facts.unwrap_or_default();
+                let own = facts.batch.filter(|_| remedy.name == "microbatch-2").map(|size| size * 2);
+                batch = batch.or(own);
+                match self.judge(remedy, trial, &facts, baseline, report) {
+                    Ok(told) => proven.push(Proven { remedy, facts, told }),
+                    Err(reason) => left_out.push(FixLeftOut { name: remedy.name.to_owned(), reason }),
+                }
+            }
+        }
+        proven.sort_by_key(|proven| {
+            let FixRemedy { changes, cost, saves_bytes, .. } = &proven.told;
+            (changes.is_some(), cost.class, *saves_bytes)
+        });
+        (proven, left_out, batch)
+    }
+
+    /// Tells a remedy as proven, or why it is not.
+    fn judge(
+        &self,
+        remedy: &'static Remedy,
+        trial: Result<Trial, Failure>,
+        facts: &RemedyFacts,
+        baseline: &Trial,
+        report: &FixReport,
+    ) -> Result<FixRemedy, String> {
+        let trial = trial.map_err(|failure| failure.message)?;
+        if let Some(reason) = &facts.refused {
+            return Err(reason.clone());
+        }
+        if trial.run.status != RunStatus::Fits {
+            let message = trial.run.message.unwrap_or_default();
+            return Err(format!("the script fails with it: {message}"));
+        }
+        if remedy.allocator.is_none() && facts.applied.is_empty() {
+            return Err("nothing in the script could be changed".to_owned());
+        }
+        if trial.run.steps != baseline.run.steps {
+            let (steps, others) = (counted(trial.run.steps, "step"), count(baseline.run.steps));
+            return Err(format!("the script ends after {steps} instead of {others}"));
+        }
+        let saves = |of: fn(&RunReport) -> u64| of(&baseline.run).saturating_sub(of(&trial.run));
+        let is_little = |of: fn(&RunReport) -> u64| saves(of) as f64 <= of(&baseline.run) as f64 * LEAST_SAVED;
+        if is_little(|run| run.peak_reserved_bytes) && is_little(|run| run.peak_live_bytes) {
+            return Err("it saves less than 1 % of this peak".to_owned());
+        }
+        let lines = self.lines(&[remedy], &[facts.clone()]);
+        if lines.is_empty() {
+            return Err("it works, and no line of the script's own can say it".to_owned());
+        }
+        let fits = trial.run.peak_reserved_bytes + report.margin_bytes <= report.capacity_bytes;
+        Ok(FixRemedy {
+            name: remedy.name.to_owned(),
+            title: remedy.title.to_owned(),
+            changes: remedy.changes.map(str::to_owned).or(facts.changes.clone()),
+            figures: figures(&trial, fits),
+            saves_bytes: saves(|run| run.peak_reserved_bytes),
+            cost: remedy.cost(facts),
+            applied: facts.applied.clone(),
+            lines,
+        })
+    }
+
+    /// Finds the fewest remedies that fit together, and runs them on the card.
+    fn together(&self, report: &mut FixReport, proven: &[Proven]) -> Result<(), Failure> {
+        let ran: RefCell<BTreeMap<Vec<usize>, Trial>> = RefCell::default();
+        let missing = (report.baseline.peak_reserved_bytes + report.margin_bytes).saturating_sub(report.capacity_bytes);
+        let told: Vec<FixRemedy> = proven.iter().map(|proven| proven.told.clone()).collect();
+        let excludes = |a: usize, b: usize| {
+            proven[a].remedy.excludes(proven[b].remedy) || conflict(&proven[a].facts.lines, &proven[b].facts.lines)
+        };
+        let run = |set: &[usize], is_enlarged: bool| -> Result<Trial, Failure> {
+            let names: Vec<_> = set.iter().map(|&index| proven[index].remedy.name).collect();
+            let trial = self.trials.run(&names, is_enlarged, &self.trials.scratch.path().join("set.pickle"))?;
+            if !self.is_interrupted() {
+                self.display.line(&format!("{} · {}", names.join(" + "), outcome(&trial)));
+            }
+            Ok(trial)
+        };
+        let found = smallest_set(&told, missing, excludes, |set| {
+            if self.is_interrupted() {
+                return Err(Failure::new("interrupted", ""));
+            }
+            let trial = run(set, false)?;
+            let is_whole = trial.run.steps == report.steps && trial.run.status == RunStatus::Fits;
+            let figures = figures(&trial, is_whole);
+            ran.borrow_mut().insert(set.to_vec(), trial);
+            Ok(figures)
+        });
+        let Some(found) = (match found {
+            Err(_) if self.is_interrupted() => return Ok(()),
+            found => found?,
+        }) else {
+            return Ok(());
+        };
+        let members: Vec<&Proven> = found.members.iter().map(|&index| &proven[index]).collect();
+        let mut trial = ran.borrow_mut().remove(&found.members);
+        if !found.figures.fits {
+            // On the card itself, it has only come as far as the error.
+            trial = Some(run(&found.members, true)?);
+        }
+        let Some(trial) = trial else { return Ok(()) };
+        let remedies: Vec<_> = members.iter().map(|proven| proven.remedy).collect();
+        let facts: Vec<_> =
+            remedies.iter().map(|remedy| trial.run.remedies.get(remedy.name).cloned().unwrap_or_default()).collect();
+        let joined = |of: fn(&FixRemedy) -> &str, by: &str| {
+            members.iter().map(|proven| of(&proven.told)).collect::<Vec<_>>().join(by)
+        };
+        let changes: Vec<_> = members.iter().filter_map(|proven| proven.told.changes.clone()).collect();
+        report.together = Some(FixRemedy {
+            name: joined(|told| &told.name, "+"),
+            title: joined(|told| &told.title, "; "),
+            changes: (!changes.is_empty()).then(|| changes.join("; ")),
+            saves_bytes: report.baseline.peak_reserved_bytes.saturating_sub(trial.run.peak_reserved_bytes),
+            cost: members
+                .iter()
+                .map(|proven| proven.told.cost.clone())
+                .max_by_key(|cost| cost.class)
+                .unwrap_or_default(),
+            applied: facts.iter().flat_map(|facts| facts.applied.clone()).collect(),
+            lines: self.lines(&remedies, &facts),
+            figures: figures(&trial, found.figures.fits),
+        });
+        if found.figures.fits {
+            report.smallest_set = remedies.iter().map(|remedy| remedy.name.to_owned()).collect();
+        }
+        Ok(())
+    }
+
+    /// Finds the largest batch that fits with the smallest set.
+    fn largest_batch(&self, report: &FixReport, own: u64) -> Result<Option<u64>, Failure> {
+        let set: Vec<&str> =
+            report.smallest_set.iter().map(String::as_str).filter(|name| !name.starts_with("microbatch-")).collect();
+        let values = self.knob.as_ref().map_or(1..=own * MOST_BATCHES, |knob| knob.values.clone());
+        let room = report.capacity_bytes - report.margin_bytes;
+        let search = Search {
+            room_bytes: Some(room),
+            expected: Some(own.clamp(*values.start(), *values.end())),
+            ..Search::of(values)
+        };
+        let found = search.largest(|size| {
+            if self.is_interrupted() {
+                return Err(None);
+            }
+            let name = remedies::of_batch(size);
+            let names: Vec<&str> = set.iter().copied().chain([name.as_str()]).collect();
+            let trial =
+                self.trials.run(&names, false, &self.trials.scratch.path().join("batch.pickle")).map_err(Some)?;
+            self.display.line(&format!("{} · {}", names.join(" + "), outcome(&trial)));
+            let is_changed = trial.run.remedies.get(&name).is_some_and(|facts| facts.refused.is_none());
+            Ok((trial.run.status == RunStatus::Fits && is_changed).then_some(trial.run.peak_reserved_bytes))
+        });
+        match found {
+            Ok(tried) => Ok(tried.largest()),
+            Err(None) => Ok(None),
+            Err(Some(failure)) => Err(failure),
+        }
+    }
+
+    /// Returns what the user has to write for remedies.
+    fn lines(&self, remedies: &[&Remedy], facts: &[RemedyFacts]) -> Vec<String> {
+        let edits = merge(facts.iter().flat_map(|facts| facts.lines.clone()));
+        let settings: Vec<_> = remedies.iter().filter_map(|remedy| remedy.allocator).collect();
+        let (variable, own) = own_settings();
+        let settings = settings
+            .iter()
+            .fold(own.clone(), |all, one| if all.is_empty() { (*one).to_owned() } else { format!("{all},{one}") });
+        let variable = (settings != own).then(|| format!("{variable}={settings}"));
+        listed(&edits, variable.as_deref(), self.trials.command)
+    }
+}
+
+fn figures(trial: &Trial, fits: bool) -> FixFigures {
+    let RunReport { peak_live_bytes, peak_reserved_bytes, .. } = trial.run;
+    FixFigures { peak_live_bytes, peak_reserved_bytes, fits, curve: trial.curve.clone() }
+}
+
+/// Says in a few words how a run ended.
+fn outcome(trial: &Trial) -> String {
+    use shared::base::format::bytes;
+    let run = &trial.run;
+    if let Some(reason) = run.remedies.values().find_map(|facts| facts.refused.clone()) {
+        return reason;
+    }
+    match run.status {
+        RunStatus::Fits => format!("{} reserved", bytes(run.peak_reserved_bytes)),
+        RunStatus::OutOfMemory => run.ooms.last().map_or_else(|| "out of memory".to_owned(), out_of_memory),
+        _ => run.message.clone().unwrap_or_default(),
+    }
+}
+
+/// Returns true if two remedies write the same statement anew.
+fn conflict(a: &[RemedyEdit], b: &[RemedyEdit]) -> bool {
+    let is_rewritten = |edit: &&RemedyEdit| edit.place == EditPlace::Instead;
+    a.iter().filter(is_rewritten).any(|one| {
+        b.iter()
+            .filter(is_rewritten)
+            .any(|other| (&one.file, one.line) == (&other.file, other.line) && one.text != other.text)
+    })
+}
+
+fn at_peak(opened: &Opened, device: &Device, timeline: &Timeline) -> Vec<FixShare> {
+    let study = Study::new(&opened.trace, device, timeline);
+    let rows = live_by_category(&study, timeline.live_peak().0);
+    rows.into_iter().map(|row| FixShare { category: row.category.name().to_owned(), bytes: row.bytes }).collect()
+}
+
+/// Returns the number of the first allocation in which two runs differ; one may have ended before the other.
+fn first_difference(a: &Device, b: &Device) -> Option<u64> {
+    let requests = |device: &Device| -> Vec<u64> {
+        let actions = device.events.actions().iter().enumerate();
+        let sizes = device.events.sizes_bytes();
+        actions.filter(|(_, action)| *action == Action::Alloc).filter_map(|(event, _)| sizes.get(event)).collect()
+    };
+    let place = requests(a).iter().zip(&requests(b)).position(|(one, other)| one != other)?;
+    Some(place as u64 + 1)
+}
