@@ -1,3 +1,5 @@
+//! Tests the remedies that are offered, and their lines.
+
 use super::*;
 
 #[track_caller]
