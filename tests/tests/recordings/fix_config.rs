@@ -6,7 +6,7 @@ use testkit::repro::{Played, check_output};
 const RECORDER: &str = r#"
 job=$(echo "$job" | tr -d ' \n')
 peak=$(($(echo "$job" | sed 's/.*"batch":\([0-9]*\).*/\1/') * 2147483648))
-case "$job" in *'"checkpointing":{'*) peak=$((peak / 2));; esac
+case "$job" in *'"checkpointing":{"every":1,'*) peak=$((peak / 2));; esac
 case "$job" in *'"loss":{'*) exit 3;; esac
 echo '{"type":"started","device":"Fake","memory_bytes":8589934592,"parameters":1234567,"steps":2}'
 cp "$sample" "$output"
