@@ -136,6 +136,9 @@ struct Fix<'a> {
     room: Room,
 }
 
+/// The config as it is, its figures, and the remedies with their indices.
+type Each = (Recording, FixFigures, Vec<(usize, FixRemedy)>);
+
 impl Fix<'_> {
     fn report(&self, job: &Job, mut left_out: Vec<FixLeftOut>) -> Result<FixReport, FixError> {
         let (baseline, figures, mut tried) = self.each(&mut left_out)?;
@@ -171,10 +174,7 @@ impl Fix<'_> {
     }
 
     /// Records the config as it is and with each remedy.
-    fn each(
-        &self,
-        left_out: &mut Vec<FixLeftOut>,
-    ) -> Result<(Recording, FixFigures, Vec<(usize, FixRemedy)>), FixError> {
+    fn each(&self, left_out: &mut Vec<FixLeftOut>) -> Result<Each, FixError> {
         let mut sets = vec![Vec::new()];
         for (index, remedy) in self.remedies.iter().enumerate() {
             match self.job(&[index], On::Large) {
