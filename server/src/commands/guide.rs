@@ -44,6 +44,7 @@ const GROUPS: &[(&str, &[(&str, &str)])] = &[
         &[
             ("repro", "snapscope repro config.toml -o snapshot.pickle"),
             ("fit", "snapscope fit -- python train.py --batch-size {}\n  snapscope fit config.toml"),
+            ("fix", "snapscope fix --card t4-16gb -- python train.py\n  snapscope fix config.toml"),
             ("sweep", "snapscope sweep config.toml --batch 1,2,4"),
             ("cards", "snapscope cards"),
         ],

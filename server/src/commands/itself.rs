@@ -39,6 +39,15 @@ impl Itself {
     ///
     /// Returns what the command said if it has no document.
     pub(super) fn document<T: DeserializeOwned>(&self, tick: impl Fn(&Child)) -> Result<T, Failure> {
+        self.told(tick).map(|(document, _)| document)
+    }
+
+    /// Runs the command to its end and returns its document, with the last line of what it has printed besides.
+    ///
+    /// # Errors
+    ///
+    /// Returns what the command said if it has no document.
+    pub(super) fn told<T: DeserializeOwned>(&self, tick: impl Fn(&Child)) -> Result<(T, String), Failure> {
         let unusable = |error: &dyn std::fmt::Display| {
             Failure::new(format!("{} cannot be run: {error}", self.program.display()), "install Snapscope again")
         };
@@ -56,7 +65,11 @@ impl Itself {
         while wait_until(&mut child, Instant::now() + TICK).is_none() {
             tick(&child);
         }
-        serde_json::from_slice(&content(answer)).map_err(|_| self.failure(&content(said)))
+        let said = content(said);
+        let document = serde_json::from_slice(&content(answer)).map_err(|_| self.failure(&said))?;
+        let said = String::from_utf8_lossy(&said);
+        let last = said.lines().map(str::trim).rfind(|line| !line.is_empty());
+        Ok((document, last.unwrap_or_default().to_owned()))
     }
 
     /// Files and not pipes, because nobody empties a pipe while this process waits.

@@ -19,6 +19,7 @@ pub(crate) use companions::built_pages;
 pub use checked::{LogFormat, ServeConfig, ShareLimits, WorkerConfig};
 pub use database_address::DatabaseAddress;
 pub use recorder::RecorderConfig;
+pub(crate) use script::ALLOCATOR;
 pub use script::ScriptConfig;
 pub use settings::SettingsArgs;
 pub(crate) use terminal::Terminal;

@@ -24,9 +24,20 @@ pub struct ScriptConfig {
     own: BTreeMap<&'static str, OsString>,
 }
 
+/// Variables with the settings of PyTorch's allocator: since version 2.9, and that of before, which all versions read.
+pub(crate) const ALLOCATOR: [&str; 2] = ["PYTORCH_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF"];
+
 /// Variables that the script gets from both.
-const SHARED: [&str; 6] =
-    ["PATH", "PYTHONPATH", "LD_AUDIT", "LD_LIBRARY_PATH", "GLIBC_TUNABLES", "SNAPSCOPE_VIRTUAL_GPU_VALUES"];
+const SHARED: [&str; 8] = [
+    "PATH",
+    "PYTHONPATH",
+    "LD_AUDIT",
+    "LD_LIBRARY_PATH",
+    "GLIBC_TUNABLES",
+    "SNAPSCOPE_VIRTUAL_GPU_VALUES",
+    ALLOCATOR[0],
+    ALLOCATOR[1],
+];
 
 impl ScriptConfig {
     /// Reads the environment, with the folder that belongs to this program as default.

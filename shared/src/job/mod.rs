@@ -41,7 +41,7 @@ pub use parallel::{Ddp, Fsdp, Gather, Parallel, Rank};
 pub use problem::{Place, Problem};
 pub use raw::{
     Betas, Overrides, RawCheckpointing, RawData, RawEvaluation, RawJob, RawLora, RawLoss, RawModel, RawOptimizer,
-    RawParallel, RawSweep, Sizes, bounds, words,
+    RawParallel, RawSelected, RawSweep, Sizes, bounds, words,
 };
 pub use resolve::Job;
 pub use sweep::{Axis, Combination, Sweep};

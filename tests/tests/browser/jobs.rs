@@ -230,6 +230,23 @@ fn the_largest_batch_is_found() {
 }
 
 #[test]
+fn what_makes_a_config_fit_is_told_with_its_lines() {
+    let page = Recording::start("/jobs?new&task=fix", SettingsArgs::default());
+    page.editor().write(&format!("batch = 16\n{SMALL}"));
+    page.status("Problems").wait_text("Valid");
+    page.button("Try remedies").click();
+    page.wait_for_state("finished");
+    page.find("[data-answer]").wait_text("it fits");
+    page.find("[data-lines]").wait_text(" = ");
+    page.find("[data-plot] svg").wait();
+    page.region("Recordings").find("tbody tr").wait_until_all("all.length > 3");
+    page.screenshot("job-fix");
+    page.visit("/jobs");
+    page.jobs().wait_text("Fits with");
+    page.check_console();
+}
+
+#[test]
 fn a_sweep_is_a_table_and_a_plot() {
     let page = Recording::start("/jobs?new", SettingsArgs::default());
     page.editor().write(TINY);

@@ -2,6 +2,8 @@
 
 #[cfg(target_os = "linux")]
 mod ci;
+#[cfg(target_os = "linux")]
+mod fix_config;
 mod gallery;
 #[cfg(target_os = "linux")]
 mod guard;

@@ -78,7 +78,7 @@ async fn an_out_of_memory_error_is_explained_from_question_to_question() {
     let tools = talk.client.list_all_tools().await.expect("tools");
     let mut names: Vec<_> = tools.iter().map(|tool| tool.name.to_string()).collect();
     names.sort();
-    assert_eq!(names, ["allocations", "diff", "findings", "fit", "open", "peak", "replay", "run", "summary"]);
+    assert_eq!(names, ["allocations", "diff", "findings", "fit", "fix", "open", "peak", "replay", "run", "summary"]);
     assert!(tools.iter().all(|tool| tool.description.is_some()));
     let file = sample("virtual-py-gpt2-oom-t4.pickle.gz");
     let (opened, data) = talk.ask("open", json!({ "path": file })).await;
@@ -179,6 +179,10 @@ async fn scripts_run_and_what_is_wrong_is_said() {
     assert!(refused.contains("gtx") && refused.contains("What to do:"), "{refused}");
     let refused = talk.refused("fit", json!({})).await;
     assert!(refused.contains("pass `config` or `command`"), "{refused}");
+    let refused = talk.refused("fix", json!({ "command": command, "config": "small.toml" })).await;
+    assert!(refused.contains("pass `config` or `command`"), "{refused}");
+    let refused = talk.refused("fix", json!({ "config": "missing.toml" })).await;
+    assert!(refused.contains("missing.toml"), "{refused}");
     let refused = talk.refused("open", json!({ "path": "missing.pickle" })).await;
     assert!(refused.contains("missing.pickle") && refused.contains("paths are relative to"), "{refused}");
     let refused = talk.refused("open", json!({ "path": "https://127.0.0.1:1/x" })).await;

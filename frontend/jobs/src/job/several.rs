@@ -83,7 +83,7 @@ fn lines(lines: &[String]) -> Html {
                 <h2 id="lines-title" class="section-title">{ "Lines to add" }</h2>
                 <CopyButton text={text.clone()} label="Copy" />
             </div>
-            <pre class="source" tabindex="0"><code>{ text }</code></pre>
+            <pre class="source" tabindex="0" data-lines=""><code>{ text }</code></pre>
         </section>
     }
 }

@@ -6,7 +6,6 @@ use clap::Args;
 use shared::api::FixReport;
 use shared::job::{KeyPlaces, Overrides};
 
-use super::FixArgs;
 use crate::Failure;
 use crate::commands::repro::config::{Written, refuse};
 use crate::commands::sweep::AT_ONCE;
@@ -35,20 +34,20 @@ impl OfConfig {
     ///
     /// Returns an error if the config is wrong, if something that a recording needs is missing, or if the config cannot
     /// be recorded as it is.
-    pub(super) fn report(&self, config: &Path, args: &FixArgs, display: &Display) -> Result<FixReport, Failure> {
-        let overrides = Overrides {
-            card: args.card.clone(),
-            steps: Some(args.steps),
-            sequence: self.seq_len,
-            ..Overrides::default()
-        };
+    pub(super) fn report(
+        &self,
+        config: &Path,
+        overrides: Overrides,
+        limits: Limits,
+        is_quiet: bool,
+        display: &Display,
+    ) -> Result<FixReport, Failure> {
+        let overrides = Overrides { sequence: self.seq_len, ..overrides };
         let Written { raw, notes, places } = Written::read(config, self.training_args.as_deref(), overrides)?;
         let recorder = RecorderConfig::from_environment()?;
-        if !args.json {
+        if !is_quiet {
             eprint!("{}", notes.text());
         }
-        let memory_bytes = args.memory_limit.unwrap_or(Limits::default().memory_bytes);
-        let limits = Limits { time: args.time_limit, memory_bytes, ..Limits::default() };
         let settings = Settings { limits, at_once: AT_ONCE, keep: None, scratch: None };
         fix_config(&recorder, &raw, &settings, display).map_err(|error| failure(error, config, &places))
     }

@@ -12,11 +12,12 @@ mod trials;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::Duration;
 
 use clap::Args;
 use shared::api::FixReport;
-use shared::job::{Card, Cards};
+use shared::job::{Card, Cards, Overrides};
 use shared::recordings::fix::{answer, html, lines, notes, svg, table};
 
 use super::output::{Output, document};
@@ -24,7 +25,9 @@ use super::run::{check_platform, read_cards, script_name};
 use super::sweep::progress::Display;
 use super::text;
 use crate::Failure;
+use crate::config::ScriptConfig;
 use crate::folder::make_temporary;
+use crate::recording::repro::Limits;
 use crate::units;
 use knob::Knob;
 use remedies::Remedy;
@@ -90,7 +93,12 @@ impl FixArgs {
         }
         let display = Display::new(self.json, None);
         let report = match &self.config {
-            Some(config) => self.of_config.report(config, self, &display),
+            Some(config) => {
+                let overrides = Overrides { card: self.card.clone(), steps: Some(self.steps), ..Overrides::default() };
+                let memory_bytes = self.memory_limit.unwrap_or(Limits::default().memory_bytes);
+                let limits = Limits { time: self.time_limit, memory_bytes, ..Limits::default() };
+                self.of_config.report(config, overrides, limits, self.json, &display)
+            }
             None => self.of_script(&display),
         };
         display.finish();
@@ -112,6 +120,7 @@ impl FixArgs {
             Failure::new(format!("a temporary folder cannot be made: {error}"), "set TMPDIR to a folder with room")
         })?;
         Ok(Trials {
+            config: ScriptConfig::from_environment()?,
             command: &self.command,
             cards: self.cards()?,
             steps: self.steps,
@@ -140,9 +149,15 @@ impl FixArgs {
         let script = script_name(&self.command);
         let stem = script.strip_suffix(".py").unwrap_or(&script);
         let output = self.output.clone().unwrap_or_else(|| PathBuf::from(format!("{stem}.{names}.pickle")));
-        let mut command = trials.command(&remedies, &trials.cards, &output);
-        command.args(self.json.then_some("--json")).arg("--").args(&self.command);
-        let status = command.status().map_err(|error| Failure::new(error.to_string(), "try again"))?;
+        let itself = trials.itself(&remedies, &trials.cards, &output);
+        let status = Command::new(&itself.program)
+            .args(&itself.arguments)
+            .args(self.json.then_some("--json"))
+            .arg("--")
+            .args(&self.command)
+            .envs(itself.variables)
+            .status()
+            .map_err(|error| Failure::new(error.to_string(), "install Snapscope again"))?;
         Ok(Output { status: status.code().and_then(|code| code.try_into().ok()).unwrap_or(3), ..Output::default() })
     }
 }

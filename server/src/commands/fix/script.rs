@@ -13,7 +13,7 @@ use shared::trace::{Action, Device};
 use super::knob::Knob;
 use super::lines::{listed, merge};
 use super::remedies::{self, Remedy};
-use super::trials::{Trial, Trials, own_settings};
+use super::trials::{Trial, Trials};
 use crate::Failure;
 use crate::commands::run::out_of_memory;
 use crate::commands::sweep::progress::Display;
@@ -304,12 +304,8 @@ impl Fix<'_> {
     /// Returns what the user has to write for remedies.
     fn lines(&self, remedies: &[&Remedy], facts: &[RemedyFacts]) -> Vec<String> {
         let edits = merge(facts.iter().flat_map(|facts| facts.lines.clone()));
-        let settings: Vec<_> = remedies.iter().filter_map(|remedy| remedy.allocator).collect();
-        let (variable, own) = own_settings();
-        let settings = settings
-            .iter()
-            .fold(own.clone(), |all, one| if all.is_empty() { (*one).to_owned() } else { format!("{all},{one}") });
-        let variable = (settings != own).then(|| format!("{variable}={settings}"));
+        let variable = self.trials.allocator_variable(remedies.iter().filter_map(|remedy| remedy.allocator));
+        let variable = variable.map(|(name, text)| format!("{name}={text}"));
         listed(&edits, variable.as_deref(), self.trials.command)
     }
 }

@@ -1,9 +1,7 @@
 //! Runs a script with remedies, each run by a process of its own, so that several can run side by side.
 
 use std::ffi::OsString;
-use std::io::Read as _;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
@@ -17,11 +15,10 @@ use shared::job::{Card, Cards};
 use super::remedies::Remedy;
 use crate::Failure;
 use crate::commands::host::kib_of;
-use crate::commands::run::{lines_of, weight};
+use crate::commands::itself::Itself;
+use crate::commands::run::weight;
+use crate::config::{ALLOCATOR, ScriptConfig};
 use crate::snapshot_file::Opened;
-
-/// Variables with the settings of the allocator: the current one, and that of PyTorch before 2.9, which all versions read.
-const ALLOCATOR: [&str; 2] = ["PYTORCH_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF"];
 
 /// Host memory that a run is taken to need.
 const MEMORY_OF_RUN: u64 = 4 << 30;
@@ -34,6 +31,7 @@ const POINTS: u32 = 300;
 
 /// What all runs have in common.
 pub(super) struct Trials<'a> {
+    pub(super) config: ScriptConfig,
     pub(super) command: &'a [OsString],
     pub(super) cards: Cards,
     pub(super) steps: u64,
@@ -64,47 +62,20 @@ impl Trials<'_> {
             false => card.with_memory(card.memory_bytes - margin_bytes),
         };
         let cards = Cards(self.cards.0.iter().map(of_run).collect());
-        let no_folder = |error: std::io::Error| {
-            Failure::new(format!("a temporary folder cannot be used: {error}"), "set TMPDIR to a folder with room")
-        };
-        let mut said = tempfile::tempfile_in(self.scratch.path()).map_err(no_folder)?;
-        let mut child = self
-            .command(remedies, &cards, output)
-            .arg("--json")
-            .arg("--")
-            .args(self.command)
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(said.try_clone().map_err(no_folder)?)
-            .spawn()
-            .map_err(|error| Failure::new(format!("the program cannot start itself: {error}"), "try again"))?;
-        let mut stdout = child.stdout.take().expect("it is piped");
-        let document = thread::scope(|scope| {
-            let reader = scope.spawn(move || {
-                let mut text = String::new();
-                stdout.read_to_string(&mut text).map(|_| text)
-            });
-            while !reader.is_finished() {
-                if self.interrupted.load(Ordering::Relaxed) {
-                    let _ = Pid::from_raw(child.id() as i32).map(|pid| kill_process(pid, Signal::TERM));
-                }
-                thread::sleep(Duration::from_millis(20));
+        let itself = Itself { is_quiet: true, ..self.itself(remedies, &cards, output) };
+        let mut itself =
+            Itself { arguments: [itself.arguments, vec!["--json".into(), "--".into()]].concat(), ..itself };
+        itself.arguments.extend_from_slice(self.command);
+        let (report, said): (RunsReport, String) = itself.told(|child| {
+            if self.interrupted.load(Ordering::Relaxed) {
+                let _ = Pid::from_raw(child.id() as i32).map(|pid| kill_process(pid, Signal::TERM));
             }
-            reader.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-        });
-        let _ = child.wait();
-        let report: Option<RunsReport> = document.ok().and_then(|text| serde_json::from_str(&text).ok());
-        let report = report.ok_or_else(|| {
-            // Its last line is the hint.
-            let error =
-                lines_of(&mut said).into_iter().rev().find_map(|line| line.strip_prefix("error: ").map(str::to_owned));
-            Failure::new(error.unwrap_or_default(), "check the command with `snapscope run`")
         })?;
         let run = report.runs.into_iter().max_by_key(|run| (weight(run.status), run.peak_reserved_bytes));
         let mut run = run.expect("a verdict is that of a run");
         if let Some(message) = run.message.as_mut().filter(|message| message.contains("exit status")) {
             // A program that refuses its arguments says so and raises nothing.
-            message.extend(lines_of(&mut said).last().map(|line| format!(": {line}")));
+            *message += &format!(": {said}");
         }
         let curve = if run.snapshot.is_some() { curve(output) } else { None }.unwrap_or_default();
         Ok(Trial { run, curve })
@@ -116,25 +87,37 @@ impl Trials<'_> {
     }
 
     /// Returns a run with remedies, without the script's own command.
-    pub(super) fn command(&self, remedies: &[&str], cards: &Cards, output: &Path) -> Command {
-        let own = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("snapscope"));
-        let hooked: Vec<_> = remedies.iter().filter(|name| allocator(name).is_none()).collect();
+    pub(super) fn itself(&self, remedies: &[&str], cards: &Cards, output: &Path) -> Itself {
+        let (settings, hooked): (Vec<&str>, Vec<&str>) = remedies.iter().partition(|name| allocator(name).is_some());
         let capability = self.cards.0.iter().map(|card| card.capability.major).min();
-        let change =
-            json!({ "remedies": hooked, "capability": capability, "is_training": self.is_training, "knob": self.knob });
-        let mut command = Command::new(own);
-        command.args(["run", "--card", &cards.to_string(), "--steps", &self.steps.to_string()]);
-        command.args(["--time", &format!("{}s", self.time_limit.as_secs()), "--change", &change.to_string()]);
-        command.args(self.memory_limit.map(|bytes| format!("--memory-limit={bytes}B")));
-        command.arg("-o").arg(output);
-        for setting in remedies.iter().filter_map(|name| allocator(name)) {
-            let (name, before) = own_settings();
-            command.env(
-                name,
-                [&*before, setting].iter().filter(|text| !text.is_empty()).copied().collect::<Vec<_>>().join(","),
-            );
-        }
-        command
+        let change = json!({
+            "remedies": hooked,
+            "capability": capability,
+            "is_training": self.is_training,
+            "knob": self.knob,
+        });
+        let mut arguments: Vec<OsString> = ["run", "--card"].map(OsString::from).to_vec();
+        arguments.extend([cards.to_string(), format!("--steps={}", self.steps)].map(OsString::from));
+        arguments.extend(
+            [format!("--time={}s", self.time_limit.as_secs()), format!("--change={change}")].map(OsString::from),
+        );
+        arguments.extend(self.memory_limit.map(|bytes| format!("--memory-limit={bytes}B").into()));
+        arguments.extend(["-o".into(), output.into()]);
+        let variable = self.allocator_variable(settings.into_iter().filter_map(allocator));
+        let variables = variable.map(|(name, text)| (name.into(), text.into())).into_iter().collect();
+        Itself { arguments, variables, ..Itself::new(&self.config, Path::new(".")) }
+    }
+
+    /// Returns the variable that adds settings of the allocator to the user's own; `None` without any.
+    pub(super) fn allocator_variable<'b>(
+        &self,
+        settings: impl Iterator<Item = &'b str>,
+    ) -> Option<(&'static str, String)> {
+        let mut own = ALLOCATOR.iter().filter_map(|name| Some((*name, self.config.own(name)?.to_string_lossy())));
+        let (name, own) = own.next().unwrap_or((ALLOCATOR[1], "".into()));
+        let all = settings
+            .fold(own.to_string(), |all, one| if all.is_empty() { one.to_owned() } else { format!("{all},{one}") });
+        (all != own).then_some((name, all))
     }
 
     /// Runs several sets of remedies on larger cards, side by side where memory allows; an error ends all.
@@ -168,12 +151,6 @@ impl Trials<'_> {
 /// Returns the setting of the allocator that a remedy is.
 fn allocator(name: &str) -> Option<&'static str> {
     Remedy::named(name)?.allocator
-}
-
-/// Returns the variable with the user's own settings of the allocator, and the settings.
-pub(super) fn own_settings() -> (&'static str, String) {
-    let set = ALLOCATOR.iter().find_map(|name| Some((*name, std::env::var(name).ok()?)));
-    set.unwrap_or((ALLOCATOR[1], String::new()))
 }
 
 /// Returns how many runs the processors and the memory allow at once.

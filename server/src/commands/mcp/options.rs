@@ -132,6 +132,23 @@ pub(super) struct FitOptions {
     pub(super) folder: Option<PathBuf>,
 }
 
+/// What has to fit, with changes that may be tried.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+pub(super) struct FixOptions {
+    /// Training config (TOML, YAML, JSON, or Hugging Face's config.json)
+    pub(super) config: Option<String>,
+    /// Command in place of a config, such as ["python", "train.py"]
+    pub(super) command: Option<Vec<String>>,
+    /// Virtual GPU such as t4-16gb or custom:48GiB
+    pub(super) card: Option<String>,
+    /// Optimizer steps of each run
+    pub(super) steps: Option<u64>,
+    /// Tokens per sample, for a config
+    pub(super) seq_len: Option<u64>,
+    /// Folder in which to run; the current one if absent
+    pub(super) folder: Option<PathBuf>,
+}
+
 /// What to run.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 pub(super) struct RunOptions {

@@ -9,8 +9,8 @@ use rmcp::{ServerHandler, tool, tool_handler, tool_router};
 use super::answer::{Answer, refusal};
 use super::maker::Maker;
 use super::options::{
-    AllocationsOptions, DiffOptions, FindingsOptions, FitOptions, OpenOptions, PeakOptions, ReplayOptions, RunOptions,
-    SummaryOptions,
+    AllocationsOptions, DiffOptions, FindingsOptions, FitOptions, FixOptions, OpenOptions, PeakOptions, ReplayOptions,
+    RunOptions, SummaryOptions,
 };
 use super::shelf::Shelf;
 use super::tools;
@@ -112,6 +112,16 @@ impl Server {
     )]
     async fn fit(&self, Parameters(options): Parameters<FitOptions>) -> CallToolResult {
         self.answer(move |_, maker| tools::fit(maker, &options)).await
+    }
+
+    #[tool(
+        description = "Try remedies on a training, such as checkpointing or smaller micro batches, by runs on virtual \
+                       GPUs: the fewest and cheapest that make it fit a GPU, what each saves and costs, and the lines \
+                       to add; takes minutes. Executes the command.",
+        annotations(read_only_hint = false)
+    )]
+    async fn fix(&self, Parameters(options): Parameters<FixOptions>) -> CallToolResult {
+        self.answer(move |_, maker| tools::fix(maker, &options)).await
     }
 
     #[tool(

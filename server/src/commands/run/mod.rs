@@ -39,7 +39,7 @@ pub(super) use launch::{check_platform, shown};
 pub use options::RunArgs;
 pub(super) use options::script_name;
 pub(super) use ran::weight;
-pub(super) use trial::{Trials, lines_of};
+pub(super) use trial::Trials;
 pub(super) use verdict::out_of_memory;
 
 impl RunArgs {

@@ -92,7 +92,7 @@ impl Trials {
 }
 
 /// Returns the lines that a command printed, without blank ones; none if they cannot be read back.
-pub(in crate::commands) fn lines_of(said: &mut File) -> Vec<String> {
+fn lines_of(said: &mut File) -> Vec<String> {
     let mut bytes = Vec::new();
     let _ = said.rewind().and_then(|()| said.read_to_end(&mut bytes));
     let text = String::from_utf8_lossy(&bytes);

@@ -20,11 +20,8 @@ use crate::Failure;
 use crate::config::RecorderConfig;
 use remedies::{Offered, Remedy, remedies};
 
-/// Memory of the card that stays free, as a share of one hundred.
-const MARGIN_PERCENT: u64 = 3;
-
-/// Memory of a card that is large enough, as on the command line.
-const LARGE: &str = "1TiB";
+/// Part of the card's memory that stays free, some 3 %.
+const MARGIN: u64 = 32;
 
 /// Number of points of a curve.
 const PARTS: usize = 200;
@@ -54,9 +51,8 @@ pub fn fix_config(
     let job = resolve(raw.clone()).map_err(FixError::Config)?;
     let Device::Virtual(cards) = &job.device else { return Err(FixError::Config(vec![on_real_gpu()])) };
     let Offered { remedies, left_out } = remedies(&job);
-    let room = Room::of(cards, job.memory_fraction);
-    let fix = Fix { config, raw, settings, audience, remedies, room, large: large(cards) };
-    fix.report(&job, cards.to_string(), left_out)
+    let room = Room::of(cards.clone(), job.memory_fraction);
+    Fix { config, raw, settings, audience, remedies, room }.report(&job, left_out)
 }
 
 /// Resolves a config whose remedies can be tried.
@@ -73,46 +69,62 @@ fn on_real_gpu() -> Problem {
     Problem::new("device", "remedies are tried on virtual GPUs only", "write `card` in its place")
 }
 
-/// Memory of a card.
+/// Cards that a training is to fit.
 struct Room {
+    cards: Cards,
     capacity_bytes: u64,
     margin_bytes: u64,
 }
 
+/// Cards on which a config is recorded.
+#[derive(Clone, Copy, PartialEq)]
+enum On {
+    /// Cards of the same kinds, large enough for anything.
+    Large,
+    /// The cards without the margin.
+    Own,
+}
+
 impl Room {
     /// Returns the memory that PyTorch's allocator can have on the smallest of the cards.
-    fn of(cards: &Cards, fraction: Option<f64>) -> Self {
+    fn of(cards: Cards, fraction: Option<f64>) -> Self {
         let room = |card: &Card| {
             let allowed = fraction.map_or(card.memory_bytes, |share| (card.memory_bytes as f64 * share) as u64);
-            allowed.min(card.memory_bytes.saturating_sub(card.context_bytes))
+            allowed.min(card.capacity_bytes())
         };
         let capacity_bytes = cards.0.iter().map(room).min().unwrap_or(0);
-        Self { capacity_bytes, margin_bytes: capacity_bytes / 100 * MARGIN_PERCENT }
+        Self { cards, capacity_bytes, margin_bytes: capacity_bytes / MARGIN }
     }
 
     fn most_bytes(&self) -> u64 {
         self.capacity_bytes - self.margin_bytes
     }
 
-    fn figures(&self, recording: &Recording) -> FixFigures {
+    /// Names the cards as on the command line.
+    fn cards(&self, on: On) -> String {
+        let card = |card: &Card| match on {
+            On::Large => card.with_memory(u64::MAX),
+            On::Own => card.with_memory(card.memory_bytes - self.margin_bytes),
+        };
+        Cards(self.cards.0.iter().map(card).collect()).to_string()
+    }
+
+    fn figures(&self, recording: &Recording, on: On) -> FixFigures {
         let Recording { peak_live_bytes, peak_reserved_bytes, curve, oom, .. } = recording;
         let part = curve.live_curve.len().div_ceil(PARTS).max(1);
         FixFigures {
             peak_live_bytes: *peak_live_bytes,
             peak_reserved_bytes: *peak_reserved_bytes,
-            fits: oom.is_none() && *peak_reserved_bytes <= self.most_bytes(),
+            fits: oom.is_none() && (on == On::Own || *peak_reserved_bytes <= self.most_bytes()),
             curve: curve.live_curve.chunks(part).filter_map(|part| part.iter().copied().max()).collect(),
         }
     }
-}
 
-/// Names cards of the same kinds with memory for anything.
-fn large(cards: &Cards) -> String {
-    let one = |card: &Card| {
-        let kinds = [card.name.rsplit(':').next().unwrap_or_default().to_owned(), card.capability.to_string()];
-        kinds.iter().find_map(|kind| Card::named(&format!("custom:{LARGE}:{kind}")).ok()).unwrap_or_default()
-    };
-    Cards(cards.0.iter().map(one).collect()).to_string()
+    /// Returns true if only a recording on the cards themselves can say whether it fits: with less memory, the allocator
+    /// gives back what it holds without need.
+    fn is_open(&self, figures: &FixFigures) -> bool {
+        !figures.fits && figures.peak_live_bytes <= self.most_bytes()
+    }
 }
 
 struct Fix<'a> {
@@ -122,14 +134,14 @@ struct Fix<'a> {
     audience: &'a dyn Audience,
     remedies: Vec<Remedy>,
     room: Room,
-    /// Large cards, as on the command line.
-    large: String,
 }
 
+/// The config as it is, its figures, and the remedies with their indices.
+type Each = (Recording, FixFigures, Vec<(usize, FixRemedy)>);
+
 impl Fix<'_> {
-    fn report(&self, job: &Job, card: String, mut left_out: Vec<FixLeftOut>) -> Result<FixReport, FixError> {
-        let (baseline, mut tried) = self.each(&mut left_out)?;
-        let figures = self.room.figures(&baseline);
+    fn report(&self, job: &Job, mut left_out: Vec<FixLeftOut>) -> Result<FixReport, FixError> {
+        let (baseline, figures, mut tried) = self.each(&mut left_out)?;
         tried.retain(|(_, remedy)| {
             let helps = remedy.saves_bytes >= figures.peak_reserved_bytes / 100;
             if !helps {
@@ -145,7 +157,7 @@ impl Fix<'_> {
         let fits = figures.fits || !chosen.is_empty();
         let largest_batch = if fits { self.largest_batch(&chosen)? } else { None };
         Ok(FixReport {
-            card,
+            card: self.room.cards.to_string(),
             name: job.name.clone(),
             capacity_bytes: self.room.capacity_bytes,
             margin_bytes: self.room.margin_bytes,
@@ -161,37 +173,39 @@ impl Fix<'_> {
         })
     }
 
-    /// Records the config as it is and with each remedy on large cards.
-    fn each(&self, left_out: &mut Vec<FixLeftOut>) -> Result<(Recording, Vec<(usize, FixRemedy)>), FixError> {
-        let mut jobs = vec![("nothing".to_owned(), self.job(&[], Some(&self.large)).map_err(FixError::Config)?)];
-        let mut recorded = Vec::new();
+    /// Records the config as it is and with each remedy.
+    fn each(&self, left_out: &mut Vec<FixLeftOut>) -> Result<Each, FixError> {
+        let mut sets = vec![Vec::new()];
         for (index, remedy) in self.remedies.iter().enumerate() {
-            match self.job(&[index], Some(&self.large)) {
-                Ok(job) => {
-                    jobs.push((remedy.name.clone(), job));
-                    recorded.push(index);
-                }
+            match self.job(&[index], On::Large) {
+                Ok(_) => sets.push(vec![index]),
                 Err(problems) => left_out.push(FixLeftOut { name: remedy.name.clone(), reason: one_line(&problems) }),
             }
         }
-        let mut outcomes = self.record(jobs)?.into_iter();
-        let baseline = match outcomes.next() {
-            Some(Ok(recording)) => recording,
-            Some(Err(failure)) => return Err(FixError::Recording(failure)),
-            None => return Err(FixError::Stopped(Failure::new("nothing was recorded", "try it again"))),
-        };
-        let mut tried = Vec::new();
-        for (index, outcome) in recorded.into_iter().zip(outcomes) {
-            match outcome {
-                Ok(recording) => tried
-                    .push((index, self.remedy(&[index], self.room.figures(&recording), baseline.peak_reserved_bytes))),
-                Err(failure) => {
+        let mut recorded = Vec::new();
+        for (set, outcome) in sets.iter().zip(self.record(&sets, On::Large)?) {
+            match (set.first(), outcome) {
+                (_, Ok(recording)) => recorded.push((set.clone(), self.room.figures(&recording, On::Large), recording)),
+                (None, Err(failure)) => return Err(FixError::Recording(failure)),
+                (Some(&index), Err(failure)) => {
                     let name = self.remedies[index].name.clone();
                     left_out.push(FixLeftOut { name, reason: format!("its recording failed: {}", failure.message) });
                 }
             }
         }
-        Ok((baseline, tried))
+        let is_open = |(_, figures, _): &&mut (Vec<usize>, FixFigures, Recording)| self.room.is_open(figures);
+        let sets: Vec<_> = recorded.iter_mut().filter(is_open).map(|(set, ..)| set.clone()).collect();
+        let outcomes = self.record(&sets, On::Own)?;
+        for ((_, figures, _), outcome) in recorded.iter_mut().filter(is_open).zip(outcomes) {
+            figures.fits = outcome.is_ok_and(|recording| self.room.figures(&recording, On::Own).fits);
+        }
+        let mut recorded = recorded.into_iter();
+        let Some((_, figures, baseline)) = recorded.next() else {
+            return Err(FixError::Stopped(Failure::new("nothing was recorded", "try it again")));
+        };
+        let before_bytes = figures.peak_reserved_bytes;
+        let tried = recorded.map(|(set, figures, _)| (set[0], self.remedy(&set, figures, before_bytes))).collect();
+        Ok((baseline, figures, tried))
     }
 
     /// Finds the smallest set on the card itself; without one, returns what all remedies save together.
@@ -207,15 +221,17 @@ impl Fix<'_> {
             let (first, second) = (indices[one].min(indices[other]), indices[one].max(indices[other]));
             one != other
                 && (self.remedies[first].group == self.remedies[second].group
-                    || self.job(&[first, second], None).is_err())
+                    || self.job(&[first, second], On::Own).is_err())
         };
         let found = smallest_set(remedies, missing_bytes, excludes, |members| {
-            let name =
-                of(members).iter().map(|&index| self.remedies[index].name.as_str()).collect::<Vec<_>>().join("+");
             // Three that exclude each other, of which no two do, are no set.
-            let Ok(job) = self.job(&of(members), None) else { return Ok(baseline.clone()) };
-            match self.record(vec![(name, job)])?.pop() {
-                Some(Ok(recording)) => Ok(self.room.figures(&recording)),
+            let set = of(members);
+            let outcome = match self.job(&set, On::Own) {
+                Ok(_) => self.record(&[set], On::Own)?.pop(),
+                Err(_) => None,
+            };
+            match outcome {
+                Some(Ok(recording)) => Ok(self.room.figures(&recording, On::Own)),
                 Some(Err(failure)) => Err(FixError::Recording(failure)),
                 None => Ok(baseline.clone()),
             }
@@ -251,17 +267,19 @@ impl Fix<'_> {
         raw
     }
 
-    fn job(&self, set: &[usize], card: Option<&String>) -> Result<Job, Vec<Problem>> {
-        let raw = self.with(set);
-        let card = card.cloned().or_else(|| raw.card.clone());
-        RawJob { card, ..raw }.resolve()
+    fn job(&self, set: &[usize], on: On) -> Result<Job, Vec<Problem>> {
+        RawJob { card: Some(self.room.cards(on)), ..self.with(set) }.resolve()
     }
 
-    /// Records labelled jobs, a few at a time.
-    fn record(&self, jobs: Vec<(String, Job)>) -> Result<Vec<Outcome>, FixError> {
-        let values = jobs.iter().map(|(label, _)| label.clone()).collect();
-        let axes = vec![Axis { name: "with", values, is_number: false }];
-        let combination = |(position, (_, job))| Combination { positions: vec![position], job };
+    /// Records the config with each of several sets, a few at a time.
+    fn record(&self, sets: &[Vec<usize>], on: On) -> Result<Vec<Outcome>, FixError> {
+        let name = |set: &Vec<usize>| match set.as_slice() {
+            [] => "nothing".to_owned(),
+            set => set.iter().map(|&index| self.remedies[index].name.as_str()).collect::<Vec<_>>().join("+"),
+        };
+        let axes = vec![Axis { name: "with", values: sets.iter().map(name).collect(), is_number: false }];
+        let jobs = sets.iter().map(|set| self.job(set, on)).collect::<Result<Vec<_>, _>>().map_err(FixError::Config)?;
+        let combination = |(position, job)| Combination { positions: vec![position], job };
         let sweep = Sweep { axes, combinations: jobs.into_iter().enumerate().map(combination).collect() };
         record_all(self.config, &sweep, self.settings, self.audience).map_err(FixError::Stopped)
     }

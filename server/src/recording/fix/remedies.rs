@@ -5,7 +5,7 @@ use shared::api::{FixCost, FixCostClass, FixLeftOut};
 use shared::base::format::{bytes, counted};
 use shared::job::{
     Attention, Bert, CnnLayer, ComputeCapability, Device, Job, Keep, Model, OptimizerImplementation, OptimizerKind,
-    OptimizerStorage, Precision, RawCheckpointing, RawJob, RawLoss, Transformer, ZeroGrad,
+    OptimizerStorage, Precision, RawCheckpointing, RawJob, RawLoss, RawSelected, Transformer, ZeroGrad,
 };
 
 /// Change of a config that may save memory.
@@ -107,7 +107,7 @@ fn habits(job: &Job, offered: &mut Offered) {
     offered.offer(
         has_kernel.then_some("no attention of the model stores its probabilities"),
         Remedy::new(
-            "attention",
+            "efficient-attention",
             "attention",
             "Compute attention in kernels that store no probabilities",
             slow,
@@ -149,16 +149,24 @@ fn habits(job: &Job, offered: &mut Offered) {
 fn recomputing(job: &Job, offered: &mut Offered) {
     let work = Work::of(job);
     let is_full = job.checkpointing && job.saving.checkpoint_every == 1 && job.saving.keep == Keep::Nothing;
-    let again = work.as_ref().map(|work| format!(", about {} in each step", flops(work.forward)));
+    let again = |layers: &str, share: f64| {
+        let work = work.as_ref().map(|work| format!(", about {} in each step", flops(work.forward * share)));
+        (FixCostClass::Moderate, format!("a second forward pass of {layers}{}", work.unwrap_or_default()))
+    };
+    let title = "Compute the activations of every second layer again in backward";
+    offered.offer(
+        job.checkpointing.then_some("layers are checkpointed already"),
+        Remedy::new("checkpoint-half", "checkpoint", title, again("half of the layers", 0.5), |raw| {
+            let every_second = RawSelected { every: Some(2), ..RawSelected::default() };
+            raw.checkpointing = Some(RawCheckpointing::Selected(every_second));
+        }),
+    );
+    let title = "Compute the activations of each layer again in backward";
     offered.offer(
         is_full.then_some("all layers are checkpointed already"),
-        Remedy::new(
-            "checkpoint",
-            "checkpoint",
-            "Compute the activations of each layer again in backward",
-            (FixCostClass::Moderate, format!("a second forward pass of all layers{}", again.unwrap_or_default())),
-            |raw| raw.checkpointing = Some(RawCheckpointing::All(true)),
-        ),
+        Remedy::new("checkpoint", "checkpoint", title, again("all layers", 1.0), |raw| {
+            raw.checkpointing = Some(RawCheckpointing::All(true));
+        }),
     );
     let against = match &job.model {
         _ if job.saving.loss_chunks.is_some() => Some("the loss has chunks already"),
@@ -243,9 +251,15 @@ fn numbers(job: &Job, offered: &mut Offered) {
     };
     offered.offer(
         against,
-        Remedy::new("bf16", "precision", "Keep weights, gradients and optimizer state in bfloat16", faster(), |raw| {
-            (raw.precision, raw.grad_scaler) = (Some("bf16".to_owned()), None);
-        })
+        Remedy::new(
+            "bf16-weights",
+            "precision",
+            "Keep weights, gradients and optimizer state in bfloat16",
+            faster(),
+            |raw| {
+                (raw.precision, raw.grad_scaler) = (Some("bf16".to_owned()), None);
+            },
+        )
         .changing("weights and their updates have the precision of bfloat16"),
     );
 }
@@ -284,7 +298,7 @@ fn optimizers(job: &Job, offered: &mut Offered) {
     );
     let number_bytes = if job.precision == Precision::Bf16 { 2 } else { 4 };
     let moved = bytes(job.trained_parameters().saturating_mul(2 * number_bytes));
-    let over = (FixCostClass::Large, format!("{moved} over PCIe in each step, which the host computes"));
+    let over = (FixCostClass::Large, format!("{moved} over PCIe in each step, and its computation on the host"));
     let frees_gradients = job.accumulation == 1;
     offered.offer(
         (!on_device).then_some("the state is not on the device in its full format"),

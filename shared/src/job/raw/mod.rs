@@ -23,9 +23,9 @@ pub(super) use model::MODEL;
 pub use model::{RawModel, Sizes};
 pub(super) use table::{Key, Table};
 pub use tables::{
-    Betas, RawCheckpointing, RawData, RawEvaluation, RawLora, RawLoss, RawOptimizer, RawParallel, RawSweep,
+    Betas, RawCheckpointing, RawData, RawEvaluation, RawLora, RawLoss, RawOptimizer, RawParallel, RawSelected, RawSweep,
 };
-pub(super) use tables::{DATA, EVALUATION, LORA, LOSS, OPTIMIZER, PARALLEL, RawSelected, SELECTED};
+pub(super) use tables::{DATA, EVALUATION, LORA, LOSS, OPTIMIZER, PARALLEL, SELECTED};
 
 raw_table! {
     /// A training config as written.

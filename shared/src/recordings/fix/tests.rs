@@ -1,3 +1,5 @@
+//! Tests the sentences, the table, the curves and the page of a made report.
+
 use super::*;
 use crate::api::{FixLeftOut, FixShare};
 

@@ -75,6 +75,52 @@ fn a_fit_finds_the_largest_batch() {
     assert_eq!(list["jobs"][0]["summary"]["largest_batch"], 13);
 }
 
+/// Recorder that needs 2 GB per sample, half of it with checkpointing, and 4 GB less with a fused optimizer.
+const REMEDIES: &str = r#"
+job=$(echo "$job" | tr -d ' \n')
+bytes=$(($(echo "$job" | sed 's/.*"batch":\([0-9]*\).*/\1/') * 2000000000))
+case "$job" in *'"checkpointing":{"every":1,'*) bytes=$((bytes / 2));; esac
+case "$job" in *'"implementation":"fused"'*) bytes=$((bytes > 4000000000 ? bytes - 4000000000 : 0));; esac
+echo '{"type":"started","device":"Fake","memory_bytes":1000000,"parameters":10,"steps":2}'
+cp "$sample" "$output"
+echo '{"type":"snapshot","steps":2,"partial":false}'
+oom=null
+case "$job" in *1048576MiB*) ;; *) [ "$bytes" -le 14500000000 ] || oom='{"message":"CUDA out of memory.","step":0,"phase":"backward","module":"h.0","operation":""}';; esac
+echo "{\"type\":\"finished\",\"steps\":2,\"peak_allocated_bytes\":$bytes,\"peak_reserved_bytes\":$bytes,\"oom\":$oom}"
+"#;
+
+#[test]
+fn a_fix_finds_what_makes_it_fit() {
+    let played = Played::new(REMEDIES);
+    let server = server(&played);
+    let queued = submit(&server, "/api/v1/jobs?task=fix", &format!("batch = 15\n{CONFIG}"));
+    assert_eq!((&queued["task"], &queued["steps"]), (&json!("fix"), &json!(2)));
+    let job = wait_for(&server, &queued, "finished");
+    let fix = &job["fix"];
+    assert_eq!(fix["smallest_set"], json!(["fused", "checkpoint"]), "{job}");
+    assert_eq!((&fix["baseline"]["fits"], &fix["together"]["fits"]), (&json!(false), &json!(true)));
+    assert_eq!(fix["together"]["lines"], json!(["checkpointing = true", "optimizer = { implementation = \"fused\" }"]));
+    assert_eq!((&fix["together"]["name"], &fix["largest_batch"]), (&json!("fused+checkpoint"), &json!(18)));
+    assert_eq!((&fix["card"], &fix["name"]), (&json!("t4-16gb"), &json!("small")));
+    let saving: Vec<_> = fix["remedies"].as_array().expect("remedies").iter().map(|remedy| &remedy["name"]).collect();
+    // What is offloaded is fused, too.
+    assert_eq!(saving, ["fused", "checkpoint", "offload-optimizer"]);
+    let left_out = fix["left_out"].as_array().expect("others");
+    let reason = |name: &str| left_out.iter().find(|left| left["name"] == name).map(|left| left["reason"].clone());
+    assert_eq!(reason("expandable-segments"), Some(json!("it saves less than 1 % of the peak")));
+    assert_eq!(reason("microbatch"), Some(json!("a batch of 15 samples has no 2, 4 or 8 equal parts")));
+    assert_eq!(job["summary"]["remedies"], json!(["fused", "checkpoint"]));
+    let events = server.get(&format!("/api/v1/jobs/{}/events", queued["id"].as_str().expect("an id")));
+    assert!(events.text().contains("\"label\":\"with fused+checkpoint\""), "{}", events.text());
+
+    let reply = server.post(
+        "/api/v1/jobs?task=fix",
+        &[],
+        format!("device = \"cuda:0\"\n{}", CONFIG.replace("card", "#")).as_bytes(),
+    );
+    assert!(reply.text().contains("remedies are tried on virtual GPUs only"), "{}", reply.text());
+}
+
 #[test]
 fn a_sweep_records_every_combination() {
     let played = Played::new(RECORDER);

@@ -3,16 +3,16 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
-use shared::api::{FitReport, RunReport, RunStatus, RunsReport};
+use shared::api::{FitReport, FixReport, RunReport, RunStatus, RunsReport};
 use shared::base::format::{bytes, counted};
-use shared::recordings;
+use shared::recordings::{self, fix};
 
 use super::question::question;
 use crate::Failure;
 use crate::commands::fit::has_placeholder;
 use crate::commands::mcp::answer::Answer;
 use crate::commands::mcp::maker::Maker;
-use crate::commands::mcp::options::{FitOptions, RunOptions};
+use crate::commands::mcp::options::{FitOptions, FixOptions, RunOptions};
 use crate::commands::mcp::words::Words;
 
 /// Optimizer steps of a recording for `fit` without a number; memory is stable after the second.
@@ -88,6 +88,34 @@ fn searched(
     };
     rows.iter().for_each(|row| text += &format!("{}\n", row.join(" ")));
     recordings::notes(&report).iter().for_each(|note| text += &format!("{note}\n"));
+    Ok(Answer::new(text, &report))
+}
+
+/// Tries remedies on a config or a command.
+pub(in crate::commands::mcp) fn fix(maker: &Maker, options: &FixOptions) -> Result<Answer, Failure> {
+    let FixOptions { config, command, card, steps, seq_len, folder } = options;
+    let folder = existing(folder.as_deref())?;
+    let words = Words::default().option("card", card.as_ref()).option("steps", steps.as_ref());
+    let words = words.option("seq-len", seq_len.as_ref()).flag("json", Some(true));
+    let arguments = match (config, command) {
+        (Some(config), None) => words.behind("fix").into_iter().chain([config.into()]).collect(),
+        (None, Some(command)) => words.last(command).behind("fix"),
+        _ => {
+            return Err(Failure::new(
+                "there is either a config or a command to fix",
+                "pass `config` or `command`, and not both",
+            ));
+        }
+    };
+    let mut report: FixReport = maker.document(&folder, arguments)?;
+    // Curves are for eyes.
+    let remedies = report.remedies.iter_mut().chain(report.together.as_mut()).map(|remedy| &mut remedy.figures);
+    remedies.chain([&mut report.baseline]).for_each(|figures| figures.curve.clear());
+    let mut text = format!("{}\n{}", fix::answer(&report), fix::table(&report).markdown());
+    if !fix::lines(&report).is_empty() {
+        text += &format!("Lines to add:\n{}\n", fix::lines(&report).join("\n"));
+    }
+    fix::notes(&report).iter().for_each(|note| text += &format!("{note}\n"));
     Ok(Answer::new(text, &report))
 }
 

@@ -8,5 +8,5 @@ mod trying;
 
 pub(super) use live::{allocations, diff, peak};
 pub(super) use looking::{findings, open, summary};
-pub(super) use making::{fit, run};
+pub(super) use making::{fit, fix, run};
 pub(super) use trying::replay;
