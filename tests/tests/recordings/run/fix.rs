@@ -95,7 +95,7 @@ fn what_is_printed_does_what_was_tried() {
 #[test]
 fn one_remedy_leaves_its_snapshot() {
     let stage = Stage::new(TRAINING);
-    let ran = fix(&stage, &["--card", "custom:4GiB", "--try", "foreach-off+microbatch-2"]);
+    let ran = fix(&stage, &["--card", "custom:4096MiB", "--try", "foreach-off+microbatch-2"]);
     ran.check(0, &["peak reserved 2.00 GiB of 4.00 GiB: it fits so far"]);
     assert_eq!(stage.snapshots(), ["train.foreach-off+microbatch-2.pickle"]);
     let ran = fix(&stage, &["--try", "magic"]);
