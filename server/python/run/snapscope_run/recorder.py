@@ -42,6 +42,9 @@ class Recorder:
         self._keep_peaks()
         texts.install()
         self._carry_values()
+        self.report.facts["notes"] = []
+        if self.options.get("weights") == "empty":
+            tried(None, self._empty_weights)
         torch.cuda._lazy_call(self._cuda_started)
 
     def _carry_values(self):
@@ -53,6 +56,11 @@ class Recorder:
             values.install(self.torch, self.counts, self.options)
         except Exception as error:
             self.report.facts["values_error"] = repr(error)
+
+    def _empty_weights(self):
+        from . import weights
+
+        weights.install(self.torch, self.run, self.report.facts["notes"])
 
     def _cuda_started(self):
         """Runs when CUDA is initialized."""

@@ -37,6 +37,11 @@ const HOOK: &[python::File] = python::files!("run/":
     "snapscope_run/values/moves.py",
     "snapscope_run/values/reads.py",
     "snapscope_run/values/assumptions.py",
+    "snapscope_run/weights/__init__.py",
+    "snapscope_run/weights/files.py",
+    "snapscope_run/weights/host.py",
+    "snapscope_run/weights/loads.py",
+    "snapscope_run/weights/models.py",
 );
 
 /// The folder, which is removed when this value is dropped.

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use shared::job::Card;
 
 use super::keep::Limits;
@@ -13,6 +13,13 @@ use crate::units;
 
 /// Time limit of a script without `--time`.
 const MOST_TIME: Duration = Duration::from_secs(3600);
+
+/// Where the weights of a script come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Weights {
+    /// From nowhere: they have shapes and no values.
+    Empty,
+}
 
 /// The options of `snapscope run`.
 #[derive(Debug, Clone, Args)]
@@ -65,6 +72,10 @@ pub struct RunArgs {
     #[arg(long, value_name = "N", default_value_t = 2_000_000, value_parser = clap::value_parser!(u64).range(1..))]
     pub(super) max_events: u64,
 
+    /// Run without the files of the weights, whose shapes then follow from configs and headers; the host keeps no values
+    #[arg(long, value_name = "KIND")]
+    weights: Option<Weights>,
+
     /// Show which PyTorch the command uses, and whether the virtual GPU supports it
     #[arg(long)]
     pub(super) check: bool,
@@ -91,6 +102,11 @@ impl RunArgs {
 
     pub(super) fn assumptions(&self) -> Assumptions {
         Assumptions { is_any: !self.assume_nothing, new_tokens: self.new_tokens }
+    }
+
+    /// Returns the options of the hook that only some runs have.
+    pub(super) fn hook_options(&self) -> Vec<(&'static str, serde_json::Value)> {
+        self.weights.map(|Weights::Empty| ("weights", "empty".into())).into_iter().collect()
     }
 
     pub(super) fn card_text(&self) -> String {

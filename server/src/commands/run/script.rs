@@ -19,6 +19,8 @@ pub(super) struct Script<'a> {
     pub(super) args: &'a RunArgs,
     pub(super) config: &'a ScriptConfig,
     pub(super) interrupted: &'a Arc<AtomicBool>,
+    /// Options of the hook that only some runs have.
+    pub(super) hook_options: Vec<(&'static str, serde_json::Value)>,
     /// True if the script runs on one machine only, whose snapshot then has the plain name.
     pub(super) is_one: bool,
 }
@@ -46,7 +48,7 @@ impl Script<'_> {
             assumptions: self.args.assumptions(),
             is_quiet: self.args.json,
             variables: &[],
-            hook_options: &[],
+            hook_options: &self.hook_options,
         }
     }
 

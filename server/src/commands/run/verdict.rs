@@ -1,6 +1,6 @@
 //! Judges a run: whether it fits, and if not, why.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use shared::api::{RunOutOfMemory, RunReport, RunStatus, RunStop, ValueRead};
 use shared::base::format::{bytes, duration};
@@ -35,6 +35,7 @@ pub(super) fn judge(cards: &Cards, ended: &Ended) -> Ran {
         callers: callers(ended),
         without_values,
         failures,
+        notes: ended.processes.iter().flat_map(|process| process.notes.clone()).collect::<BTreeSet<_>>().into_iter().collect(),
         is_compiled,
         guessed: ended.logged.guessed.clone(),
         log,
