@@ -46,6 +46,7 @@ class Recorder:
         if self.options.get("weights") == "empty":
             tried(None, self._empty_weights)
         torch.cuda._lazy_call(self._cuda_started)
+        atexit.register(self._end_before_cuda)
 
     def _carry_values(self):
         from . import values
@@ -193,6 +194,14 @@ class Recorder:
         # In a forked child that has not used CUDA, this is the parent's.
         if self.pid == os.getpid():
             self._finish("end")
+
+    @guarded
+    def _end_before_cuda(self):
+        """Reports the exception that ends a script before it uses CUDA."""
+        error = ending.last_exception()
+        if self.pid is None and error is not None:
+            self.report.facts["exception"] = error
+            self.report.write()
 
     def _finish(self, reason):
         if self.has_ended:

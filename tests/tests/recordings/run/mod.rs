@@ -4,6 +4,7 @@ mod children;
 mod ends;
 mod faults;
 mod verdicts;
+mod weights;
 
 use std::path::Path;
 use std::process::{Command, Output};
