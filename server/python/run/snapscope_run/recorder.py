@@ -45,6 +45,8 @@ class Recorder:
         self.report.facts["notes"] = []
         if self.options.get("weights") == "empty":
             tried(None, self._empty_weights)
+        if self.options.get("world"):
+            tried(None, self._answer_for_ranks)
         torch.cuda._lazy_call(self._cuda_started)
         atexit.register(self._end_before_cuda)
 
@@ -57,6 +59,11 @@ class Recorder:
             values.install(self.torch, self.counts, self.options)
         except Exception as error:
             self.report.facts["values_error"] = repr(error)
+
+    def _answer_for_ranks(self):
+        from . import ranks
+
+        ranks.install(self.torch, self.report.facts["notes"])
 
     def _empty_weights(self):
         from . import weights
@@ -185,7 +192,7 @@ class Recorder:
         """Writes the last snapshot and, where the command has asked for the end, ends the process."""
         tried(None, self._finish, reason)
         if reason in ("steps", "time"):
-            ending.leave_together(self.run, self.report.facts)
+            ending.leave_together(self.run, self.report.facts, bool(self.options.get("world")))
         elif reason == "abandoned":
             os._exit(1)
 

@@ -41,6 +41,7 @@ pub(super) fn run(args: &RunArgs, config: &ScriptConfig, interrupted: &Arc<Atomi
         assumptions: Assumptions { is_any: true, new_tokens: None },
         is_quiet: args.json,
         variables: &[],
+        ranks: &[],
         hook_options: &[],
     };
     let ran = verdict::judge(&machine, &launch.run(interrupted)?);

@@ -11,6 +11,7 @@ mod badge;
 mod bounds;
 mod cards;
 mod check;
+mod children;
 mod figures;
 mod folder;
 mod keep;
@@ -22,7 +23,9 @@ mod processes;
 mod ran;
 mod reported;
 mod script;
+mod torchrun;
 mod verdict;
+mod world;
 
 use shared::api::RunStatus;
 

@@ -76,6 +76,14 @@ pub struct RunArgs {
     #[arg(long, value_name = "KIND")]
     weights: Option<Weights>,
 
+    /// Number of ranks of a distributed script, of which --ranks are started and the others answered for
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(super) world: Option<u64>,
+
+    /// The ranks to start, such as 0,7 [default: 0]
+    #[arg(long, value_name = "R,…", value_delimiter = ',', requires = "world")]
+    pub(super) ranks: Vec<u64>,
+
     /// Show which PyTorch the command uses, and whether the virtual GPU supports it
     #[arg(long)]
     pub(super) check: bool,
@@ -106,7 +114,8 @@ impl RunArgs {
 
     /// Returns the options of the hook that only some runs have.
     pub(super) fn hook_options(&self) -> Vec<(&'static str, serde_json::Value)> {
-        self.weights.map(|Weights::Empty| ("weights", "empty".into())).into_iter().collect()
+        let weights = self.weights.map(|Weights::Empty| ("weights", "empty".into()));
+        weights.into_iter().chain(self.world.map(|world| ("world", world.into()))).collect()
     }
 
     pub(super) fn card_text(&self) -> String {

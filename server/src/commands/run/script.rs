@@ -10,6 +10,7 @@ use shared::job::Cards;
 use super::launch::Launch;
 use super::options::RunArgs;
 use super::ran::Ran;
+use super::world::World;
 use super::{bounds, verdict};
 use crate::Failure;
 use crate::config::ScriptConfig;
@@ -30,9 +31,15 @@ impl Script<'_> {
     pub(super) fn run_on(&self, cards: &Cards) -> Result<Ran, Failure> {
         let output = self.output(cards);
         bounds::check_output(&output)?;
-        let launch = self.launch(cards, &self.args.command, &output);
-        let ended = launch.run(self.interrupted)?;
-        Ok(verdict::judge(cards, &ended))
+        let Some(world) = World::of(self.args)? else {
+            let ended = self.launch(cards, &self.args.command, &output).run(self.interrupted)?;
+            return Ok(verdict::judge(cards, &ended));
+        };
+        let (ranks, cards) = (world.variables(cards), world.cards(cards)?);
+        let ended = Launch { ranks: &ranks, ..self.launch(&cards, world.command(), &output) }.run(self.interrupted)?;
+        let mut ran = verdict::judge(&cards, &ended);
+        ran.notes.insert(0, world.note());
+        Ok(ran)
     }
 
     /// Returns the run of a command on a machine, with nothing changed but what the options say.
@@ -48,6 +55,7 @@ impl Script<'_> {
             assumptions: self.args.assumptions(),
             is_quiet: self.args.json,
             variables: &[],
+            ranks: &[],
             hook_options: &self.hook_options,
         }
     }
