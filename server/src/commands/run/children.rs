@@ -65,7 +65,7 @@ impl Children {
         self.at_once = processors.min(held).clamp(1, self.waiting.len());
         let seconds = self.start.elapsed().as_secs_f64();
         eprintln!(
-            "snapscope: the first rank took {} and {} of host memory; {} follow, {} at a time, for about {}",
+            "snapscope: the first rank took {} and {} of host memory; {} to come, {} at a time: about {}",
             micros(seconds),
             bytes(self.peak_bytes),
             counted(self.waiting.len() as u64, "more rank"),

@@ -39,6 +39,7 @@ const HOOK: &[python::File] = python::files!("run/":
     "snapscope_run/values/makers.py",
     "snapscope_run/values/moves.py",
     "snapscope_run/values/reads.py",
+    "snapscope_run/values/sent.py",
     "snapscope_run/values/assumptions.py",
     "snapscope_run/weights/__init__.py",
     "snapscope_run/weights/files.py",
