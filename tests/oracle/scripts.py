@@ -36,6 +36,14 @@ CASES = [
     ("accelerated.py", ["--card", "2x a100-40gb"], ACCELERATE, "fits"),
     ("lora.py", [], [], "fits"),
     ("eight_bits.py", [], [], "fits"),
+    ("graphs.py", [], [], "fits"),
+    ("sft.py", [], [], "fits"),
+    ("dpo.py", [], [], "fits"),
+    ("grpo.py", [], [], "fits"),
+    ("unet.py", [], [], "fits"),
+    ("ranks.py", ["--card", "t4-16gb", "--world", "64", "--ranks", "63"], RANKS, "fits"),
+    ("llama_8b.py", ["--card", "h100-80gb", "--world", "8", "--ranks", "7", "--weights", "empty"], [], "fits"),
+    ("qlora_7b.py", ["--card", "rtx4090-24gb", "--weights", "empty"], [], "fits"),
 ]
 NEEDS = {
     "trainer.py": ["transformers", "accelerate"],
@@ -43,8 +51,14 @@ NEEDS = {
     "accelerated.py": ["accelerate"],
     "lora.py": ["transformers", "accelerate", "peft", "bitsandbytes"],
     "eight_bits.py": ["bitsandbytes"],
+    "sft.py": ["trl", "transformers", "accelerate"],
+    "dpo.py": ["trl", "transformers", "accelerate"],
+    "grpo.py": ["trl", "transformers", "accelerate"],
+    "unet.py": ["diffusers"],
+    "llama_8b.py": ["transformers"],
+    "qlora_7b.py": ["transformers", "accelerate", "peft", "bitsandbytes"],
 }
-HEADS = ["torch", "script", "options", "verdict", "peak reserved", "events", "seconds", "values read", "same again"]
+HEADS = ["torch", "with", "script", "options", "verdict", "peak reserved", "events", "seconds", "values", "same again"]
 
 
 def run(snapscope, python, case):
@@ -93,8 +107,19 @@ def row(snapscope, python, case):
         print(found["log"][-3000:], file=sys.stderr)
     verdict = found["status"] if found["status"] == expected else f"{found['status']}, not {expected}"
     seconds = f"{found['seconds']:.1f}"
-    cells = [found["torch"] or "?", script, " ".join(options), verdict, peak, f"{found['events']:,}", seconds, values]
-    return [*cells, "yes" if is_same else "no"], is_right
+    packages = versions(python, NEEDS.get(script, []))
+    cells = [found["torch"] or "?", packages, script, " ".join(options), verdict, peak, f"{found['events']:,}"]
+    return [*cells, seconds, values, "yes" if is_same else "no"], is_right
+
+
+@cache
+def version(python, name):
+    find = "import importlib.metadata as m, sys; print(m.version(sys.argv[1]))"
+    return subprocess.run([python, "-c", find, name], check=False, capture_output=True, text=True).stdout.strip()
+
+
+def versions(python, names):
+    return ", ".join(f"{name} {version(python, name)}" for name in names)
 
 
 @cache
@@ -108,12 +133,15 @@ def has(python, names):
 
 
 def main():
+    """`--only NAME` runs the scripts of this name."""
     snapscope, *pythons = sys.argv[1:]
+    only = pythons[1] if pythons[:1] == ["--only"] else ""
+    pythons = pythons[2:] if only else pythons
     all_right = True
     print(f"| {' | '.join(HEADS)} |\n|{' --- |' * len(HEADS)}")
     for python in pythons:
         for case in CASES:
-            if not has(python, NEEDS.get(case[0], [])):
+            if only not in case[0] or not has(python, NEEDS.get(case[0], [])):
                 continue
             cells, is_right = row(snapscope, python, case)
             all_right &= is_right

@@ -73,7 +73,7 @@ pub struct RunArgs {
     pub(super) max_events: u64,
 
     /// Run without the files of the weights, whose shapes then follow from configs and headers; the host keeps no values
-    #[arg(long, value_name = "KIND")]
+    #[arg(long, value_name = "empty", hide_possible_values = true)]
     weights: Option<Weights>,
 
     /// Number of ranks of a distributed script, of which --ranks are started and the others answered for

@@ -3,6 +3,7 @@
 mod children;
 mod ends;
 mod faults;
+mod ranks;
 mod verdicts;
 mod weights;
 

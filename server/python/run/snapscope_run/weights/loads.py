@@ -22,7 +22,7 @@ class Absent(dict):
         return Absent(self.path)
 
     def get(self, key, default=None):
-        return Absent(self.path)
+        return Absent(self.path) if default is None else default
 
     def __contains__(self, key):
         return True
