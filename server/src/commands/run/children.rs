@@ -6,10 +6,9 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Child, Command, ExitStatus};
 use std::time::Instant;
 
-use shared::base::format::{bytes, counted};
+use shared::base::format::{bytes, counted, duration};
 
 use super::bounds;
-use super::verdict::micros;
 
 /// Processes of one command, the first of which runs alone.
 pub(super) struct Children {
@@ -63,14 +62,15 @@ impl Children {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         let held = usize::try_from(bounds::free_bytes() / self.peak_bytes.max(1)).unwrap_or(usize::MAX);
         self.at_once = processors.min(held).clamp(1, self.waiting.len());
-        let seconds = self.start.elapsed().as_secs_f64();
+        let micros = self.start.elapsed().as_micros() as u64;
+        let rounds = self.waiting.len().div_ceil(self.at_once) as u64;
         eprintln!(
             "snapscope: the first rank took {} and {} of host memory; {} to come, {} at a time: about {}",
-            micros(seconds),
+            duration(micros),
             bytes(self.peak_bytes),
             counted(self.waiting.len() as u64, "more rank"),
             self.at_once,
-            micros(seconds * self.waiting.len().div_ceil(self.at_once) as f64),
+            duration(micros * rounds),
         );
     }
 

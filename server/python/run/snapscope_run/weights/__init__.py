@@ -1,11 +1,13 @@
 """Answers for weights that are not on this machine (`--weights empty`), without memory or disk for them.
 
 A missing file of weights is answered by one whose header tells names, shapes and kinds, and whose data is a hole of the
-file system: whatever reads it gets tensors that the kernel maps, and pages that nothing touches take no memory. Where no
+file system: what reads it gets tensors that the kernel maps, and pages that nothing touches take no memory. Where no
 file tells the shapes, the model that the weights are for does.
 
 Host tensors of numbers from 1 MiB on keep whatever is in their memory: what would fill them does nothing.
 """
+
+import sys
 
 from ..importing import when_imported
 from ..notices import tried
@@ -25,8 +27,6 @@ def install(torch, run, notes):
 
 
 def _at_import(name, imported):
-    import sys
-
     if name in sys.modules:
         tried(None, imported, sys.modules[name])
     else:

@@ -7,7 +7,6 @@ import os
 from ..notices import tried
 from . import files, models
 
-
 _UNKNOWN = "the file {} is not here: what loads it keeps its shapes, and nothing else of the file is known"
 
 

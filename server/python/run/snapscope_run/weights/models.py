@@ -1,5 +1,6 @@
 """Makes the weights of models of transformers and diffusers from their configs."""
 
+import copy
 import functools
 import json
 import os
@@ -149,8 +150,6 @@ def _named(model, dtype):
 
 def _unpacked(config, folder):
     """Returns a config that says nothing of packed weights."""
-    import copy
-
     if config is None or isinstance(config, (str, os.PathLike)):
         return sys.modules["transformers"].AutoConfig.from_pretrained(folder)
     config = copy.deepcopy(config)
