@@ -24,9 +24,16 @@ pub struct ScriptConfig {
     own: BTreeMap<&'static str, OsString>,
 }
 
-/// Variables that the script gets from both.
-const SHARED: [&str; 6] =
-    ["PATH", "PYTHONPATH", "LD_AUDIT", "LD_LIBRARY_PATH", "GLIBC_TUNABLES", "SNAPSCOPE_VIRTUAL_GPU_VALUES"];
+/// Variables of the user that a run reads or adds to.
+const SHARED: [&str; 7] = [
+    "PATH",
+    "PYTHONPATH",
+    "LD_AUDIT",
+    "LD_LIBRARY_PATH",
+    "GLIBC_TUNABLES",
+    "OMP_NUM_THREADS",
+    "SNAPSCOPE_VIRTUAL_GPU_VALUES",
+];
 
 impl ScriptConfig {
     /// Reads the environment, with the folder that belongs to this program as default.

@@ -31,7 +31,7 @@ impl Script<'_> {
     pub(super) fn run_on(&self, cards: &Cards) -> Result<Ran, Failure> {
         let output = self.output(cards);
         bounds::check_output(&output)?;
-        let Some(world) = World::of(self.args)? else {
+        let Some(world) = World::of(self.args, self.config)? else {
             let ended = self.launch(cards, &self.args.command, &output).run(self.interrupted)?;
             return Ok(verdict::judge(cards, &ended));
         };

@@ -25,12 +25,12 @@ pub(super) struct Single {
     pub(super) is_changed: bool,
 }
 
-/// Returns the command that torchrun would start for each rank.
+/// Returns the command that torchrun would start for each rank; `path` has the folders of programs.
 ///
 /// # Errors
 ///
 /// Returns an error if another program starts the ranks, or if torchrun has no script.
-pub(super) fn single(command: &[OsString]) -> Result<Single, Failure> {
+pub(super) fn single(command: &[OsString], path: Option<&OsStr>) -> Result<Single, Failure> {
     let Some(program) = command.first() else { return Err(no_script()) };
     let name = Path::new(program).file_name().unwrap_or_default().to_string_lossy().into_owned();
     let is_module = |names: &[&str]| {
@@ -42,7 +42,7 @@ pub(super) fn single(command: &[OsString]) -> Result<Single, Failure> {
         return Err(Failure::new(message, "give the command of one rank, such as python train.py, which gets RANK"));
     }
     let (python, words) = match name.as_str() {
-        "torchrun" => (interpreter(program), &command[1..]),
+        "torchrun" => (interpreter(program, path), &command[1..]),
         _ if is_module(&MODULES) => (program.clone(), &command[3..]),
         _ => return Ok(Single { command: command.to_vec(), per_node: None, is_changed: false }),
     };
@@ -86,10 +86,10 @@ fn no_script() -> Failure {
 }
 
 /// Returns the Python that the first line of `torchrun` names.
-fn interpreter(torchrun: &OsStr) -> OsString {
+fn interpreter(torchrun: &OsStr, path: Option<&OsStr>) -> OsString {
     let named = || -> Option<OsString> {
         let mut line = [0; 512];
-        let length = std::fs::File::open(found(torchrun)?).ok()?.read(&mut line).ok()?;
+        let length = std::fs::File::open(found(torchrun, path)?).ok()?.read(&mut line).ok()?;
         let line = String::from_utf8_lossy(&line[..length]).lines().next()?.to_owned();
         let python = line.strip_prefix("#!")?.trim();
         python.contains("python").then(|| python.into())
@@ -98,12 +98,11 @@ fn interpreter(torchrun: &OsStr) -> OsString {
 }
 
 /// Returns the file that a shell would start.
-fn found(program: &OsStr) -> Option<PathBuf> {
+fn found(program: &OsStr, path: Option<&OsStr>) -> Option<PathBuf> {
     if program.to_string_lossy().contains('/') {
         return Some(program.into());
     }
-    let path = std::env::var_os("PATH")?;
-    std::env::split_paths(&path).map(|folder| folder.join(program)).find(|file| file.is_file())
+    std::env::split_paths(path?).map(|folder| folder.join(program)).find(|file| file.is_file())
 }
 
 #[cfg(test)]
@@ -113,7 +112,7 @@ mod tests {
     #[track_caller]
     fn check(words: &str, expected: &str, per_node: Option<u64>) {
         let words: Vec<OsString> = words.split(' ').map(Into::into).collect();
-        let single = single(&words).map_err(|error| error.to_string()).expect("a command");
+        let single = single(&words, None).map_err(|error| error.to_string()).expect("a command");
         let command: Vec<_> = single.command.iter().map(|word| word.to_string_lossy()).collect();
         assert_eq!((command.join(" ").as_str(), single.per_node), (expected, per_node));
     }
@@ -131,7 +130,7 @@ mod tests {
 
     #[test]
     fn what_starts_ranks_by_itself_is_refused() {
-        let refused = |words: &str| single(&words.split(' ').map(Into::into).collect::<Vec<_>>()).is_err();
+        let refused = |words: &str| single(&words.split(' ').map(Into::into).collect::<Vec<_>>(), None).is_err();
         assert!(refused("accelerate launch a.py") && refused("py -m accelerate.commands.launch a.py"));
         assert!(refused("torchrun --nproc-per-node 8") && !refused("py accelerate"));
     }

@@ -9,6 +9,7 @@ use super::launch::Variables;
 use super::options::RunArgs;
 use super::torchrun::{self, Single};
 use crate::Failure;
+use crate::config::ScriptConfig;
 
 /// Ranks of a machine if nothing says how many.
 const USUAL_PER_NODE: u64 = 8;
@@ -19,6 +20,8 @@ pub(super) struct World {
     size: u64,
     ranks: Vec<u64>,
     single: Single,
+    /// True if the user says how many threads each rank has.
+    has_threads: bool,
 }
 
 impl World {
@@ -27,7 +30,7 @@ impl World {
     /// # Errors
     ///
     /// Returns an error if a rank is outside of the world, or if the command cannot be started rank by rank.
-    pub(super) fn of(args: &RunArgs) -> Result<Option<Self>, Failure> {
+    pub(super) fn of(args: &RunArgs, config: &ScriptConfig) -> Result<Option<Self>, Failure> {
         let Some(size) = args.world else { return Ok(None) };
         let mut ranks = if args.ranks.is_empty() { vec![0] } else { args.ranks.clone() };
         ranks.sort_unstable();
@@ -36,7 +39,8 @@ impl World {
             let message = format!("rank {rank} is outside of a world of {}", counted(size, "rank"));
             return Err(Failure::new(message, format!("name ranks from 0 to {}", size - 1)));
         }
-        Ok(Some(Self { size, ranks, single: torchrun::single(&args.command)? }))
+        let has_threads = config.own("OMP_NUM_THREADS").is_some();
+        Ok(Some(Self { size, ranks, single: torchrun::single(&args.command, config.own("PATH"))?, has_threads }))
     }
 
     /// Returns the command of each rank.
@@ -90,7 +94,7 @@ impl World {
             ("TORCH_NCCL_ENABLE_MONITORING", 0),
         ];
         let texts = [("ROLE_NAME", "default"), ("MASTER_ADDR", "127.0.0.1"), ("TORCHELASTIC_RUN_ID", "none")];
-        let threads = std::env::var_os("OMP_NUM_THREADS").is_none().then(|| ("OMP_NUM_THREADS".into(), "1".into()));
+        let threads = (!self.has_threads).then(|| ("OMP_NUM_THREADS".into(), "1".into()));
         let numbers = numbers.into_iter().map(|(name, number)| (name.into(), number.to_string().into()));
         numbers.chain(texts.map(|(name, text)| (name.into(), text.into()))).chain(threads).collect()
     }
@@ -122,7 +126,8 @@ mod tests {
 
     fn world(words: &str) -> Result<World, String> {
         let cli = Cli::try_parse_from(words.split(' ')).map_err(|error| error.to_string())?;
-        World::of(&cli.run).map_err(|error| error.to_string())?.ok_or_else(|| "no world".to_owned())
+        let config = ScriptConfig::from_environment().map_err(|error| error.to_string())?;
+        World::of(&cli.run, &config).map_err(|error| error.to_string())?.ok_or_else(|| "no world".to_owned())
     }
 
     fn cards(text: &str) -> Cards {
