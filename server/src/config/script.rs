@@ -27,13 +27,14 @@ pub struct ScriptConfig {
 /// Variables with the settings of PyTorch's allocator: since version 2.9, and that of before, which all versions read.
 pub(crate) const ALLOCATOR: [&str; 2] = ["PYTORCH_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF"];
 
-/// Variables that the script gets from both.
-const SHARED: [&str; 8] = [
+/// Variables of the user that a run reads or adds to.
+const SHARED: [&str; 9] = [
     "PATH",
     "PYTHONPATH",
     "LD_AUDIT",
     "LD_LIBRARY_PATH",
     "GLIBC_TUNABLES",
+    "OMP_NUM_THREADS",
     "SNAPSCOPE_VIRTUAL_GPU_VALUES",
     ALLOCATOR[0],
     ALLOCATOR[1],

@@ -20,8 +20,8 @@ def last_exception():
     return {"type": type(error).__name__, "message": message, "file": file, "line": line, "function": function}
 
 
-def leave_together(run, facts):
-    """Ends this process with status 0 once all ranks on this machine have come as far."""
+def leave_together(run, facts, is_alone):
+    """Ends this process with status 0, and unless it is alone once all ranks on this machine have come as far."""
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
@@ -30,7 +30,8 @@ def leave_together(run, facts):
     mark = os.path.join(run, f"left-{facts['rank']}-{os.getpid()}")
     try:
         os.close(os.open(mark, os.O_CREAT | os.O_WRONLY))
-        _wait_for_others(run, facts)
+        if not is_alone:
+            _wait_for_others(run, facts)
     except OSError:
         pass
     os._exit(0)

@@ -43,7 +43,13 @@ class Recorder:
         texts.install()
         self._carry_values()
         self.remedies = tried(None, self._remedies) if "remedies" in self.options else None
+        self.report.facts["notes"] = []
+        if self.options.get("weights") == "empty":
+            tried(None, self._empty_weights)
+        if self.options.get("world"):
+            tried(None, self._answer_for_ranks)
         torch.cuda._lazy_call(self._cuda_started)
+        atexit.register(self._end_before_cuda)
 
     def _carry_values(self):
         from . import values
@@ -59,6 +65,16 @@ class Recorder:
         from .remedies import Remedies
 
         return Remedies(self.torch, self.options, self.report.facts)
+
+    def _answer_for_ranks(self):
+        from . import ranks
+
+        ranks.install(self.torch, self.report.facts["notes"])
+
+    def _empty_weights(self):
+        from . import weights
+
+        weights.install(self.torch, self.run, self.report.facts["notes"])
 
     def _cuda_started(self):
         """Runs when CUDA is initialized."""
@@ -183,7 +199,7 @@ class Recorder:
         """Writes the last snapshot and, where the command has asked for the end, ends the process."""
         tried(None, self._finish, reason)
         if reason in ("steps", "time"):
-            ending.leave_together(self.run, self.report.facts)
+            ending.leave_together(self.run, self.report.facts, bool(self.options.get("world")))
         elif reason == "abandoned":
             os._exit(1)
 
@@ -192,6 +208,14 @@ class Recorder:
         # In a forked child that has not used CUDA, this is the parent's.
         if self.pid == os.getpid():
             self._finish("end")
+
+    @guarded
+    def _end_before_cuda(self):
+        """Reports the exception that ends a script before it uses CUDA."""
+        error = ending.last_exception()
+        if self.pid is None and error is not None:
+            self.report.facts["exception"] = error
+            self.report.write()
 
     def _finish(self, reason):
         if self.has_ended:

@@ -15,6 +15,12 @@ pub(super) fn check_output(output: &Path) -> Result<(), Failure> {
     })
 }
 
+/// Returns the memory of this machine that nothing uses, in bytes; unlimited if it cannot be read.
+pub(super) fn free_bytes() -> u64 {
+    let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    crate::commands::host::kib_of(&text, "MemAvailable:").unwrap_or(u64::MAX)
+}
+
 /// Returns the memory of this machine, in bytes; unlimited if it cannot be read.
 pub(super) fn machine_bytes() -> u64 {
     let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();

@@ -42,6 +42,7 @@ pub(super) fn run(args: &RunArgs, config: &ScriptConfig, interrupted: &Arc<Atomi
         is_quiet: args.json,
         said: None,
         variables: &[],
+        ranks: &[],
         hook_options: &[],
     };
     let ran = verdict::judge(&machine, &launch.run(interrupted)?);

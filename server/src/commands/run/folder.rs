@@ -36,6 +36,9 @@ const HOOK: &[python::File] = python::files!("run/":
     "snapscope_run/remedies/optimizers.py",
     "snapscope_run/remedies/places.py",
     "snapscope_run/remedies/settings.py",
+    "snapscope_run/ranks/__init__.py",
+    "snapscope_run/ranks/objects.py",
+    "snapscope_run/ranks/store.py",
     "snapscope_run/values/__init__.py",
     "snapscope_run/values/known.py",
     "snapscope_run/values/patch.py",
@@ -46,7 +49,13 @@ const HOOK: &[python::File] = python::files!("run/":
     "snapscope_run/values/makers.py",
     "snapscope_run/values/moves.py",
     "snapscope_run/values/reads.py",
+    "snapscope_run/values/sent.py",
     "snapscope_run/values/assumptions.py",
+    "snapscope_run/weights/__init__.py",
+    "snapscope_run/weights/files.py",
+    "snapscope_run/weights/host.py",
+    "snapscope_run/weights/loads.py",
+    "snapscope_run/weights/models.py",
 );
 
 /// The folder, which is removed when this value is dropped.

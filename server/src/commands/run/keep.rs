@@ -1,13 +1,14 @@
 //! Waits for the end of a run, within its limits, and ends whatever it leaves behind.
 
 use std::os::unix::process::ExitStatusExt as _;
-use std::process::{Child, ExitStatus};
+use std::process::ExitStatus;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 use shared::api::RunStop;
 
+use super::children::Children;
 use super::folder::Folder;
 use super::processes::Processes;
 use super::reported;
@@ -48,26 +49,26 @@ pub(super) struct End {
 }
 
 /// Waits for a command; when this returns, none of its processes runs.
-pub(super) fn keep(mut child: Child, folder: &mut Folder, limits: &Limits, interrupted: &AtomicBool) -> End {
+pub(super) fn keep(mut children: Children, folder: &mut Folder, limits: &Limits, interrupted: &AtomicBool) -> End {
     let start = Instant::now();
     let mut processes = Processes::adopt();
     let mut measured = start;
     let (status, stop) = loop {
-        if let Some(status) = ended(&mut child) {
+        if let Some(status) = children.ended() {
             break (status, None);
         }
         if measured.elapsed() > BETWEEN_MEASUREMENTS {
             measured = Instant::now();
-            if let Some(stop) = over(&mut processes, limits) {
+            if let Some(stop) = over(&mut processes, limits, &mut children) {
                 processes.signal(Signal::KILL);
-                break (wait(&mut child), Some(stop));
+                break (children.wait(), Some(stop));
             }
         }
         if interrupted.load(Ordering::Relaxed) {
-            break (end_softly(&mut child, folder, &processes, "interrupt"), Some(RunStop::Interrupt));
+            break (end_softly(&mut children, folder, &processes, "interrupt"), Some(RunStop::Interrupt));
         }
         if start.elapsed() > limits.time {
-            break (end_softly(&mut child, folder, &processes, "time"), Some(RunStop::Time));
+            break (end_softly(&mut children, folder, &processes, "time"), Some(RunStop::Time));
         }
         std::thread::sleep(TICK);
     };
@@ -76,8 +77,9 @@ pub(super) fn keep(mut child: Child, folder: &mut Folder, limits: &Limits, inter
 }
 
 /// Returns the limit that the processes exceed.
-fn over(processes: &mut Processes, limits: &Limits) -> Option<RunStop> {
+fn over(processes: &mut Processes, limits: &Limits, children: &mut Children) -> Option<RunStop> {
     let (resident, written) = processes.measure();
+    children.measured(resident);
     if resident > limits.memory_bytes {
         return Some(RunStop::HostMemory);
     }
@@ -85,11 +87,12 @@ fn over(processes: &mut Processes, limits: &Limits) -> Option<RunStop> {
 }
 
 /// Lets the processes write their snapshots, then interrupts, ends and kills those that are left.
-fn end_softly(child: &mut Child, folder: &mut Folder, processes: &Processes, reason: &str) -> ExitStatus {
+fn end_softly(children: &mut Children, folder: &mut Folder, processes: &Processes, reason: &str) -> ExitStatus {
+    children.stop();
     folder.stop(reason);
     let deadline = Instant::now() + TO_WRITE;
     while Instant::now() < deadline && reported::read(folder.path()).iter().any(|process| process.is_writing()) {
-        if let Some(status) = ended(child) {
+        if let Some(status) = children.ended() {
             return status;
         }
         std::thread::sleep(TICK);
@@ -98,21 +101,13 @@ fn end_softly(child: &mut Child, folder: &mut Folder, processes: &Processes, rea
         processes.signal(signal);
         let deadline = Instant::now() + TO_END;
         while Instant::now() < deadline {
-            if let Some(status) = ended(child) {
+            if let Some(status) = children.ended() {
                 return status;
             }
             std::thread::sleep(TICK);
         }
     }
-    wait(child)
-}
-
-fn ended(child: &mut Child) -> Option<ExitStatus> {
-    child.try_wait().unwrap_or_else(|_| Some(ExitStatus::from_raw(0)))
-}
-
-fn wait(child: &mut Child) -> ExitStatus {
-    child.wait().unwrap_or_else(|_| ExitStatus::from_raw(0))
+    children.wait()
 }
 
 fn code(status: ExitStatus) -> i32 {

@@ -1,16 +1,18 @@
 //! Starts the script with the virtual GPU and the hook, and waits for its end.
 
+use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::os::fd::AsFd as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::atomic::AtomicBool;
 
 use serde_json::json;
 use shared::job::Cards;
 
+use super::children::Children;
 use super::folder::Folder;
 use super::keep::{End, Limits, keep};
 use super::log::{self, Logged};
@@ -26,6 +28,9 @@ pub(super) struct Assumptions {
     /// Number of tokens after which a generation ends.
     pub(super) new_tokens: Option<u64>,
 }
+
+/// Variables of an environment.
+pub(super) type Variables = Vec<(OsString, OsString)>;
 
 /// A run of a command on virtual GPUs.
 pub(super) struct Launch<'a> {
@@ -45,6 +50,8 @@ pub(super) struct Launch<'a> {
     pub(super) said: Option<&'a File>,
     /// Variables of the script's environment that replace the user's own.
     pub(super) variables: &'a [(OsString, OsString)],
+    /// Variables of each process, if the command is started more than once; the first runs alone.
+    pub(super) ranks: &'a [Variables],
     /// Options of the hook beside those that follow from the fields above.
     pub(super) hook_options: &'a [(String, serde_json::Value)],
 }
@@ -76,8 +83,8 @@ impl Launch<'_> {
         self.config.check()?;
         let mut folder = Folder::make(&self.options()).map_err(no_folder)?;
         let stand_ins = folder.stand_ins(self.config).map_err(no_folder)?;
-        let child = self.start(&folder, &stand_ins)?;
-        let end = keep(child, &mut folder, &self.limits, interrupted);
+        let children = self.start(&folder, &stand_ins)?;
+        let end = keep(children, &mut folder, &self.limits, interrupted);
         let processes = reported::read(folder.path());
         let logged = log::read(&folder.log());
         Ok(Ended { end, processes, logged })
@@ -97,11 +104,21 @@ impl Launch<'_> {
         options
     }
 
-    fn start(&self, folder: &Folder, stand_ins: &Path) -> Result<Child, Failure> {
+    fn start(&self, folder: &Folder, stand_ins: &Path) -> Result<Children, Failure> {
+        let of_rank = |rank: &Variables| self.command(folder, stand_ins, rank);
+        let mut commands: VecDeque<Command> = self.ranks.iter().map(of_rank).collect();
+        let first = commands.pop_front().unwrap_or_else(|| of_rank(&Variables::new()));
+        Children::start(first, commands).map_err(|error| {
+            let message = format!("{}: {error}", self.command[0].to_string_lossy());
+            Failure::new(message, "check the name of the program and that it may be run")
+        })
+    }
+
+    fn command(&self, folder: &Folder, stand_ins: &Path, rank: &Variables) -> Command {
         let (program, arguments) = self.command.split_first().expect("clap asks for a command");
         let mut command = Command::new(program);
         let variables = self.environment(folder, stand_ins).into_iter().chain(self.variables.iter().cloned());
-        command.args(self.arguments(arguments, folder)).envs(variables).process_group(0);
+        command.args(self.arguments(arguments, folder)).envs(variables).envs(rank.iter().cloned()).process_group(0);
         if self.is_quiet {
             let stderr = std::io::stderr().as_fd().try_clone_to_owned().map_or_else(|_| Stdio::null(), Stdio::from);
             command.stdout(stderr);
@@ -114,10 +131,7 @@ impl Launch<'_> {
         if std::io::IsTerminal::is_terminal(&std::io::stdin()) {
             command.stdin(Stdio::null());
         }
-        command.spawn().map_err(|error| {
-            let message = format!("{}: {error}", program.to_string_lossy());
-            Failure::new(message, "check the name of the program and that it may be run")
-        })
+        command
     }
 
     /// Returns the arguments; a script that gets another batch is run by a program that changes its constants.

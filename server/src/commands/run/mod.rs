@@ -11,6 +11,7 @@ mod badge;
 mod bounds;
 mod cards;
 mod check;
+mod children;
 mod figures;
 mod folder;
 mod keep;
@@ -22,8 +23,10 @@ mod processes;
 mod ran;
 mod reported;
 mod script;
+mod torchrun;
 mod trial;
 mod verdict;
+mod world;
 
 use shared::api::RunStatus;
 
@@ -56,7 +59,9 @@ impl RunArgs {
             return check::run(self, &config, &interrupted);
         }
         let machines = cards::choose(self)?;
-        let script = Script { args: self, config: &config, interrupted: &interrupted, is_one: machines.len() == 1 };
+        let hook_options = self.hook_options();
+        let is_one = machines.len() == 1;
+        let script = Script { args: self, config: &config, interrupted: &interrupted, hook_options, is_one };
         let found = if self.fit { cards::smallest(&script, &machines)? } else { cards::each(&script, &machines)? };
         let status = found.iter().map(|ran| ran.status).max_by_key(|status| weight(*status));
         let of_fit = || cards::chosen(&found).map(|ran| ran.status);

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use shared::job::Card;
 
 use super::keep::Limits;
@@ -13,6 +13,13 @@ use crate::units;
 
 /// Time limit of a script without `--time`.
 const MOST_TIME: Duration = Duration::from_secs(3600);
+
+/// Where the weights of a script come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Weights {
+    /// From nowhere: they have shapes and no values.
+    Empty,
+}
 
 /// The options of `snapscope run`.
 #[derive(Debug, Clone, Args)]
@@ -65,6 +72,18 @@ pub struct RunArgs {
     #[arg(long, value_name = "N", default_value_t = 2_000_000, value_parser = clap::value_parser!(u64).range(1..))]
     pub(super) max_events: u64,
 
+    /// Run without the files of the weights, whose shapes then follow from configs and headers; the host keeps no values
+    #[arg(long, value_name = "empty", hide_possible_values = true)]
+    weights: Option<Weights>,
+
+    /// Number of ranks of a distributed script, of which --ranks are started and the others answered for
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(super) world: Option<u64>,
+
+    /// The ranks to start, such as 0,7 [default: 0]
+    #[arg(long, value_name = "R,…", value_delimiter = ',', requires = "world")]
+    pub(super) ranks: Vec<u64>,
+
     /// Show which PyTorch the command uses, and whether the virtual GPU supports it
     #[arg(long)]
     pub(super) check: bool,
@@ -95,6 +114,14 @@ impl RunArgs {
 
     pub(super) fn assumptions(&self) -> Assumptions {
         Assumptions { is_any: !self.assume_nothing, new_tokens: self.new_tokens }
+    }
+
+    /// Returns the options of the hook that only some runs have.
+    pub(super) fn hook_options(&self) -> Vec<(String, serde_json::Value)> {
+        let weights = self.weights.map(|Weights::Empty| ("weights".to_owned(), "empty".into()));
+        let world = self.world.map(|world| ("world".to_owned(), world.into()));
+        let change = self.change.iter().filter_map(|change| change.as_object()).flatten();
+        weights.into_iter().chain(world).chain(change.map(|(name, value)| (name.clone(), value.clone()))).collect()
     }
 
     pub(super) fn card_text(&self) -> String {

@@ -20,6 +20,8 @@ pub(super) struct Ran {
     pub(super) without_values: Option<String>,
     /// Parts of the hook that failed.
     pub(super) failures: Vec<String>,
+    /// Sentences about what was answered without being known, each once.
+    pub(super) notes: Vec<String>,
     /// True if values were not followed inside of compiled code.
     pub(super) is_compiled: bool,
     /// Sentence about the workspaces that are not counted.

@@ -38,6 +38,8 @@ pub(super) struct Reported {
     pub(super) values_error: Option<String>,
     /// Parts of the hook that failed, each with its first error; the script went on without them.
     pub(super) failures: Vec<String>,
+    /// Sentences about what was answered without being known.
+    pub(super) notes: Vec<String>,
     /// True if the script compiles code, inside of which values are not followed.
     pub(super) is_compiled: bool,
     /// What remedies changed.

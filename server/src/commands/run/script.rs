@@ -10,6 +10,7 @@ use shared::job::Cards;
 use super::launch::Launch;
 use super::options::RunArgs;
 use super::ran::Ran;
+use super::world::World;
 use super::{bounds, verdict};
 use crate::Failure;
 use crate::config::ScriptConfig;
@@ -19,6 +20,8 @@ pub(super) struct Script<'a> {
     pub(super) args: &'a RunArgs,
     pub(super) config: &'a ScriptConfig,
     pub(super) interrupted: &'a Arc<AtomicBool>,
+    /// Options of the hook that only some runs have.
+    pub(super) hook_options: Vec<(String, serde_json::Value)>,
     /// True if the script runs on one machine only, whose snapshot then has the plain name.
     pub(super) is_one: bool,
 }
@@ -28,11 +31,15 @@ impl Script<'_> {
     pub(super) fn run_on(&self, cards: &Cards) -> Result<Ran, Failure> {
         let output = self.output(cards);
         bounds::check_output(&output)?;
-        let change = self.args.change.iter().flat_map(|change| change.as_object()).flatten();
-        let options: Vec<_> = change.map(|(name, value)| (name.clone(), value.clone())).collect();
-        let launch = Launch { hook_options: &options, ..self.launch(cards, &self.args.command, &output) };
-        let ended = launch.run(self.interrupted)?;
-        Ok(verdict::judge(cards, &ended))
+        let Some(world) = World::of(self.args, self.config)? else {
+            let ended = self.launch(cards, &self.args.command, &output).run(self.interrupted)?;
+            return Ok(verdict::judge(cards, &ended));
+        };
+        let (ranks, cards) = (world.variables(cards), world.cards(cards)?);
+        let ended = Launch { ranks: &ranks, ..self.launch(&cards, world.command(), &output) }.run(self.interrupted)?;
+        let mut ran = verdict::judge(&cards, &ended);
+        ran.notes.insert(0, world.note());
+        Ok(ran)
     }
 
     /// Returns the run of a command on a machine, with nothing changed but what the options say.
@@ -49,7 +56,8 @@ impl Script<'_> {
             is_quiet: self.args.json,
             said: None,
             variables: &[],
-            hook_options: &[],
+            ranks: &[],
+            hook_options: &self.hook_options,
         }
     }
 

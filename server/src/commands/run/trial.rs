@@ -79,6 +79,7 @@ impl Trials {
             is_quiet: true,
             said: Some(&said),
             variables: &[],
+            ranks: &[],
             hook_options: &[],
         };
         let ran = verdict::judge(&self.cards, &launch.run(interrupted)?);

@@ -1,6 +1,6 @@
 //! Judges a run: whether it fits, and if not, why.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use shared::api::{RunOutOfMemory, RunReport, RunStatus, RunStop, ValueRead};
 use shared::base::format::{bytes, duration};
@@ -35,6 +35,13 @@ pub(super) fn judge(cards: &Cards, ended: &Ended) -> Ran {
         callers: callers(ended),
         without_values,
         failures,
+        notes: ended
+            .processes
+            .iter()
+            .flat_map(|process| process.notes.clone())
+            .collect::<BTreeSet<_>>()
+            .into_iter()
+            .collect(),
         is_compiled,
         guessed: ended.logged.guessed.clone(),
         log,
@@ -152,13 +159,29 @@ fn failed_status(ended: &Ended, message: &str) -> RunStatus {
 }
 
 fn exception_text(exception: &ReportedException) -> String {
-    let message = exception.message.lines().next().unwrap_or_default();
+    let message = exception.message.lines().next().unwrap_or_default().trim_end_matches('.');
     let place = match (&exception.file, exception.line) {
         (Some(file), Some(line)) => format!(" at {}:{line}", shown(file)),
         _ => String::new(),
     };
-    format!("{}{place}: {message}", exception.kind)
+    let advice = if asks_network(&exception.message) { ADVICE } else { "" };
+    format!("{}{place}: {message}{advice}", exception.kind)
 }
+
+/// Returns true for the message of an error about a file that could not be downloaded.
+fn asks_network(message: &str) -> bool {
+    const SIGNS: [&str; 5] = [
+        "couldn't connect to",
+        "Max retries exceeded",
+        "name resolution",
+        "offline mode is enabled",
+        "Name or service not known",
+    ];
+    SIGNS.iter().any(|sign| message.contains(sign))
+}
+
+const ADVICE: &str = ". The script asked the network for a file: have it on this machine before; of a model, a folder of its \
+    name with config.json and the tokenizer's files is enough with --weights empty";
 
 /// Describes an out-of-memory error in a sentence.
 pub(in crate::commands) fn out_of_memory(oom: &RunOutOfMemory) -> String {
@@ -208,6 +231,10 @@ fn reason_without_cuda(ended: &Ended, process: Option<&Reported>) -> (RunStatus,
     match (end.status, process) {
         (0, Some(_)) => (RunStatus::Unsupported, "the script ended without using CUDA".to_owned()),
         (0, None) => (RunStatus::Unsupported, NOT_IMPORTED.to_owned()),
+        (_, Some(Reported { exception: Some(exception), .. })) => {
+            let message = format!("the script ended before it used CUDA: {}", exception_text(exception));
+            (failed_status(ended, "-"), message)
+        }
         (status, _) => {
             (failed_status(ended, "-"), format!("the script ended with exit status {status} before it used CUDA"))
         }

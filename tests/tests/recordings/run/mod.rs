@@ -5,7 +5,9 @@ mod ends;
 mod faults;
 mod fit;
 mod fix;
+mod ranks;
 mod verdicts;
+mod weights;
 
 use std::path::Path;
 use std::process::{Command, Output};

@@ -5,7 +5,7 @@ A tensor whose value is known is a `Carried`: the same CUDA tensor, with the val
 an ordinary tensor: a dispatch mode would change which formulas PyTorch takes, and with them what is allocated.
 """
 
-from . import assumptions, carried, compiled, kernels, makers, moves, reads
+from . import assumptions, carried, compiled, kernels, makers, moves, reads, sent
 
 
 def install(torch, counts, options):
@@ -17,6 +17,7 @@ def install(torch, counts, options):
     makers.install(torch)
     moves.install(torch)
     reads.install(torch, counts, options)
+    sent.install()
     if options.get("assume", True):
         assumptions.install(torch)
     if options.get("new_tokens"):

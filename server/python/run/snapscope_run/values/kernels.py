@@ -120,6 +120,9 @@ def _known_number(tensor, result, item):
     if tensor.dtype == carried.torch.bool:
         # Checks hold, such as that no deviation is negative; layers decide by a number whether they take a short cut.
         return result if lines.is_hooks(file) or "/torch/nn/" in file else True
+    # What ranks have sent each other, such as the number of their parameters, was kept on its way.
+    if "/torch/distributed/" in file:
+        return result
     # Functions that are wrapped, and PyTorch's own in Python, are counted where they are called.
     if not tensor.is_floating_point() and lines.kind(file) == "own":
         _counts.add("integer")

@@ -1,0 +1,43 @@
+"""Values that ranks send to each other: C++ writes them, and the other ranks hold what this one holds."""
+
+import sys
+
+from . import carried
+from .patch import wrap
+
+# Functions that write what other ranks send into their first argument.
+_RECEIVING = ("reduce_scatter", "reduce_scatter_tensor", "all_to_all", "all_to_all_single", "scatter", "recv")
+
+
+def install():
+    """Follows the collectives of PyTorch that Python calls."""
+    c10d = sys.modules.get("torch.distributed.distributed_c10d")
+    if c10d is None:
+        return
+    for name, follow in (("all_gather", _gathered), *((name, _received) for name in _RECEIVING)):
+        function = getattr(c10d, name, None)
+        wrap(c10d, name, lambda function, follow=follow: follow)
+        if getattr(carried.torch.distributed, name, None) is function:
+            setattr(carried.torch.distributed, name, getattr(c10d, name))
+
+
+def _gathered(result, tensor_list, tensor, *args, **kwargs):
+    sent = carried.value_of(tensor)
+    for received in tensor_list:
+        value = carried.value_of(received)
+        if value is not None and sent is not None and value.tensor.numel() == sent.tensor.numel():
+            value.tensor.copy_(sent.tensor.reshape(value.tensor.shape))
+        else:
+            _forget(value)
+    return result
+
+
+def _received(result, output=None, *args, **kwargs):
+    for tensor in output if isinstance(output, (list, tuple)) else [output]:
+        _forget(carried.value_of(tensor))
+    return result
+
+
+def _forget(value):
+    if value is not None:
+        value.base.is_known = False

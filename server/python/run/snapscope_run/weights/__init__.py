@@ -1,0 +1,33 @@
+"""Answers for weights that are not on this machine (`--weights empty`), without memory or disk for them.
+
+A missing file of weights is answered by one whose header tells names, shapes and kinds, and whose data is a hole of the
+file system: what reads it gets tensors that the kernel maps, and pages that nothing touches take no memory. Where no
+file tells the shapes, the model that the weights are for does.
+
+Host tensors of numbers from 1 MiB on keep whatever is in their memory: what would fill them does nothing.
+"""
+
+import sys
+
+from ..importing import when_imported
+from ..notices import tried
+from . import host, loads, models
+from .files import Store
+
+
+def install(torch, run, notes):
+    """Starts to answer; sentences about what was answered are added to `notes`."""
+    store = Store(run, notes)
+    host.install(torch)
+    loads.install(torch, store)
+    _at_import("safetensors", lambda module: loads.wrap_safe_open(module, store))
+    _at_import("safetensors.torch", lambda module: loads.wrap_load_file(module, store))
+    _at_import("transformers.modeling_utils", lambda module: models.wrap(module.PreTrainedModel, "transformers", store))
+    _at_import("diffusers.models.modeling_utils", lambda module: models.wrap(module.ModelMixin, "diffusers", store))
+
+
+def _at_import(name, imported):
+    if name in sys.modules:
+        tried(None, imported, sys.modules[name])
+    else:
+        when_imported(name, imported, lambda error: None)

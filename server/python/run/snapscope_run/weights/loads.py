@@ -1,0 +1,142 @@
+"""Answers for files that a script opens by itself."""
+
+import functools
+import json
+import os
+
+from ..notices import tried
+from . import files, models
+
+_UNKNOWN = "the file {} is not here: what loads it keeps its shapes, and nothing else of the file is known"
+
+
+class Absent(dict):
+    """A state whose file is missing; a model that loads it keeps the shapes that it has."""
+
+    def __init__(self, path):
+        super().__init__()
+        self.path = path
+
+    def __missing__(self, key):
+        return Absent(self.path)
+
+    def get(self, key, default=None):
+        return Absent(self.path) if default is None else default
+
+    def __contains__(self, key):
+        return True
+
+    def __getattr__(self, name):
+        raise AttributeError(
+            f"{self.path} is not here, and nothing tells its shapes: give it as safetensors, of which the header is "
+            "enough, or let load_state_dict read it"
+        )
+
+
+def install(torch, store):
+    """Answers `torch.load` of a missing file, and what loads it."""
+    _wrap_torch_load(torch, store)
+    _wrap_module(torch)
+
+
+def _wrap_torch_load(torch, store):
+    load = torch.load
+
+    @functools.wraps(load)
+    def call(f, *args, **kwargs):
+        if tried(False, _is_missing, f):
+            store.note(_UNKNOWN.format(os.fspath(f)))
+            return Absent(os.fspath(f))
+        return load(f, *args, **kwargs)
+
+    torch.load = call
+
+
+def _wrap_module(torch):
+    load = torch.nn.Module.load_state_dict
+
+    @functools.wraps(load)
+    def load_state_dict(self, state_dict, *args, **kwargs):
+        if isinstance(state_dict, Absent):
+            state_dict = tried(state_dict, _own, torch, self)
+        return load(self, state_dict, *args, **kwargs)
+
+    torch.nn.Module.load_state_dict = load_state_dict
+    step = torch.optim.Optimizer.load_state_dict
+
+    @functools.wraps(step)
+    def load_optimizer(self, state_dict, *args, **kwargs):
+        return None if isinstance(state_dict, Absent) else step(self, state_dict, *args, **kwargs)
+
+    torch.optim.Optimizer.load_state_dict = load_optimizer
+
+
+def _own(torch, module):
+    """Returns a state on the host in the shapes of a module; a tensor that is on the host stands for itself."""
+    return {
+        name: tensor if tensor.device.type == "cpu" else torch.empty(tensor.shape, dtype=tensor.dtype, device="cpu")
+        for name, tensor in module.state_dict().items()
+    }
+
+
+def _is_missing(path):
+    return isinstance(path, (str, os.PathLike)) and not files.is_here(path)
+
+
+def wrap_safe_open(module, store):
+    """Lets `safe_open` open a file that is missing or has only its header."""
+    original = module.safe_open
+
+    @functools.wraps(original, updated=())
+    def safe_open(filename, *args, **kwargs):
+        return original(tried(None, _stand_in, filename, store) or filename, *args, **kwargs)
+
+    module.safe_open = safe_open
+
+
+def wrap_load_file(module, store):
+    """Lets `load_file` read a file that is missing or has only its header."""
+    original = module.load_file
+
+    @functools.wraps(original)
+    def load_file(filename, *args, **kwargs):
+        found = tried(None, _stand_in, filename, store)
+        if found is None and tried(False, _is_missing, filename):
+            store.note(_UNKNOWN.format(os.fspath(filename)))
+            return Absent(os.fspath(filename))
+        return original(found or filename, *args, **kwargs)
+
+    module.load_file = load_file
+
+
+def _stand_in(path, store):
+    """Returns a file that has the shapes of one whose data is missing; `None` where nothing tells them."""
+    if not _is_missing(path):
+        return None
+    path = os.fspath(path)
+    if files.is_cut(path):
+        return store.like(path)
+    folder = os.path.dirname(path) or "."
+    if not os.path.isfile(os.path.join(folder, "config.json")):
+        return None
+    if path not in store.made:
+        try:
+            import transformers
+        except ImportError:
+            return None
+        tensors = models.of_config(transformers.PreTrainedModel, "transformers", folder)
+        part = _part(folder, os.path.basename(path))
+        target = os.path.join(store.folder(), os.path.basename(path))
+        files.write(target, {name: tensors[name] for name in part or tensors})
+        store.note(f"the file {path} is not here: its tensors have the shapes that the config.json beside it tells")
+        store.made[path] = target
+    return store.made[path]
+
+
+def _part(folder, name):
+    """Returns the tensors that an index has in a file."""
+    index = os.path.join(folder, "model.safetensors.index.json")
+    if not os.path.isfile(index):
+        return []
+    with open(index, encoding="utf-8") as file:
+        return [tensor for tensor, part in json.load(file)["weight_map"].items() if part == name]
