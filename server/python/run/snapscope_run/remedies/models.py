@@ -166,7 +166,9 @@ def _offload(torch, site, found):
         return offloaded
 
     text = (
+        "import functools\n\n"
         "_forward = MODEL\n\n"
+        "@functools.wraps(_forward)\n"
         "def _offloaded(*args, **kwargs):\n"
         "    with torch.autograd.graph.save_on_cpu(pin_memory=True):\n"
         "        return _forward(*args, **kwargs)\n\n"
