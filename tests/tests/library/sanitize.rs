@@ -5,7 +5,7 @@ mod frame_kinds;
 
 use frame_kinds::kinds;
 use shared::analysis::{Timeline, recording_diagnostics};
-use shared::export::{self, SanitizeOptions, Sanitized};
+use shared::export::{SanitizeOptions, Sanitized};
 use shared::pickle::Style;
 use shared::trace::{Device, Trace};
 use testkit::corpus::{Sample, decode, samples};
