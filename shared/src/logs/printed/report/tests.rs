@@ -1,13 +1,8 @@
 //! Checks the diagnosis of messages that strangers have published, each with its source.
 
 use super::*;
-use crate::logs::{Log, LogReader, log_report};
-
-fn log(text: &str) -> Log {
-    let mut reader = LogReader::default();
-    reader.push(text.as_bytes());
-    reader.finish()
-}
+use crate::logs::log_report;
+use crate::logs::reader::read_text as log;
 
 #[track_caller]
 fn oom(text: &str) -> Oom {

@@ -1,21 +1,18 @@
 //! Checks the diagnosis of other frameworks' messages that strangers have published, each with its source.
 
 use super::*;
+use crate::logs::log_report;
 use crate::logs::printed::Printed;
+use crate::logs::reader::read_text;
 use crate::logs::source::Source as _;
-use crate::logs::{LogReader, log_report};
 use crate::report::LogReport;
 
 fn printed(text: &str) -> Printed {
-    let mut reader = LogReader::default();
-    reader.push(text.as_bytes());
-    reader.finish().printed
+    read_text(text).printed
 }
 
 fn report(text: &str) -> LogReport {
-    let mut reader = LogReader::default();
-    reader.push(text.as_bytes());
-    log_report(&reader.finish())
+    log_report(&read_text(text))
 }
 
 /// Messages in lines: the source; the framework, the requested bytes, and the cause as the thread or arithmetic tells it;
