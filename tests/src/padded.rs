@@ -1,4 +1,4 @@
-//! Makes snapshots of any size that decode at once: an empty trace beside incompressible bytes.
+//! Compresses what is uploaded, and makes snapshots of any size that decode at once.
 
 use std::io::Write as _;
 
@@ -7,7 +7,19 @@ use flate2::write::GzEncoder;
 
 use crate::generator::Random;
 
-/// Returns a compressed snapshot of about `bytes` bytes; another seed gives other bytes.
+/// Compresses bytes as one gzip member.
+///
+/// # Panics
+///
+/// Panics if there is no memory left.
+pub fn gzip(bytes: &[u8], level: Compression) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), level);
+    encoder.write_all(bytes).expect("memory");
+    encoder.finish().expect("memory")
+}
+
+/// Returns a compressed snapshot of about `bytes` bytes, an empty trace beside incompressible bytes; another seed gives
+/// other bytes.
 pub fn padded(bytes: u32, seed: u64) -> Vec<u8> {
     let mut random = Random::new(seed);
     let padding: Vec<u8> = (0..bytes / 8).flat_map(|_| random.bits().to_le_bytes()).collect();
@@ -17,9 +29,7 @@ pub fn padded(bytes: u32, seed: u64) -> Vec<u8> {
     pickle.extend_from_slice(&length.to_le_bytes());
     pickle.extend_from_slice(&padding);
     pickle.extend_from_slice(b"u.");
-    let mut encoder = GzEncoder::new(Vec::new(), Compression::none());
-    encoder.write_all(&pickle).expect("memory");
-    encoder.finish().expect("memory")
+    gzip(&pickle, Compression::none())
 }
 
 #[cfg(test)]

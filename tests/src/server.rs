@@ -36,10 +36,11 @@ impl Server {
     /// Panics if the server does not start.
     #[track_caller]
     pub fn start(dist: &Path) -> Self {
-        Self::with(SettingsArgs { dist: Some(dist.to_owned()), jobs: Some(String::new()), ..SettingsArgs::default() })
+        Self::with(SettingsArgs { dist: Some(dist.to_owned()), ..SettingsArgs::default() })
     }
 
-    /// Starts a server with settings, on a free port and with a temporary data folder if none is named.
+    /// Starts a server with settings, on a free port; if they name nothing else, it serves the page that `./dev` built from
+    /// a temporary data folder and records nothing.
     ///
     /// # Panics
     ///
@@ -60,6 +61,8 @@ impl Server {
         let data = tempfile::tempdir().expect("a folder");
         let settings = SettingsArgs {
             listen: Some("127.0.0.1:0".to_owned()),
+            dist: settings.dist.clone().or_else(|| Some(built_page())),
+            jobs: settings.jobs.clone().or_else(|| Some(String::new())),
             data: settings.data.clone().or_else(|| Some(data.path().to_owned())),
             grace: settings.grace.clone().or_else(|| Some("0s".to_owned())),
             // Other users of the test machine do not matter, so no token is needed.
@@ -95,7 +98,7 @@ impl Server {
     /// Panics if the page is not built.
     #[track_caller]
     pub fn with_page() -> Self {
-        Self::start(&built_page())
+        Self::with(SettingsArgs::default())
     }
 
     /// Returns the full URL of a path.

@@ -18,7 +18,7 @@ pub use use_file::{
 };
 pub use use_files::{FilesHandle, OpenLog, Opening, Peer, use_files};
 pub use use_page::{SchemeHandle, use_drop, use_keys, use_scheme};
-pub use use_rows::{use_room, use_settled, use_spacer};
+pub use use_rows::{LongList, use_long_list, use_room, use_settled};
 pub use use_session::{SessionHandle, use_session};
 pub use use_view_link::use_view_link;
 pub use view_link::{Seen, ViewLink};

@@ -137,6 +137,14 @@ fn names_memory(line: &str) -> bool {
     ["emory", "EMORY", "oom", "OOM"].iter().any(|word| line.contains(word))
 }
 
+/// Reads a text as a whole.
+#[cfg(test)]
+pub(super) fn read_text(text: &str) -> Log {
+    let mut reader = LogReader::default();
+    reader.push(text.as_bytes());
+    reader.finish()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

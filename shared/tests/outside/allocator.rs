@@ -1,14 +1,13 @@
 //! Compares the caching allocator with PyTorch's own answers, and checks its invariants under random requests.
 
 use std::collections::HashMap;
-use std::fs;
-use std::path::Path;
 
 use shared::allocator::{
     Allocator, BlockId, Driver, PendingFree, PlacedBlock, PlacedSegment, PoolKey, Settings, TorchVersion, VirtualCard,
 };
 
 use super::support::program;
+use super::support::stored::{Random, files};
 
 const MIB: u64 = 1 << 20;
 
@@ -56,20 +55,16 @@ const FURTHER: [&str; 7] = [
 
 #[test]
 fn programs_that_pytorch_ran_come_out_equal() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/data/allocator");
     let mut programs = HashMap::new();
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.extension().is_none_or(|extension| extension != "txt") {
-            continue;
-        }
-        let text = fs::read_to_string(&path).unwrap();
-        let answer = program::run(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let stored = files("../tests/data/allocator", 1).into_iter().filter_map(|(file, bytes)| {
+        Some((file.strip_suffix(".txt")?.to_owned(), String::from_utf8(bytes).expect("a text")))
+    });
+    for (name, text) in stored {
+        let answer = program::run(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
         for (line, (expected, given)) in text.lines().zip(answer.lines()).enumerate() {
-            assert_eq!(given, expected, "{}:{}", path.display(), line + 1);
+            assert_eq!(given, expected, "{name}:{}", line + 1);
         }
-        assert_eq!(answer.len(), text.len(), "{}", path.display());
-        let name = path.file_stem().unwrap().to_str().unwrap();
+        assert_eq!(answer.len(), text.len(), "{name}");
         *programs.entry(name.rsplit_once('-').unwrap().0.to_owned()).or_insert(0) += 1;
     }
     for (names, least) in [(ORACLE.as_slice(), 5), (FURTHER.as_slice(), 2)] {
@@ -102,19 +97,10 @@ fn equal_blocks_go_by_the_age_of_their_segments_from_2_13_on() {
     assert_eq!(first_reused(TorchVersion(2, 13)), "older");
 }
 
-/// Reproducible pseudo-random numbers.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, end: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % end
-    }
-
-    fn size_bytes(&mut self) -> u64 {
-        let limit = [600, 5000, MIB + 1000, 12 * MIB, 70 * MIB, 500 * MIB][self.below(6) as usize];
-        1 + self.below(limit)
-    }
+/// Returns a random size of a request.
+fn size_bytes(random: &mut Random) -> u64 {
+    let limit = random.one_of(&[600, 5000, MIB + 1000, 12 * MIB, 70 * MIB, 500 * MIB]);
+    1 + random.next() % limit
 }
 
 /// Random program of requests.
@@ -140,14 +126,13 @@ impl Walk {
     fn step(&mut self) {
         let kind = self.random.below(100);
         if kind < 52 || self.live.is_empty() {
-            let pool = self.pools[self.random.below(self.pools.len() as u64) as usize];
-            let (size, stream) = (self.random.size_bytes(), self.random.below(3));
+            let pool = self.random.one_of(&self.pools);
+            let (size, stream) = (size_bytes(&mut self.random), self.random.next() % 3);
             self.live.extend(self.allocator.allocate(size, stream, pool));
         } else if kind < 90 {
             self.free();
         } else if kind < 94 {
-            let block = self.live[self.random.below(self.live.len() as u64) as usize];
-            let stream = self.random.below(4);
+            let (block, stream) = (self.random.one_of(&self.live), self.random.next() % 4);
             self.allocator.record_stream(block, stream);
         } else if kind < 98 {
             if let Some(pending) = self.pending.pop() {
@@ -160,7 +145,7 @@ impl Walk {
     }
 
     fn free(&mut self) {
-        let index = self.random.below(self.live.len() as u64) as usize;
+        let index = self.random.below(self.live.len());
         let block = self.live.swap_remove(index);
         self.pending.extend(self.allocator.free(block));
     }

@@ -1,11 +1,10 @@
 //! Tests configs that the fuzzer found, and configs designed to take much memory and time.
 
-use std::fs;
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 use crate::support::configs::{MOST_BYTES, hold, most_memory_bytes};
 use crate::support::counting::peak_bytes;
+use crate::support::stored::files;
 
 /// A debug build takes a fraction of it; quadratic time takes minutes.
 const MOST_TIME: Duration = Duration::from_secs(20);
@@ -21,11 +20,8 @@ fn check(name: &str, input: &str) {
 
 #[test]
 fn configs_that_the_fuzzer_met_keep_the_law() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus/configs");
-    let files: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-    assert!(files.len() >= 5);
-    for file in files {
-        check(&file.display().to_string(), &String::from_utf8_lossy(&fs::read(&file).unwrap()));
+    for (name, bytes) in files("fuzz/corpus/configs", 5) {
+        check(&name, &String::from_utf8_lossy(&bytes));
     }
 }
 

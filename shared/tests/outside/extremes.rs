@@ -1,13 +1,12 @@
 //! Checks that every report of a trace with impossible sizes, addresses and times is made, without overflow.
 
 use crate::support::analyses::analyse;
+use crate::support::stored::{Random, files};
 use shared::analysis::Timeline;
 use shared::export;
 use shared::import::import;
 use shared::pickle::Style;
 use shared::trace::{Action, Block, BlockState, Event, Segment, Stage, Trace, text};
-use std::fs;
-use std::path::Path;
 
 /// Largest size that a file may state.
 const MOST_BYTES: u64 = (1 << 60) - 1;
@@ -33,23 +32,6 @@ fn blocks_beyond_64_bits_are_no_more_than_those() {
     let trace = import(pickle.as_bytes()).unwrap();
     assert_eq!(trace.devices[0].segments.segments[0].allocated_bytes, u64::MAX);
     analyse(&trace);
-}
-
-/// SplitMix64.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
-    fn one_of<T: Copy>(&mut self, all: &[T]) -> T {
-        all[(self.next() % all.len() as u64) as usize]
-    }
 }
 
 const SIZES: [u64; 8] = [0, 1, 512, 2 << 20, 20 << 20, 1 << 40, MOST_BYTES - 511, MOST_BYTES];
@@ -120,10 +102,9 @@ fn every_report_of_an_impossible_trace_is_made() {
 
 #[test]
 fn every_report_of_what_the_fuzzer_met_is_made() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus/import");
-    for path in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
-        println!("{}", path.display());
-        if let Ok(trace) = import(&fs::read(path).unwrap()) {
+    for (name, bytes) in files("fuzz/corpus/import", 1) {
+        println!("{name}");
+        if let Ok(trace) = import(&bytes) {
             analyse(&trace);
         }
     }

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::support::counting::peak_bytes;
 use crate::support::log::{hold, is_same_in_chunks, most_memory_bytes};
+use crate::support::stored::{Random, files};
 
 /// Quadratic time takes minutes.
 const MOST_TIME: Duration = Duration::from_secs(20);
@@ -19,26 +20,9 @@ fn check(name: &str, bytes: &[u8]) {
     assert!(start.elapsed() < MOST_TIME, "{name}: {:?} for {} bytes", start.elapsed(), bytes.len());
 }
 
-/// Returns a function that returns numbers below a limit, the same at each run.
-fn random_numbers() -> impl FnMut(usize) -> usize {
-    let mut state = 1_u64;
-    move |below| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 33) as usize % below.max(1)
-    }
-}
-
 /// Logs of each tool, from which the fuzzer starts.
 fn logs() -> Vec<(String, Vec<u8>)> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus/log");
-    let mut logs: Vec<_> = fs::read_dir(folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .map(|path| (path.file_name().unwrap().to_string_lossy().into_owned(), fs::read(&path).unwrap()))
-        .collect();
-    logs.sort();
-    assert!(logs.len() >= 6);
-    logs
+    files("fuzz/corpus/log", 6)
 }
 
 #[test]
@@ -53,17 +37,17 @@ fn logs_of_each_tool_keep_the_law() {
 fn damaged_and_mixed_logs_keep_the_law() {
     const SIGNS: &[u8] = b"0123456789 :,.-\n\r%KMG\xff";
     let logs = logs();
-    let mut random = random_numbers();
+    let mut random = Random(1);
     for _ in 0..600 {
         let mut bytes: Vec<u8> = Vec::new();
-        for _ in 0..=random(3) {
-            let of = &logs[random(logs.len())].1;
-            let (start, end) = (random(of.len()), random(of.len()));
+        for _ in 0..=random.below(3) {
+            let of = &logs[random.below(logs.len())].1;
+            let (start, end) = (random.below(of.len().max(1)), random.below(of.len().max(1)));
             bytes.extend_from_slice(&of[start.min(end)..start.max(end)]);
         }
-        for _ in 0..random(6) {
-            if let Some(at) = bytes.len().checked_sub(1).map(&mut random) {
-                bytes[at] = SIGNS[random(SIGNS.len())];
+        for _ in 0..random.below(6) {
+            if let Some(at) = bytes.len().checked_sub(1).map(|last| random.below(last.max(1))) {
+                bytes[at] = random.one_of(SIGNS);
             }
         }
         check("a damaged log", &bytes);
@@ -103,9 +87,9 @@ fn unescaped(word: &str) -> Vec<u8> {
 fn words_of_logs_beside_any_letter_keep_the_law() {
     let words = words();
     assert!(words.len() > 80);
-    let mut random = random_numbers();
+    let mut random = Random(1);
     for _ in 0..200 {
-        let bytes: Vec<u8> = (0..300).flat_map(|_| words[random(words.len())].clone()).collect();
+        let bytes: Vec<u8> = (0..300).flat_map(|_| words[random.below(words.len())].clone()).collect();
         hold(&bytes);
         is_same_in_chunks(&bytes);
     }
@@ -126,75 +110,68 @@ fn words_of_logs_beside_any_letter_keep_the_law() {
 #[test]
 fn a_long_log_takes_memory_and_time_in_proportion() {
     const BYTES: usize = 2 << 20;
-    let storm = |head: &str, unit: &dyn Fn(usize) -> String| {
+    let storm = |name: &str, head: &str, unit: &dyn Fn(usize) -> String| {
         let mut text = head.to_owned();
-        (0..)
-            .map(unit)
-            .take_while(|unit| {
-                text.push_str(unit);
-                text.len() < BYTES
-            })
-            .for_each(drop);
-        text.into_bytes()
+        for index in 0.. {
+            text.push_str(&unit(index));
+            if text.len() >= BYTES {
+                break;
+            }
+        }
+        check(name, text.as_bytes());
     };
-    check("a process a row", &storm("pid rss\n", &|index| format!("{index} 9\n")));
-    check("a program a row", &storm("pid rss cmd\n", &|index| format!("{index} 99999999 a{index}\n")));
-    check("helpers", &storm("pid ppid rss cmd\n", &|index| format!("{index} {} 9 multiprocessing\n", index / 2)));
-    check("a sample a line", &storm("", &|index| format!("{}\n", 1_700_000_000 + index)));
-    check("steps", &storm("pid rss\n1 2\n", &|index| format!("step {index}\n")));
-    check("kills", &storm("", &|index| format!("Killed process {index} (a)\n")));
-    check("processes of /proc", &storm("", &|index| format!("/proc/{index}\nRss: 9 kB\n")));
-    check("mappings", &storm("", &|index| format!("{index:x}-f r--p 0 0 0 /a{index}\nRss: 9 kB\n")));
-    check("rollups without names", &storm("", &|index| format!("{index:x}-f ---p 0 0 0 [rollup]\nRss: 9 kB\n")));
-    check("the machine", &storm("", &|index| format!("Mem: 99999999 9 {index}\n")));
+    storm("a process a row", "pid rss\n", &|index| format!("{index} 9\n"));
+    storm("a program a row", "pid rss cmd\n", &|index| format!("{index} 99999999 a{index}\n"));
+    storm("helpers", "pid ppid rss cmd\n", &|index| format!("{index} {} 9 multiprocessing\n", index / 2));
+    storm("a sample a line", "", &|index| format!("{}\n", 1_700_000_000 + index));
+    storm("steps", "pid rss\n1 2\n", &|index| format!("step {index}\n"));
+    storm("kills", "", &|index| format!("Killed process {index} (a)\n"));
+    storm("processes of /proc", "", &|index| format!("/proc/{index}\nRss: 9 kB\n"));
+    storm("mappings", "", &|index| format!("{index:x}-f r--p 0 0 0 /a{index}\nRss: 9 kB\n"));
+    storm("rollups without names", "", &|index| format!("{index:x}-f ---p 0 0 0 [rollup]\nRss: 9 kB\n"));
+    storm("the machine", "", &|index| format!("Mem: 99999999 9 {index}\n"));
     let runs: String = (0..2000).map(|run| format!(",r{run} - system/proc.memory.rssMB")).collect();
-    check("runs", &storm(&format!("_runtime{runs}\n"), &|index| format!("{index}{}\n", ",7".repeat(2000))));
-    check("teeth", &storm("pid rss\n", &|index| format!("1 {}\n", (index % 20) * 100_000)));
+    storm("runs", &format!("_runtime{runs}\n"), &|index| format!("{index}{}\n", ",7".repeat(2000)));
+    storm("teeth", "pid rss\n", &|index| format!("1 {}\n", (index % 20) * 100_000));
     let far = |index: usize| format!("{} 99999999 a{}\n", index % 20_000, index % 20_000);
-    check("programs that come again", &storm("pid rss cmd\n", &far));
+    storm("programs that come again", "pid rss cmd\n", &far);
     let nccl = |index: usize| format!("a:{}:1 [0] NCCL INFO Cuda Alloc Size {index} pointer {index:#x}\n", index % 90);
-    check("allocations of NCCL", &storm("", &nccl));
-    check(
-        "processes of NCCL",
-        &storm("", &|index| format!("a:{index}:1 [0] NCCL INFO Cuda Alloc Size 9 pointer 0x9\n")),
-    );
+    storm("allocations of NCCL", "", &nccl);
+    storm("processes of NCCL", "", &|index| format!("a:{index}:1 [0] NCCL INFO Cuda Alloc Size 9 pointer 0x9\n"));
     let smi = |index: usize| format!("GPU 0:0:{index:x}\n    Processes\n        Process ID : {index}\n");
-    check("GPUs of nvidia-smi", &storm("==NVSMI LOG==\n", &smi));
-    check(
-        "banners of nvidia-smi",
-        &storm("", &|_| "==NVSMI LOG==\nGPU 0:0:0\n    Memory Usage\n        Used : 1\n".to_owned()),
-    );
-    check("elements", &storm("<nvidia_smi_log>", &|_| "<gpu>".to_owned()));
-    check("elements in lines", &storm("<nvidia_smi_log>", &|index| format!("<a{index}>\n")));
-    check("roots", &storm("", &|_| "<nvidia_smi_log><gpu/>\n".to_owned()));
+    storm("GPUs of nvidia-smi", "==NVSMI LOG==\n", &smi);
+    storm("banners of nvidia-smi", "", &|_| {
+        "==NVSMI LOG==\nGPU 0:0:0\n    Memory Usage\n        Used : 1\n".to_owned()
+    });
+    storm("elements", "<nvidia_smi_log>", &|_| "<gpu>".to_owned());
+    storm("elements in lines", "<nvidia_smi_log>", &|index| format!("<a{index}>\n"));
+    storm("roots", "", &|_| "<nvidia_smi_log><gpu/>\n".to_owned());
     let worker = |index: usize| format!("(Worker_TP{index} pid=1) Available KV cache memory: {index} GiB\n");
-    check("workers of an engine", &storm("", &worker));
+    storm("workers of an engine", "", &worker);
     let oom =
         |index: usize| format!("CUDA out of memory. Tried to allocate {index}.00 MiB (GPU 0; 2 GiB total capacity)\n");
-    check("errors", &storm("", &oom));
+    storm("errors", "", &oom);
     let buffer = |index: usize| format!("Failed to allocate memory for requested buffer of size {index}000\n");
-    check("errors of other frameworks", &storm("", &buffer));
-    check(
-        "parts of a program",
-        &storm("RESOURCE_EXHAUSTED: Out of memory while trying to allocate 9 bytes\n", &|_| "program 9B\n".to_owned()),
-    );
-    check("frames", &storm("", &|index| format!("File \"a.py\", line {index}, in f{index}\n")));
-    check("tables", &storm("", &|index| format!("memory summary, device ID {index}\n")));
-    check("counters", &storm("", &|index| format!("'num_ooms': {index}, ")));
-    check(
-        "holders",
-        &storm("CUDA out of memory. Tried to allocate", &|index| format!("Process {index} has 1 B memory in use")),
-    );
+    storm("errors of other frameworks", "", &buffer);
+    storm("parts of a program", "RESOURCE_EXHAUSTED: Out of memory while trying to allocate 9 bytes\n", &|_| {
+        "program 9B\n".to_owned()
+    });
+    storm("frames", "", &|index| format!("File \"a.py\", line {index}, in f{index}\n"));
+    storm("tables", "", &|index| format!("memory summary, device ID {index}\n"));
+    storm("counters", "", &|index| format!("'num_ooms': {index}, "));
+    storm("holders", "CUDA out of memory. Tried to allocate", &|index| {
+        format!("Process {index} has 1 B memory in use")
+    });
     let memory = |index: usize| {
         format!(
             "{{\"name\":\"[memory]\",\"ts\":{index},\"tid\":{},\"args\":{{\"Bytes\":9,\"Addr\":{index}}}}},",
             index % 9
         )
     };
-    check("memory events", &storm("{\"traceEvents\": [", &memory));
+    storm("memory events", "{\"traceEvents\": [", &memory);
     let span =
         |index: usize| format!("{{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"a{index}\",\"ts\":{index},\"dur\":1e9}},");
-    check("spans", &storm("{\"traceEvents\": [", &span));
+    storm("spans", "{\"traceEvents\": [", &span);
     let copy = |index: usize| {
         format!(
             "{{\"ph\":\"X\",\"name\":\"cudaMemcpyAsync\",\"ts\":{index}}},\
@@ -202,16 +179,16 @@ fn a_long_log_takes_memory_and_time_in_proportion() {
              {{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"ProfilerStep#\",\"ts\":{index},\"dur\":1e9}},"
         )
     };
-    check("copies and steps", &storm("{\"traceEvents\": [{\"ph\":\"X\",\"cat\":\"cpu_op\",\"dur\":1e9},", &copy));
-    check("brackets", &storm("{\"traceEvents\": ", &|_| "[{".to_owned()));
-    check("lists outside of events", &storm("{\"traceEvents\": 1", &|_| "[],".to_owned()));
+    storm("copies and steps", "{\"traceEvents\": [{\"ph\":\"X\",\"cat\":\"cpu_op\",\"dur\":1e9},", &copy);
+    storm("brackets", "{\"traceEvents\": ", &|_| "[{".to_owned());
+    storm("lists outside of events", "{\"traceEvents\": 1", &|_| "[],".to_owned());
     let types = "\x0a\x04\x08\x01\x10\x02".repeat(2);
     let samples = |index: usize| format!("\x12\x06\x0a\x01{}\x12\x01\x09", char::from(index as u8 % 128));
-    check("samples", &storm(&types, &samples));
+    storm("samples", &types, &samples);
     let strings = |index: usize| format!("2\x08{:08}", index);
-    check("strings of samples", &storm(&(types.clone() + &samples(0).repeat(3)), &strings));
+    storm("strings of samples", &(types.clone() + &samples(0).repeat(3)), &strings);
     let functions = |index: usize| format!("*\x06\x08{0}\x10{0}\x20{0}", char::from(index as u8 % 128));
-    check("functions of samples", &storm(&(types + &samples(0).repeat(3)), &functions));
+    storm("functions of samples", &(types + &samples(0).repeat(3)), &functions);
     // Snapshots of tracemalloc: traces of one frame, frames, stacks that share frames, and lists that share traces.
     let pickle = |unit: &[u8]| {
         let head = b"\x80\x05\x8c\x0btracemalloc\x8c\x08Snapshot\x93)\x81}(\x8c\x06traces\x8c\x0btracemalloc\
@@ -233,12 +210,11 @@ fn a_long_log_takes_memory_and_time_in_proportion() {
         (0..BYTES as u32 / 7).flat_map(|line| [b"\x8c\x01aJ", &line.to_le_bytes()[..], b"\x86"].concat()).collect();
     check("frames", &pickle(&frames));
     let times = |index: usize| format!("{},", 1_000_000_000_000_000_u64 + index as u64);
-    check("times", &storm("[[", &times));
-    check("levels", &storm("[[1000000000000000], [", &|_| "[0,0,0,0,0,0,0,0,0],".to_owned()));
-    check(
-        "events of a timeline",
-        &storm("[", &|index| format!("[{},2,9,{}],", 1_000_000_000_000_000_000_u64 + index as u64, index % 8)),
-    );
+    storm("times", "[[", &times);
+    storm("levels", "[[1000000000000000], [", &|_| "[0,0,0,0,0,0,0,0,0],".to_owned());
+    storm("events of a timeline", "[", &|index| {
+        format!("[{},2,9,{}],", 1_000_000_000_000_000_000_u64 + index as u64, index % 8)
+    });
     check("one long line", &vec![b'7'; BYTES]);
     check("no line", &[]);
 }

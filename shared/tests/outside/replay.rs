@@ -1,8 +1,6 @@
 //! Replays every stored snapshot and compares the result with the recording.
 
-use std::fs;
 use std::io::Read as _;
-use std::path::Path;
 
 use flate2::read::GzDecoder;
 use shared::allocator::Settings;
@@ -11,6 +9,8 @@ use shared::export;
 use shared::import::import;
 use shared::pickle::Style;
 use shared::trace::{Action, Device, Setting, Settings as Recorded, Trace, text};
+
+use crate::support::stored::{self, Random};
 
 /// Its events were edited after the recording, so that its blocks don't fill their segments.
 const EDITED: &str = "torch2.8-synthetic-compile-context";
@@ -22,18 +22,8 @@ const PLENTY: u64 = 1 << 50;
 
 /// Returns the stored snapshots with their names.
 fn snapshots() -> Vec<(String, Trace)> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/data/snapshots");
-    let mut snapshots = Vec::new();
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        let name = path.file_name().unwrap().to_str().unwrap().to_owned();
-        let is_recorded = name.starts_with("torch") || name.starts_with("virtual");
-        if is_recorded && !name.starts_with(EDITED) {
-            snapshots.push((name, import(&fs::read(&path).unwrap()).unwrap()));
-        }
-    }
-    assert!(snapshots.len() >= 20, "only {} snapshots", snapshots.len());
-    snapshots
+    let is_recorded = |name: &str| name.starts_with("torch") || name.starts_with("virtual");
+    stored::snapshots("../tests/data/snapshots", 20, |name| is_recorded(name) && !name.starts_with(EDITED))
 }
 
 /// Iterates over the devices with events.
@@ -141,8 +131,7 @@ fn absurd_traces_are_replayed_too() {
 /// Returns the unpacked bytes of the small gzip files among the stored snapshots.
 fn small_files() -> Vec<Vec<u8>> {
     const MOST_BYTES: usize = 400_000;
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/data/snapshots");
-    let packed = fs::read_dir(folder).unwrap().map(|entry| fs::read(entry.unwrap().path()).unwrap());
+    let packed = stored::files("../tests/data/snapshots", 20).into_iter().map(|(_, bytes)| bytes);
     let unpacked = packed.filter(|bytes| bytes.starts_with(&[0x1f, 0x8b])).map(|packed| {
         let mut bytes = Vec::new();
         GzDecoder::new(packed.as_slice()).read_to_end(&mut bytes).unwrap();
@@ -153,15 +142,15 @@ fn small_files() -> Vec<Vec<u8>> {
 
 #[test]
 fn damage_never_panics() {
-    const FLIPS_PER_FILE: u64 = 60;
-    let mut random = 1_u64;
+    const FLIPS_PER_FILE: u64 = 100;
+    let mut random = Random(1);
     let mut replays = 0;
     for mut bytes in small_files() {
         for _ in 0..FLIPS_PER_FILE {
-            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            let place = (random >> 20) as usize % bytes.len();
-            let before = std::mem::replace(&mut bytes[place], (random >> 12) as u8);
+            let place = random.below(bytes.len());
+            let before = std::mem::replace(&mut bytes[place], random.next() as u8);
             if let Ok(trace) = import(&bytes) {
+                trace.check();
                 replays += survive(&trace);
             }
             bytes[place] = before;

@@ -1,27 +1,16 @@
 //! Compares the sums of source lines with naive ones on the stored snapshots.
 
+use crate::support::stored::snapshots;
 use shared::analysis::{Allocation, AllocationId, Filter, LineTotals, Part, Population, Scope, SourceConfig, Timeline};
 use shared::base::frame_rules;
-use shared::import::import;
 use shared::report::{SourceReport, source_report};
 use shared::trace::{Device, Frame, Trace};
 use std::collections::{BTreeMap, HashSet};
-use std::path::Path;
+
+const FOLDER: &str = "../tests/data/snapshots";
 
 /// Own and through sums by path and line.
 type Sums = BTreeMap<(String, u64), [LineTotals; 2]>;
-
-fn snapshots() -> Vec<(String, Trace)> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/data/snapshots");
-    let files = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path());
-    let named = files.filter(|path| !path.ends_with("SOURCES.md"));
-    let mut snapshots: Vec<_> = named
-        .map(|path| (path.file_name().unwrap().to_string_lossy().into_owned(), std::fs::read(&path).unwrap()))
-        .map(|(name, bytes)| (name, import(&bytes).unwrap()))
-        .collect();
-    snapshots.sort_by(|one, other| one.0.cmp(&other.0));
-    snapshots
-}
 
 fn is_line(trace: &Trace, frame: &Frame) -> bool {
     const SOURCES: [&str; 8] = [".cpp", ".cc", ".c", ".cu", ".h", ".hpp", ".pyx", ".rs"];
@@ -134,7 +123,7 @@ fn check_sums(report: &SourceReport) {
 #[test]
 fn lines_have_the_sums_of_all_their_frames() {
     let mut lines = 0;
-    for (name, trace) in snapshots() {
+    for (name, trace) in snapshots(FOLDER, 20, |_| true) {
         for device in &trace.devices {
             check_device(&name, &trace, device);
             lines += trace.frames.len();
@@ -145,7 +134,7 @@ fn lines_have_the_sums_of_all_their_frames() {
 
 #[test]
 fn the_first_lines_are_those_with_the_most() {
-    for (name, trace) in snapshots().iter().filter(|(name, _)| name.contains("gpt2")) {
+    for (name, trace) in &snapshots(FOLDER, 1, |name| name.contains("gpt2")) {
         for device in &trace.devices {
             let timeline = Timeline::new(trace, device);
             let population = Population { trace, device, timeline: &timeline, spans: &[], categories: &[] };

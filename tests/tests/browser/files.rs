@@ -14,7 +14,6 @@ fn a_chosen_file_opens() {
     assert!(page.files().text().contains(GPT2));
     assert_eq!(page.value("document.title"), format!("{GPT2} – Snapscope"));
     page.screenshot("chosen-file");
-    page.check_console();
 }
 
 #[test]
@@ -23,7 +22,6 @@ fn a_dropped_file_opens() {
     page.drop_file(RESNET, &fs::read(snapshot(RESNET)).unwrap());
     page.wait_for_timeline();
     assert!(page.files().text().contains(RESNET));
-    page.check_console();
 }
 
 #[test]
@@ -40,7 +38,6 @@ fn the_files_of_a_dropped_folder_open_in_the_order_of_their_numbers() {
     page.wait_for_files(2);
     let names = page.files().text();
     assert!(names.find("rank2") < names.find("rank10") && !names.contains("train"), "{names}");
-    page.check_console();
 }
 
 #[test]
@@ -60,7 +57,6 @@ fn several_files_open_side_by_side() {
     page.button(&format!("Close {GPT2}")).click();
     page.files().wait_count(1);
     assert!(page.files().text().contains(RESNET));
-    page.check_console();
 }
 
 #[test]
@@ -73,7 +69,6 @@ fn another_device_shows_other_memory() {
     page.figures().wait_until(&format!("it.innerText !== {first:?}"));
     page.settle();
     assert!(page.attribute("data-bands") > 0.0);
-    page.check_console();
 }
 
 #[test]
@@ -81,7 +76,6 @@ fn a_file_without_a_trace_shows_its_final_state() {
     let page = Journey::with("torch2.1-no-trace.pickle.gz");
     let text = page.find("main").text();
     assert!(text.contains("No events were recorded"), "{text}");
-    page.check_console();
 }
 
 #[test]
@@ -105,5 +99,4 @@ fn reading_can_be_cancelled() {
     page.attach(&[&snapshot(GPT2)]);
     page.wait_for_timeline();
     assert!(page.plot().is_there());
-    page.check_console();
 }

@@ -29,7 +29,6 @@ fn the_first_tab_says_what_holds_the_peak_and_what_leaks() {
     let peak = page.finding(FindingCode::Peak).text();
     assert!(peak.contains("The peak of") && peak.contains("activations"), "{peak}");
     page.screenshot("findings");
-    page.check_console();
 }
 
 #[test]
@@ -43,7 +42,6 @@ fn evidence_is_one_click_away() {
     page.wait_for("/kind=category:/.test(location.hash) && /color=category/.test(location.hash)");
     page.wait_for("/dock=allocations/.test(location.hash)");
     assert!(page.panel_tab().text().starts_with("Findings"));
-    page.check_console();
 }
 
 #[test]
@@ -53,7 +51,6 @@ fn what_matters_is_one_click_away() {
     assert!(parts.nth(0).text().contains("iB"), "{}", parts.nth(0).text());
     parts.nth(0).button("Show *").click();
     page.wait_for("/kind=(stack|group-frame):/.test(location.hash)");
-    page.check_console();
 }
 
 #[test]
@@ -63,7 +60,6 @@ fn a_remedy_is_tried_in_what_if() {
     page.finding(FindingCode::OutOfMemory).find("[data-step=try]").nth(0).button("Try in What if").click();
     page.wait_for("/dock=what-if/.test(location.hash)");
     page.role("form", "Settings of the replay").wait();
-    page.check_console();
 }
 
 #[test]
@@ -75,7 +71,6 @@ fn a_finding_opens_to_its_reasons_and_stacks() {
     peak.button("* stack*").click();
     peak.find("[aria-expanded]").click();
     peak.find("[data-stack] li").wait();
-    page.check_console();
 }
 
 #[test]
@@ -85,7 +80,6 @@ fn an_out_of_memory_error_comes_first() {
     let first = page.region("Findings").find("[data-code]").nth(0).text();
     assert!(first.contains("Error") && first.contains("Out of memory: tried to allocate"), "{first}");
     assert!(page.tab("Findings*").text().trim_start_matches("Findings").trim().parse::<u32>().unwrap() > 0);
-    page.check_console();
 }
 
 #[test]
@@ -93,7 +87,6 @@ fn what_stays_after_steps_has_its_reason() {
     let page = healthy();
     let table = page.table("Memory that stays after steps").text();
     assert!(table.contains("optimizer state") && !table.contains("grows"), "{table}");
-    page.check_console();
 }
 
 #[test]
@@ -113,7 +106,6 @@ fn one_card_serves_findings_and_what_if() {
     of_replay.choose("l4-24gb");
     of_findings.wait_until("it.selectedOptions[0].text.startsWith('l4-24gb')");
     outside_pytorch.wait_until(&format!("it.innerText !== {}", serde_json::json!(outside)));
-    page.check_console();
 }
 
 #[test]
@@ -123,7 +115,6 @@ fn a_finding_leads_to_its_device() {
     page.region("Findings").button("GPU 2").click();
     page.wait_for_device(2);
     page.settle();
-    page.check_console();
 }
 
 #[test]
@@ -148,7 +139,6 @@ fn keys_and_clicks_go_from_step_to_step() {
     assert!(title.as_str().unwrap().starts_with("step "), "{title}");
     page.plot().drag(ROW, ROW);
     page.wait_for_view(&format!("x1 - x0 < {}", whole.width() * 0.9));
-    page.check_console();
 }
 
 #[test]
@@ -165,5 +155,4 @@ fn categories_have_colours_that_an_address_keeps() {
     page.visit(&format!("/?sample&again{}", hash.as_str().unwrap()));
     page.wait_for_timeline();
     categories.find("[data-category]").wait_until_all("all.length > 2");
-    page.check_console();
 }

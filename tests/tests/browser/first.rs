@@ -14,7 +14,6 @@ fn a_sentence_says_what_ran_and_what_went_wrong() {
     page.find("[data-headline]").wait_text("ran out of memory, tried to allocate 1.53 GiB");
     let text = page.find("[data-headline]").text();
     assert!(text.starts_with("Training in oomt4.py, 2 steps on GPU 0"), "{text}");
-    page.check_console();
 }
 
 #[test]
@@ -32,7 +31,6 @@ fn all_devices_are_under_each_other() {
     page.reload();
     page.button("Show all devices").click();
     all.wait();
-    page.check_console();
 }
 
 #[test]
@@ -50,7 +48,6 @@ fn files_of_ranks_have_rows() {
     page.shown_file().wait_until("it.innerText.includes('rank0')");
     page.region("All devices").tab("Rank 1*").click();
     page.shown_file().wait_until("it.innerText.includes('rank1')");
-    page.check_console();
 }
 
 #[test]
@@ -72,7 +69,6 @@ fn stacks_are_named_by_own_code_that_can_be_chosen() {
     page.reload();
     page.wait_for_timeline();
     rows.nth(0).wait_text("activations.py:66");
-    page.check_console();
 }
 
 #[test]
@@ -90,7 +86,6 @@ fn the_tour_is_shown_once() {
     page.visit("/?sample&tour");
     page.lead().wait();
     assert!(!tour.is_there());
-    page.check_console();
 }
 
 #[test]
@@ -100,7 +95,6 @@ fn the_tour_can_be_left() {
     tour.wait_text("1 of 4");
     page.press(ESC);
     tour.wait_gone();
-    page.check_console();
 }
 
 #[test]
@@ -112,5 +106,4 @@ fn the_empty_page_has_recipes() {
     recipe.wait_text("max_entries");
     recipe.tab("On out of memory").click();
     recipe.wait_text("_cuda_attach_out_of_memory_observer");
-    page.check_console();
 }

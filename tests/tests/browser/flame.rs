@@ -48,7 +48,6 @@ fn a_click_zooms_and_a_key_leads_back() {
     assert!(chosen(&page).text().contains("allocation"), "{}", chosen(&page).text());
     page.press("\u{e003}"); // Backspace
     wait_for_width(&page, &format!("=== {whole}"));
-    page.check_console();
 }
 
 #[test]
@@ -61,7 +60,6 @@ fn keys_walk_from_box_to_box() {
     name.wait_until("it.innerText !== 'All'");
     page.press("\u{e013}"); // arrow up
     name.wait_until("it.innerText === 'All'");
-    page.check_console();
 }
 
 #[test]
@@ -70,7 +68,6 @@ fn the_largest_allocation_of_a_box_is_shown_in_the_timeline() {
     graph(&page).drag(DEEP, DEEP);
     page.button("Show in timeline").click();
     page.wait_for_address("pin=");
-    page.check_console();
 }
 
 #[test]
@@ -87,5 +84,4 @@ fn the_table_sums_up_and_opens_a_sandwich() {
     let widths = graph(&page).value_of_all("new Set(all.map(graph => graph.dataset.x1)).size");
     assert_eq!(widths, 1, "callers and callees come to the same");
     page.screenshot("sandwich");
-    page.check_console();
 }

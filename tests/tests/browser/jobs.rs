@@ -5,9 +5,9 @@ use std::ops::Deref;
 use serde_json::json;
 use server::config::SettingsArgs;
 use testkit::browser::{Browser, Locator};
-use testkit::server::{Server, built_page};
+use testkit::server::Server;
 
-use crate::journey::SELECT_ALL;
+use crate::journey::{Quiet, SELECT_ALL};
 
 /// Model whose recording runs until it is cancelled.
 const LONG: &str = "name = \"long\"\nsteps = 4000\nbatch = 1\nsequence = 64\n[model]\npreset = \"gpt2\"\nlayers = 2\n";
@@ -21,6 +21,7 @@ fn a_private_server_lets_a_browser_in_once() {
         page.textbox("Token").write(token);
         page.button("Log in").click();
     };
+    page.may_write();
     log_in("wrong");
     page.find("[role=alert]").wait_text("not the server's token");
     page.screenshot("login-wrong");
@@ -35,14 +36,14 @@ fn a_private_server_lets_a_browser_in_once() {
 /// Server that records, and a browser on its page.
 struct Recording {
     // Order matters: the browser closes before the server stops.
-    browser: Browser,
+    browser: Quiet,
     server: Server,
 }
 
 impl Deref for Recording {
-    type Target = Browser;
+    type Target = Quiet;
 
-    fn deref(&self) -> &Browser {
+    fn deref(&self) -> &Quiet {
         &self.browser
     }
 }
@@ -55,9 +56,8 @@ impl Recording {
 
     #[track_caller]
     fn start_sized(path: &str, settings: SettingsArgs, (width, height): (u32, u32)) -> Self {
-        let dist = Some(built_page());
-        let server = Server::with(SettingsArgs { dist, jobs: Some("virtual=1".to_owned()), ..settings });
-        let browser = Browser::open_sized(&server.url(path), width, height);
+        let server = Server::with(SettingsArgs { jobs: Some("virtual=1".to_owned()), ..settings });
+        let browser = Quiet::new(Browser::open_sized(&server.url(path), width, height));
         let page = Self { browser, server };
         page.wait_for_page();
         page
@@ -151,7 +151,6 @@ fn a_config_of_the_gallery_becomes_a_recording() {
     let id = page.value("location.pathname.split('/').pop()");
     let link = page.link("Open in viewer").attribute("href");
     assert_eq!(link, page.server.url(&format!("/?job={}", id.as_str().expect("an id"))));
-    page.check_console();
 
     page.visit("/jobs");
     page.jobs().wait_text("Finished");
@@ -195,7 +194,6 @@ fn the_gallery_opens_recordings_at_once() {
     page.find("main:not([data-loading]) [data-figures] dt").wait();
     page.tab("Compare").wait_until("it.getAttribute('aria-selected') === 'true'");
     page.screenshot("gallery-compare");
-    page.check_console();
 }
 
 /// Model whose recordings take a moment.
@@ -226,7 +224,6 @@ fn the_largest_batch_is_found() {
     assert_eq!(page.button("One recording").attribute("aria-pressed"), "true");
     page.visit("/jobs");
     page.jobs().wait_text("fits");
-    page.check_console();
 }
 
 #[test]
@@ -259,7 +256,6 @@ fn a_sweep_is_a_table_and_a_plot() {
     page.region("Recordings").find("tbody tr").wait_until_all("all.length === 4");
     page.find("[data-plot] svg").wait();
     page.screenshot("job-sweep");
-    page.check_console();
 }
 
 #[test]
@@ -284,7 +280,6 @@ fn a_running_job_is_watched_and_cancelled() {
     // The new form has the config of the job.
     page.link("Run again with…").click();
     page.wait_for_config("name = \"long\"");
-    page.check_console();
 }
 
 /// Batch that does not fit on a small card.
@@ -330,7 +325,6 @@ fn a_finished_job_tells_one_story() {
     page.find("main:not([data-loading]) [data-figures] dt").wait();
     assert_eq!(page.figure("Peak live"), peak);
     page.combobox("GPU memory").wait_until("it.selectedOptions[0].text.startsWith('t4-16gb')");
-    page.check_console();
 
     page.visit(&format!("/jobs/{id}"));
     page.wait_for_state("finished");
@@ -342,7 +336,6 @@ fn a_finished_job_tells_one_story() {
     page.wait_for("location.pathname === '/jobs'");
     page.jobs().wait_text("No jobs yet");
     assert_eq!(page.server.get(&format!("/api/v1/jobs/{id}"), &[]).status, 404);
-    page.check_console();
 }
 
 #[test]
@@ -361,7 +354,6 @@ fn form_and_text_change_each_other() {
     page.status("Problems").wait_text("Line 3:1 · batch");
     assert_eq!(page.find("[data-wrong]").text(), "3");
     assert_eq!(page.button("Record").value("it.disabled"), true);
-    page.check_console();
 }
 
 #[test]
@@ -378,7 +370,6 @@ fn a_config_of_hugging_face_is_dropped() {
     page.find("details[open]").wait_text("task_specific_params");
     page.drop_file("training_args.json", br#"{"per_device_train_batch_size": 16}"#);
     page.wait_for_config("batch = 16");
-    page.check_console();
 }
 
 #[test]
@@ -389,7 +380,6 @@ fn the_token_is_asked_for_once() {
     page.dialog("Server token").wait();
     page.press("a token that is long enough\u{e007}");
     page.wait_for_state("finished");
-    page.check_console();
 }
 
 #[test]

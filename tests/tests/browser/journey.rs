@@ -1,5 +1,6 @@
 //! Provides the common steps of all journeys: opening the page, opening a snapshot, reading the view.
 
+use std::cell::Cell;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -19,10 +20,43 @@ pub(crate) const SELECT_ALL: &str = "\u{e009}a\u{e000}";
 /// Script that finds the element around the plot, even if a high view below folds it to its minimap.
 const PLOT: &str = "document.querySelector('[data-timeline]')";
 
+/// Browser whose page writes nothing to its console, as is checked at the end.
+pub(crate) struct Quiet {
+    browser: Browser,
+    may_write: Cell<bool>,
+}
+
+impl Quiet {
+    pub(crate) fn new(browser: Browser) -> Self {
+        Self { browser, may_write: Cell::new(false) }
+    }
+
+    /// Lets the page write to its console, such as about a request that fails.
+    pub(crate) fn may_write(&self) {
+        self.may_write.set(true);
+    }
+}
+
+impl Deref for Quiet {
+    type Target = Browser;
+
+    fn deref(&self) -> &Browser {
+        &self.browser
+    }
+}
+
+impl Drop for Quiet {
+    fn drop(&mut self) {
+        if !self.may_write.get() && !std::thread::panicking() {
+            self.check_console();
+        }
+    }
+}
+
 /// Server with the built page, and a browser on it.
 pub(crate) struct Journey {
     // Order matters: the browser closes before the server stops.
-    browser: Browser,
+    browser: Quiet,
     /// `None` if the server does not belong to this journey.
     server: Option<Rc<Server>>,
     /// URL of the empty page, without its last slash.
@@ -30,9 +64,9 @@ pub(crate) struct Journey {
 }
 
 impl Deref for Journey {
-    type Target = Browser;
+    type Target = Quiet;
 
-    fn deref(&self) -> &Browser {
+    fn deref(&self) -> &Quiet {
         &self.browser
     }
 }
@@ -58,7 +92,7 @@ impl Journey {
     #[track_caller]
     fn on(server: Rc<Server>, path: &str, (width, height): (u32, u32)) -> Self {
         let top = server.url("");
-        let browser = Browser::open_sized(&format!("{top}{path}"), width, height);
+        let browser = Quiet::new(Browser::open_sized(&format!("{top}{path}"), width, height));
         let journey = Self { browser, server: Some(server), top };
         journey.wait_for_page();
         journey
@@ -68,7 +102,7 @@ impl Journey {
     #[track_caller]
     pub(crate) fn at(top: &str, path: &str) -> Self {
         let top = top.trim_end_matches('/').to_owned();
-        let journey = Self { browser: Browser::open(&format!("{top}{path}")), server: None, top };
+        let journey = Self { browser: Quiet::new(Browser::open(&format!("{top}{path}"))), server: None, top };
         journey.wait_for_page();
         journey
     }

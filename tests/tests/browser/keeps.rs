@@ -113,7 +113,6 @@ fn back_undoes_steps_and_forward_does_them_again() {
     page.press("?");
     page.dialog("Keyboard shortcuts").wait();
     assert_eq!(page.value("window.isSame"), true);
-    page.check_console();
 }
 
 #[test]
@@ -146,7 +145,6 @@ fn a_turn_of_the_wheel_is_one_step_and_so_is_a_file() {
     page.wait_for("!location.hash.includes('x=')");
     page.show_file(GPT2);
     page.wait_for_view(&format!("Math.abs(x0 - {}) < 1 && Math.abs(x1 - {}) < 1", zoomed.x0, zoomed.x1));
-    page.check_console();
 }
 
 #[test]
@@ -193,7 +191,6 @@ fn a_reload_and_another_page_bring_local_files_back() {
     page.reload();
     wait_for_start(&page);
     assert_eq!(page.value("sessionStorage.getItem('snapscope-files')"), json!(null));
-    page.check_console();
 }
 
 /// Opens a page whose browser cannot store files.
@@ -226,7 +223,6 @@ fn a_file_that_is_not_kept_is_asked_for_with_its_view() {
     page.wait_for_files(2);
     wait_for_tab(&page, "File");
     assert!(!awaited(&page).is_there());
-    page.check_console();
 }
 
 #[test]
@@ -248,7 +244,6 @@ fn copies_go_when_somebody_says_so_and_after_a_day() {
     page.reload();
     awaited(&page).wait();
     page.wait_for(&format!("{COPIES}.then(count => count === 0)"));
-    page.check_console();
 }
 
 #[test]
@@ -271,7 +266,6 @@ fn an_unreadable_file_hides_no_good_one() {
     page.wait_for_timeline();
     assert_eq!(page.files().text(), GPT2);
     assert!(!awaited(&page).is_there());
-    page.check_console();
 }
 
 #[test]
@@ -282,7 +276,6 @@ fn of_several_files_the_one_with_the_error_is_shown() {
     page.shown_file().wait_text(OUT_OF_MEMORY);
     assert_eq!(page.files().button(&format!("{OUT_OF_MEMORY} out of memory")).count(), 1);
     assert_eq!(page.files().button("* out of memory").count(), 1);
-    page.check_console();
 }
 
 #[test]
@@ -310,5 +303,4 @@ fn the_device_with_the_error_is_shown_and_unused_ones_are_folded() {
     page.button("2 unused").click();
     devices.wait_count(6);
     page.button("Hide unused").wait();
-    page.check_console();
 }

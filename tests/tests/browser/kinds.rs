@@ -53,7 +53,6 @@ fn all_of_a_stack_are_selected_and_walked_through() {
     page.pinned().wait();
     page.press(ESCAPE);
     page.pinned().wait_gone();
-    page.check_console();
 }
 
 #[test]
@@ -70,7 +69,6 @@ fn the_legend_selects_what_it_names() {
     page.wait_for_address(";kind=category:activation");
     category.click();
     bar(&page).wait_gone();
-    page.check_console();
 }
 
 #[test]
@@ -88,7 +86,6 @@ fn a_search_and_a_box_select_in_the_timeline() {
     graph.wait_until("it.dataset.outlined === 'true'");
     bar(&page).button("Clear selection").click();
     bar(&page).wait_gone();
-    page.check_console();
 }
 
 #[test]
@@ -106,5 +103,4 @@ fn keys_lead_from_allocation_to_allocation() {
     bar(&page).wait();
     page.press("k");
     bar(&page).wait_gone();
-    page.check_console();
 }

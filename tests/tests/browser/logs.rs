@@ -62,7 +62,6 @@ fn a_loop_of_ps_is_drawn_and_says_what_climbs() {
     // The copy of the file survives a reload.
     page.reload();
     page.finding(FindingCode::HostMemoryClimbs).wait();
-    page.check_console();
 }
 
 #[test]
@@ -80,7 +79,6 @@ fn files_of_a_run_lie_on_one_clock() {
     page.button("Let both begin together").click();
     page.find("figure").with_text("virtual-py-resnet50-h100.pickle.gz, GPU 0").wait_text("Reserved");
     page.screenshot("one-clock");
-    page.check_console();
 }
 
 #[test]
@@ -117,7 +115,6 @@ fn logs_lie_below_the_timeline_of_their_snapshot() {
     page.find("section").with_text("later.csv").with_text("no times in common").wait();
     page.button("Let both begin together").click();
     page.find("figure").with_text("later.csv").wait_text("at most");
-    page.check_console();
 }
 
 /// PyTorch 2.11 recorded both in one run; the figures are those of `snapscope diagnose` for the same files.
@@ -136,7 +133,6 @@ fn a_trace_of_the_same_run_names_the_operators_behind_the_peak() {
     operators.wait_text("59.3 MiB are live");
     operators.wait_text("SoftmaxBackward0");
     page.screenshot("operators-behind-the-peak");
-    page.check_console();
 }
 
 #[test]
@@ -157,7 +153,6 @@ fn a_pasted_error_is_explained() {
     page.run(paste, vec![json!("good morning")]);
     page.find("[role=alert]").wait_text("No line about memory was found");
     page.files().wait_count(2);
-    page.check_console();
 }
 
 #[test]
@@ -168,5 +163,4 @@ fn an_error_at_the_end_of_a_long_log_is_found() {
     log += ERROR;
     page.drop_file("train.log", log.as_bytes());
     page.finding(FindingCode::OutOfMemory).wait_text("GPU 0 ran out of memory");
-    page.check_console();
 }

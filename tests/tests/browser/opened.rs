@@ -17,7 +17,6 @@ fn files_of_the_command_line_open_and_closing_the_page_ends_it() {
     assert!(header.contains("virtual-py-resnet50-h100") && header.contains("virtual-py-gpt2-oom-t4"), "{header}");
     // Features that need the server are not offered.
     assert!(!header.contains("Share") && !header.contains("Jobs"), "{header}");
-    page.check_console();
     page.reload();
     page.wait_for_timeline();
     std::thread::sleep(Duration::from_secs(6));

@@ -12,7 +12,6 @@ fn the_empty_page_says_what_it_is() {
     }
     assert_eq!(page.value("document.querySelectorAll('input[type=file]').length"), 1);
     assert_eq!(page.value("document.querySelector('input[type=file]').multiple"), true);
-    page.check_console();
 }
 
 #[test]
@@ -22,7 +21,6 @@ fn the_sample_opens_by_its_address() {
     assert!(page.figures().text().contains("GiB"), "{}", page.figures().text());
     page.find("[data-headline]").wait_text("speech_losses_bad.py");
     page.screenshot("sample");
-    page.check_console();
 }
 
 /// Limit of the bytes transferred before a file is opened.
@@ -58,7 +56,6 @@ fn the_empty_page_rehearses_unseen() {
     assert_eq!(page.value("[frames.length, history.length, location.search + location.hash]"), json!([0, 2, ""]));
     let stored = page.value("[Object.keys(localStorage), Object.keys(sessionStorage)].flat()");
     assert_eq!(stored, json!([]), "a rehearsal leaves nothing behind");
-    page.check_console();
 }
 
 #[test]
@@ -70,7 +67,6 @@ fn a_file_ends_the_rehearsal() {
     assert_eq!(page.value("frames.length"), 0);
     page.reload();
     page.wait_for_timeline();
-    page.check_console();
 }
 
 #[test]
@@ -79,7 +75,6 @@ fn what_decodes_comes_after_the_page_and_before_a_file() {
     for name in ["viewer.js", "viewer_bg.wasm", "worker.js", "engine.js", "engine_bg.wasm"] {
         page.wait_for(&format!("performance.getEntriesByType('resource').some(e => e.name.endsWith('/{name}'))"));
     }
-    page.check_console();
 }
 
 #[test]
@@ -109,7 +104,6 @@ fn keys_are_listed_and_the_list_closes() {
     }
     page.press("\u{e00c}"); // Esc
     dialog.wait_gone();
-    page.check_console();
 }
 
 #[test]

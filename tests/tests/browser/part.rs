@@ -132,7 +132,6 @@ fn a_part_is_chosen_by_keyboard_while_the_file_is_read() {
     page.plot().wait();
     check_figures(&page, &inspected(&file, &[]));
     assert!(!part_bar(&page).is_there());
-    page.check_console();
 }
 
 #[test]
@@ -150,7 +149,6 @@ fn a_part_becomes_the_whole() {
     page.button("Open all").click();
     part_bar(&page).wait_gone();
     check_figures(&page, &inspected(&file, &[]));
-    page.check_console();
 }
 
 #[test]
@@ -163,7 +161,6 @@ fn a_file_that_ends_too_early_says_so_in_place_of_its_curve() {
     page.attach(&[&file]);
     page.find("[role=alert]").wait();
     assert!(!page.find("[data-preview]").is_there());
-    page.check_console();
 }
 
 #[test]
@@ -190,5 +187,4 @@ fn more_files_than_processors_wait_for_their_turn_and_the_shown_one_is_next() {
     let ready = page.value("window.ready").as_u64().unwrap() as usize;
     assert!(ready < names.len(), "it was there before those that had come earlier");
     page.wait_for_files(names.len());
-    page.check_console();
 }

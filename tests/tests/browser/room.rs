@@ -41,7 +41,6 @@ fn a_view_opens_with_half_of_the_window_and_a_key_maximizes_it() {
     page.wait_for("document.querySelector('[data-timeline]').checkVisibility()");
     page.press("g");
     page.role("tabpanel", "Flame graph").wait_gone();
-    page.check_console();
 }
 
 #[test]
@@ -61,7 +60,6 @@ fn the_timeline_folds_to_its_minimap() {
     page.reload();
     page.role("tabpanel", "Segments").wait();
     page.wait_for(&format!("document.querySelector('[data-dock-views]').getBoundingClientRect().height === {dragged}"));
-    page.check_console();
 }
 
 #[test]
@@ -74,7 +72,6 @@ fn a_phone_scrolls_to_the_chosen_view() {
             return top > 0 && top < 400; })()",
     );
     page.screenshot("room-phone");
-    page.check_console();
 }
 
 #[test]
@@ -101,7 +98,6 @@ fn events_follow_the_pointer_and_show_their_stacks() {
     page.reload();
     page.wait_for_timeline();
     page.find("[data-event]").wait_until(&format!("Number(it.dataset.event) === {first} + 1"));
-    page.check_console();
 }
 
 #[test]
@@ -133,7 +129,6 @@ fn bookmarks_and_measurements_are_in_the_address() {
     page.button("Remove the bookmark, *").click();
     page.button("End").click();
     page.region("Bookmarks and measurement").wait_gone();
-    page.check_console();
 }
 
 #[test]
@@ -154,7 +149,6 @@ fn columns_are_chosen_and_kept_in_the_address() {
     page.reload();
     page.wait_for_timeline();
     page.grid("Allocations").find("[role=columnheader][data-column=Rounded]").wait();
-    page.check_console();
 }
 
 #[test]
@@ -170,7 +164,6 @@ fn groups_open_to_their_allocations() {
     page.screenshot("room-groups");
     groups.find("[aria-expanded=true] button").click();
     groups.find("[data-level=member]").wait_gone();
-    page.check_console();
 }
 
 #[test]
@@ -188,5 +181,4 @@ fn areas_have_names_and_bytes() {
     let count = areas.find("[data-area]").count();
     assert!((2..=11).contains(&count), "{count}");
     page.screenshot("room-area");
-    page.check_console();
 }

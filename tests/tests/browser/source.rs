@@ -46,7 +46,6 @@ fn without_a_folder_the_lines_of_the_stacks_are_listed() {
     list.button("*oomt4.py*").click();
     page.find("[data-line='9']").wait_text("12.6 GiB");
     page.screenshot("source");
-    page.check_console();
 }
 
 #[test]
@@ -61,7 +60,6 @@ fn a_folder_has_the_code_of_its_files() {
     page.button("Show 6 lines").click();
     page.find("[data-line='19']").wait_text("print(loss)");
     page.screenshot("source-folder");
-    page.check_console();
 }
 
 #[test]
@@ -73,7 +71,6 @@ fn a_line_selects_its_allocations() {
     page.find("input#dock-search").wait_until(r"it.value.endsWith('loss_utils\\.py:42$')");
     page.tab("Source").click();
     page.role("tabpanel", "Source").wait_text("1.53 GiB live after event 7,630");
-    page.check_console();
 }
 
 #[test]
@@ -81,5 +78,4 @@ fn another_version_is_named() {
     let page = source();
     choose_folder(&page, &[("train/oomt4.py", "import torch\n")]);
     page.role("tabpanel", "Source").wait_text("may be another version than the one that ran: it ends before line 4");
-    page.check_console();
 }

@@ -18,10 +18,11 @@ fn the_folder_works_below_any_path() {
     assert!(header.contains("Export"), "{header}");
     assert!(!header.contains("Share") && !header.contains("Jobs"), "{header}");
     assert!(!page.button("My links").is_there());
-    page.check_console();
 
     page.visit("/?sample");
     page.wait_for_timeline();
+    page.check_console();
+    page.may_write();
     drop(server);
     page.visit("/?sample");
     page.wait_for_page();
@@ -32,6 +33,7 @@ fn the_folder_works_below_any_path() {
 fn jobs_say_that_they_need_the_server() {
     let server = StaticFolder::serve(&built_page(), "/");
     let page = Journey::at(&server.url(""), "/jobs.html");
+    page.may_write();
     page.find("main").wait_text("server");
     page.screenshot("jobs-without-server");
 }

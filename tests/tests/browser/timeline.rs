@@ -27,7 +27,6 @@ fn the_wheel_zooms_about_the_pointer() {
     page.plot().wheel(MIDDLE, 3000);
     page.wait_for_view(&format!("x1 - x0 >= {}", whole.width()));
     assert_eq!(page.view(), whole, "the whole trace is the end of zooming out");
-    page.check_console();
 }
 
 #[test]
@@ -42,7 +41,6 @@ fn a_drag_pans() {
     let after = page.view();
     assert!((after.width() - before.width()).abs() < before.width() * 1e-6, "{before:?} → {after:?}");
     assert!(after.x0 - before.x0 > before.width() * 0.2, "{before:?} → {after:?}");
-    page.check_console();
 }
 
 #[test]
@@ -60,7 +58,6 @@ fn pointing_shows_an_allocation_and_a_click_pins_it() {
 
     page.press("\u{e00c}"); // Esc
     page.pinned().wait_gone();
-    page.check_console();
 }
 
 #[test]
@@ -76,7 +73,6 @@ fn a_click_stays_a_click_when_the_page_moves_the_plot() {
         Vec::new(),
     );
     page.pinned().find("[data-stack]").wait();
-    page.check_console();
 }
 
 #[test]
@@ -91,7 +87,6 @@ fn the_peak_is_one_button_away() {
     page.button("Reset view").click();
     page.wait_for_view(&format!("x1 - x0 >= {}", whole.width()));
     assert_eq!(page.view(), whole);
-    page.check_console();
 }
 
 #[test]
@@ -109,7 +104,6 @@ fn keys_move_the_view() {
     page.plot().wait_until("it.dataset.axis === 'time'");
     page.press("e");
     page.plot().wait_until("it.dataset.axis === 'events'");
-    page.check_console();
 }
 
 #[test]
@@ -124,7 +118,6 @@ fn memory_from_before_the_trace_is_there_and_said() {
     let text = page.find("main").text();
     assert!(text.contains("before the trace") || text.contains("Before the trace"), "{text}");
     assert!(page.view().height() > 0.0);
-    page.check_console();
 }
 
 #[test]

@@ -38,7 +38,6 @@ fn the_recording_is_replayed_beside_itself() {
     wait_for_replay(&page);
     compared.wait_text("better");
     page.screenshot("what-if");
-    page.check_console();
 }
 
 #[test]
@@ -59,7 +58,6 @@ fn a_part_of_the_events_is_read_out() {
     assert!(part.starts_with("Events 7,5") && part.contains(" to 7,645: "), "{part}");
     page.press("\u{e00c}"); // Esc
     curves.wait_until("it.dataset.part === undefined");
-    page.check_console();
 }
 
 #[test]
@@ -68,7 +66,6 @@ fn what_is_not_modelled_is_refused_by_name() {
     conf(&page).write("backend:cudaMallocAsync");
     page.role("form", "Settings of the replay").role("alert", "*").wait_text("backend:cudaMallocAsync");
     assert_eq!(conf(&page).value("it.ariaInvalid"), "true");
-    page.check_console();
 }
 
 #[test]
@@ -83,7 +80,6 @@ fn settings_are_tried_and_one_is_taken_over() {
     page.screenshot("what-if-answer");
     page.button("Apply expandable_segments:True").click();
     assert_eq!(conf(&page).value("it.value"), "expandable_segments:True");
-    page.check_console();
 }
 
 #[test]
@@ -94,5 +90,4 @@ fn the_replay_opens_as_a_file() {
     page.button("Open the replay").click();
     page.wait_for_files(2);
     page.wait_for("document.title.startsWith('replay, expandable_segments:True')");
-    page.check_console();
 }

@@ -3,8 +3,6 @@
 use shared::analysis::{Summary, Timeline};
 use shared::import::import;
 use testkit::corpus::samples;
-use testkit::generator::Random;
-use testkit::server::root;
 
 /// Decodes damaged bytes and checks the model if there is one; returns true if there is.
 fn survive(bytes: &[u8]) -> bool {
@@ -27,42 +25,6 @@ fn every_truncation_is_an_error() {
             assert!(!survive(&bytes[..len]), "{} cut to {len} bytes was read", snapshot.name);
         }
     }
-}
-
-#[test]
-fn flipped_bytes_never_panic() {
-    const FLIPS_PER_FILE: usize = 100;
-    let mut random = Random::new(1);
-    let (mut read, mut refused) = (0, 0);
-    // Large files would only make this slow, because damage is local.
-    for snapshot in samples().into_iter().filter(|snapshot| snapshot.unpacked().len() < 1_000_000) {
-        let mut bytes = snapshot.unpacked();
-        for _ in 0..FLIPS_PER_FILE {
-            let place = random.below(bytes.len());
-            let before = bytes[place];
-            bytes[place] = random.below(256) as u8;
-            if survive(&bytes) {
-                read += 1
-            } else {
-                refused += 1
-            }
-            bytes[place] = before;
-        }
-    }
-    assert!(read > 0 && refused > 0, "{read} were read and {refused} refused");
-}
-
-#[test]
-fn the_fuzzers_corpus_is_survived() {
-    let corpus = root().join("shared/fuzz/corpus");
-    let mut count = 0;
-    for target in ["import", "reader"] {
-        for entry in std::fs::read_dir(corpus.join(target)).expect("the corpus is in the repository") {
-            survive(&std::fs::read(entry.expect("a file").path()).expect("a file of the corpus"));
-            count += 1;
-        }
-    }
-    assert!(count > 10, "{count} files");
 }
 
 #[test]

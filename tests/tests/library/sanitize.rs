@@ -5,12 +5,11 @@ mod frame_kinds;
 
 use frame_kinds::kinds;
 use shared::analysis::{Timeline, recording_diagnostics};
-use shared::export::{self, SanitizeOptions, Sanitized};
+use shared::export::{SanitizeOptions, Sanitized};
 use shared::pickle::Style;
 use shared::trace::{Device, Trace};
 use testkit::corpus::{Sample, decode, samples};
 use testkit::cpython;
-use testkit::equal::assert_same;
 use testkit::generator::{Config, generate_vec};
 
 /// Names of persons in the stored snapshots.
@@ -108,26 +107,6 @@ fn nobody_is_named() {
         }
     }
     assert_eq!(found, [true; 2], "the snapshots name people");
-}
-
-#[test]
-fn a_clean_copy_is_clean() {
-    for sample in all_samples() {
-        let (_, copy) = copy(&sample);
-        let again = clean(&copy, &SanitizeOptions::default(), Style::Python);
-        assert_same(&copy, &decode(&sample.name, &again, 4096));
-    }
-}
-
-#[test]
-fn a_copy_is_no_larger_than_an_export() {
-    for sample in all_samples() {
-        let trace = sample.trace();
-        let mut export = 0;
-        export::pickle(&trace, Style::Python, |piece: &[u8]| export += piece.len());
-        let copy = clean(&trace, &SanitizeOptions::default(), Style::Python).len();
-        assert!(copy <= export, "{}: {copy} bytes, exported {export}", sample.name);
-    }
 }
 
 #[test]

@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use flate2::Compression;
 use flate2::read::GzDecoder;
-use flate2::write::GzEncoder;
 use shared::api::ErrorCode;
 use tempfile::TempDir;
+use testkit::padded::gzip;
 use testkit::server::{Reply, ServeProcess, Server, send, snapscope};
 
 const SCRIPT: &str = "export const moment = 0;\n";
@@ -23,19 +23,13 @@ fn page() -> TempDir {
     fs::create_dir_all(&assets).unwrap();
     fs::write(folder.path().join("secret.txt"), "secret").unwrap();
     fs::write(dist.join("index.html"), "<!doctype html>").unwrap();
-    fs::write(dist.join("sample.pickle.gz"), gzip(b"a snapshot")).unwrap();
+    fs::write(dist.join("sample.pickle.gz"), gzip(b"a snapshot", Compression::best())).unwrap();
     fs::write(assets.join("boot.js"), SCRIPT).unwrap();
     fs::write(assets.join("boot.js.br"), brotli(SCRIPT.as_bytes())).unwrap();
-    fs::write(assets.join("boot.js.gz"), gzip(SCRIPT.as_bytes())).unwrap();
+    fs::write(assets.join("boot.js.gz"), gzip(SCRIPT.as_bytes(), Compression::best())).unwrap();
     fs::write(assets.join("snapscope_bg.wasm"), b"\0asm").unwrap();
     fs::write(assets.join("style.css"), "p {}").unwrap();
     folder
-}
-
-fn gzip(bytes: &[u8]) -> Vec<u8> {
-    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
-    encoder.write_all(bytes).unwrap();
-    encoder.finish().unwrap()
 }
 
 /// Encodes a brotli stream without compression: header, one uncompressed block, empty last block (RFC 7932, 9.2).
@@ -151,7 +145,7 @@ fn the_sample_stays_compressed() {
     assert_eq!(reply.header("content-type"), Some("application/gzip"));
     assert_eq!(reply.header("content-encoding"), None);
     assert_eq!(reply.header("cache-control"), Some("no-cache"));
-    assert_eq!(reply.body, gzip(b"a snapshot"));
+    assert_eq!(reply.body, gzip(b"a snapshot", Compression::best()));
 }
 
 #[test]

@@ -2,11 +2,11 @@
 
 use crate::ask::{Column, GroupKeyData, Kind, Sort};
 use crate::components::icon::{Icon, IconName};
-use crate::draw::scrolling::{Scrolling, row_after};
-use crate::hooks::{use_room, use_spacer};
+use crate::draw::scrolling::row_after;
+use crate::hooks::{LongList, use_long_list, use_room};
 use crate::views::allocations::model::{Head, Level, Line, Target};
 use std::rc::Rc;
-use web_sys::{Element, HtmlElement};
+use web_sys::Element;
 use yew::prelude::*;
 
 /// Number of columns of a table of groups.
@@ -41,66 +41,35 @@ pub(super) struct LongTableProps {
 /// Shows column heads that sort, and rows that scroll under them.
 #[component]
 pub(super) fn LongTable(props: &LongTableProps) -> Html {
-    let (pane, spacer) = (use_node_ref(), use_node_ref());
+    let pane = use_node_ref();
     let room_px = use_room(&pane);
-    let first = use_state_eq(|| 0_u32);
+    let list = use_long_list(pane, props.row_count, room_px);
     let active = use_state_eq(|| None::<u32>);
-    let scrolling = Scrolling { row_count: props.row_count, room_px };
-    // A shorter table may end above the row that was the first one.
-    let top = (*first).min(scrolling.first(f64::MAX));
-    use_spacer(&spacer, scrolling.spacer_px());
     // A new order is shown from its top.
     use_effect_with((props.sort, props.heads.len() == GROUP_COLUMNS), {
-        let (pane, first, active) = (pane.clone(), first.setter(), active.setter());
+        let (list, active) = (list.clone(), active.setter());
         move |_| {
-            if let Some(pane) = pane.cast::<HtmlElement>() {
-                pane.set_scroll_top(0);
-            }
-            first.set(0);
+            list.scroll_to(0);
             active.set(None);
         }
     });
-    use_effect_with((scrolling.wanted(top), props.on_window.clone()), |(wanted, on_window)| on_window.emit(*wanted));
-    // Scroll position set by keys. In a very long table it is rounded, so the scroll event it causes must be ignored.
-    let set_px = use_mut_ref(|| 0_i32);
-    let onscroll = {
-        let (first, set_px) = (first.setter(), Rc::clone(&set_px));
-        move |event: Event| {
-            let pane: HtmlElement = event.target_unchecked_into();
-            if pane.scroll_top() != *set_px.borrow() {
-                *set_px.borrow_mut() = -1;
-                first.set(scrolling.first(f64::from(pane.scroll_top())));
-            }
-        }
-    };
-    let show = {
-        let (first, active, pane) = (first.setter(), active.setter(), pane.clone());
-        move |row: u32| {
-            let next = scrolling.first_with(row, top);
-            active.set(Some(row));
-            first.set(next);
-            if let Some(pane) = pane.cast::<HtmlElement>() {
-                pane.set_scroll_top(scrolling.scrolled_px(next) as i32);
-                *set_px.borrow_mut() = pane.scroll_top();
-            }
-        }
-    };
+    let wanted = list.scrolling.wanted(list.top);
+    use_effect_with((wanted, props.on_window.clone()), |(wanted, on_window)| on_window.emit(*wanted));
     let current = active.filter(|&row| row < props.row_count);
-    let onkeydown = on_key(props, current, scrolling, show);
-    let rows = top..(top + scrolling.visible() + 1).min(props.row_count);
+    let onkeydown = on_key(props, current, &list, active.setter());
     html! {
-        <div class="table" ref={pane} role="grid" tabindex="0" aria-label={props.label.clone()}
+        <div class="table" ref={&list.pane} role="grid" tabindex="0" aria-label={props.label.clone()}
             aria-rowcount={(u64::from(props.row_count) + 1).to_string()}
             aria-activedescendant={current.map(row_id)}
-            {onscroll} {onkeydown}>
+            onscroll={&list.onscroll} {onkeydown}>
             <div class="table-head" role="row" aria-rowindex="1">
                 { for props.heads.iter().map(|head| head_cell(props, *head)) }
             </div>
             <div class="table-rows" role="rowgroup">
-                { for rows.map(|row| table_row(props, row, current)) }
+                { for list.rows().map(|row| table_row(props, row, current)) }
                 if props.row_count == 0 { <p class="panel-empty">{ &props.empty }</p> }
             </div>
-            <div ref={spacer}></div>
+            <div ref={&list.spacer}></div>
         </div>
     }
 }
@@ -108,9 +77,10 @@ pub(super) fn LongTable(props: &LongTableProps) -> Html {
 fn on_key(
     props: &LongTableProps,
     current: Option<u32>,
-    scrolling: Scrolling,
-    show: impl Fn(u32) + 'static,
+    list: &LongList,
+    active: UseStateSetter<Option<u32>>,
 ) -> Callback<KeyboardEvent> {
+    let list = list.clone();
     let (on_row, on_open) = (props.on_row.clone(), props.on_open.clone());
     let target = current.and_then(|row| line(props, row)).map(|line| (line.target.clone(), line.level));
     Callback::from(move |event: KeyboardEvent| {
@@ -127,10 +97,11 @@ fn on_key(
             }
             ("ArrowRight" | "ArrowLeft", Some((_, Level::Group(_) | Level::Member))) => (),
             ("Enter" | " ", Some((target, _))) => on_row.emit(target.clone()),
-            (key, _) => match row_after(key, current, &scrolling) {
-                Some(row) => show(row),
-                None => return,
-            },
+            (key, _) => {
+                let Some(row) = row_after(key, current, &list.scrolling) else { return };
+                active.set(Some(row));
+                list.scroll_to(list.scrolling.first_with(row, list.top));
+            }
         }
         // The timeline would pan, and the browser would scroll.
         event.prevent_default();

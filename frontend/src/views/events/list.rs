@@ -1,10 +1,9 @@
 //! List of events of any length; only the rows on the screen are in the document.
 
 use super::model::{HEADS, Row};
-use crate::draw::scrolling::{Scrolling, row_after};
-use crate::hooks::{use_room, use_spacer};
+use crate::draw::scrolling::row_after;
+use crate::hooks::{use_long_list, use_room};
 use std::rc::Rc;
-use web_sys::HtmlElement;
 use yew::prelude::*;
 
 #[derive(Clone, PartialEq, Properties)]
@@ -28,42 +27,26 @@ pub(super) struct ListProps {
 /// Shows the events in their order; the arrow keys choose the next or the previous one.
 #[component]
 pub(super) fn List(props: &ListProps) -> Html {
-    let (pane, spacer) = (use_node_ref(), use_node_ref());
+    let pane = use_node_ref();
     let room_px = use_room(&pane);
-    let first = use_state_eq(|| 0_u32);
-    let scrolling = Scrolling { row_count: props.events, room_px };
-    let top = (*first).min(scrolling.first(f64::MAX));
-    use_spacer(&spacer, scrolling.spacer_px());
-    use_effect_with((scrolling.wanted(top), props.on_window.clone()), |(wanted, on_window)| on_window.emit(*wanted));
-    // Scroll position set by the program. In a long list it is rounded, so the scroll event it causes must be ignored.
-    let set_px = use_mut_ref(|| 0_i32);
-    let onscroll = {
-        let (first, set_px) = (first.setter(), Rc::clone(&set_px));
-        move |event: Event| {
-            let pane: HtmlElement = event.target_unchecked_into();
-            if pane.scroll_top() != *set_px.borrow() {
-                *set_px.borrow_mut() = -1;
-                first.set(scrolling.first(f64::from(pane.scroll_top())));
-            }
-        }
-    };
+    let list = use_long_list(pane, props.events, room_px);
+    let wanted = list.scrolling.wanted(list.top);
+    use_effect_with((wanted, props.on_window.clone()), |(wanted, on_window)| on_window.emit(*wanted));
     // The row comes into view with the least scrolling if it is close, otherwise to the middle.
     use_effect_with((props.focus, room_px > 0.0), {
-        let (first, pane) = (first.setter(), pane.clone());
+        let list = list.clone();
         move |&(focus, has_room)| {
             let Some(row) = focus.filter(|_| has_room) else { return };
-            let is_near = row + scrolling.visible() > top && row < top + 2 * scrolling.visible();
-            let next =
-                if is_near { scrolling.first_with(row, top) } else { row.saturating_sub(scrolling.visible() / 2) };
-            first.set(next);
-            if let Some(pane) = pane.cast::<HtmlElement>() {
-                pane.set_scroll_top(scrolling.scrolled_px(next) as i32);
-                *set_px.borrow_mut() = pane.scroll_top();
-            }
+            let (top, visible) = (list.top, list.scrolling.visible());
+            let is_near = row + visible > top && row < top + 2 * visible;
+            list.scroll_to(match is_near {
+                true => list.scrolling.first_with(row, top),
+                false => row.saturating_sub(visible / 2),
+            });
         }
     });
     let onkeydown = {
-        let (on_choose, current) = (props.on_choose.clone(), props.chosen.or(props.focus));
+        let (on_choose, current, scrolling) = (props.on_choose.clone(), props.chosen.or(props.focus), list.scrolling);
         move |event: KeyboardEvent| {
             if event.ctrl_key() || event.meta_key() || event.alt_key() {
                 return;
@@ -76,21 +59,20 @@ pub(super) fn List(props: &ListProps) -> Html {
             }
         }
     };
-    let rows = top..(top + scrolling.visible() + 1).min(props.events);
     html! {
-        <div class="table events-table" ref={pane} role="grid" tabindex="0" aria-label="Events"
+        <div class="table events-table" ref={&list.pane} role="grid" tabindex="0" aria-label="Events"
             aria-rowcount={(u64::from(props.events) + 1).to_string()}
-            aria-activedescendant={props.chosen.map(row_id)} {onscroll} {onkeydown}>
+            aria-activedescendant={props.chosen.map(row_id)} onscroll={&list.onscroll} {onkeydown}>
             <div class="table-head" role="row" aria-rowindex="1">
                 { for HEADS.map(|(name, label, hint)| html! {
                     <span role="columnheader" data-cell={name} title={hint}>{ label }</span>
                 }) }
             </div>
             <div class="table-rows" role="rowgroup">
-                { for rows.map(|event| line(props, event)) }
+                { for list.rows().map(|event| line(props, event)) }
                 if props.events == 0 { <p class="panel-empty">{ "No events were recorded" }</p> }
             </div>
-            <div ref={spacer}></div>
+            <div ref={&list.spacer}></div>
         </div>
     }
 }

@@ -1,11 +1,10 @@
 //! Searchable list of all texts that remain in a clean copy.
 
 use super::model::FoundTexts;
-use crate::draw::scrolling::Scrolling;
-use crate::platform::set_style;
+use crate::hooks::use_long_list;
 use shared::export::SanitizeReport;
 use std::rc::Rc;
-use web_sys::{HtmlElement, HtmlInputElement};
+use web_sys::HtmlInputElement;
 use yew::prelude::*;
 
 /// Height of the list in CSS pixels; must match the style sheet.
@@ -21,30 +20,19 @@ pub struct RemainingTextsProps {
 /// Only the rows on the screen are in the document.
 #[component]
 pub fn RemainingTexts(props: &RemainingTextsProps) -> Html {
-    let (pane, spacer) = (use_node_ref(), use_node_ref());
     let search = use_state_eq(String::new);
-    let first = use_state_eq(|| 0_u32);
     let texts = &props.preview.remaining;
     let found = use_memo((Rc::clone(&props.preview), (*search).clone()), |(preview, search)| {
         FoundTexts::new(&preview.remaining, search)
     });
-    let scrolling = Scrolling { row_count: found.count(), room_px: ROOM_PX };
-    // A shorter list may end above the row that was the first one.
-    let top = (*first).min(scrolling.first(f64::MAX));
-    use_effect_with((spacer.clone(), scrolling.spacer_px()), |(spacer, height_px)| {
-        if let Some(spacer) = spacer.cast::<HtmlElement>() {
-            set_style(&spacer, "height", &format!("{height_px:.0}px"));
-        }
-    });
+    let pane = use_node_ref();
+    let list = use_long_list(pane, found.count(), ROOM_PX);
     let oninput = {
-        let (search, first, pane) = (search.setter(), first.setter(), pane.clone());
+        let (search, list) = (search.setter(), list.clone());
         move |event: InputEvent| {
             let input: HtmlInputElement = event.target_unchecked_into();
             search.set(input.value());
-            first.set(0);
-            if let Some(pane) = pane.cast::<HtmlElement>() {
-                pane.set_scroll_top(0);
-            }
+            list.scroll_to(0);
         }
     };
     // Enter in the search field would submit the surrounding form.
@@ -53,14 +41,6 @@ pub fn RemainingTexts(props: &RemainingTextsProps) -> Html {
             event.prevent_default();
         }
     };
-    let onscroll = {
-        let first = first.setter();
-        move |event: Event| {
-            let pane: HtmlElement = event.target_unchecked_into();
-            first.set(scrolling.first(f64::from(pane.scroll_top())));
-        }
-    };
-    let rows = top..(top + scrolling.visible() + 1).min(found.count());
     html! {
         <section class="remaining" aria-label="Texts in the copy" data-remaining={found.count().to_string()}>
             <div class="remaining-head">
@@ -69,12 +49,13 @@ pub fn RemainingTexts(props: &RemainingTextsProps) -> Html {
                     aria-label="Search the texts of the copy" autocomplete="off" spellcheck="false" />
                 <span class="check-note numbers" role="status">{ found.count_text() }</span>
             </div>
-            <div class="remaining-pane" ref={pane} tabindex="0" role="list" aria-label="Texts in the copy" {onscroll}>
+            <div class="remaining-pane" ref={&list.pane} tabindex="0" role="list" aria-label="Texts in the copy"
+                onscroll={&list.onscroll}>
                 <div class="remaining-rows" role="presentation">
-                    { for rows.filter_map(|row| found.row(texts, row).map(|text| text_row(row, text, found.count()))) }
+                    { for list.rows().filter_map(|row| found.row(texts, row).map(|text| text_row(row, text, found.count()))) }
                     if found.count() == 0 { <p class="hint">{ "No text matches the search." }</p> }
                 </div>
-                <div ref={spacer} role="presentation"></div>
+                <div ref={&list.spacer} role="presentation"></div>
             </div>
         </section>
     }

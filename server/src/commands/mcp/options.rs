@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use rmcp::schemars::{self, JsonSchema};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// What to open.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -20,7 +20,7 @@ pub(super) struct SummaryOptions {
 }
 
 /// Whose findings.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub(super) struct FindingsOptions {
     /// Paths or links of snapshots, logs or folders; several of one run are explained together
     pub(super) files: Vec<String>,
@@ -37,7 +37,7 @@ pub(super) struct FindingsOptions {
 }
 
 /// Which groups of live memory.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub(super) struct PeakOptions {
     /// Path or link of the snapshot
     pub(super) snapshot: String,
@@ -52,7 +52,7 @@ pub(super) struct PeakOptions {
 }
 
 /// Which allocations.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub(super) struct AllocationsOptions {
     /// Path or link of the snapshot
     pub(super) snapshot: String,
@@ -75,7 +75,7 @@ pub(super) struct AllocationsOptions {
 }
 
 /// Which two moments.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub(super) struct DiffOptions {
     /// Path or link of the first snapshot
     pub(super) a: String,
@@ -98,7 +98,7 @@ pub(super) struct DiffOptions {
 }
 
 /// Under which settings.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub(super) struct ReplayOptions {
     /// Path or link of the snapshot
     pub(super) snapshot: String,
@@ -150,7 +150,7 @@ pub(super) struct FixOptions {
 }
 
 /// What to run.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub(super) struct RunOptions {
     /// The command, such as ["python", "train.py", "--config", "base.yaml"]
     pub(super) command: Vec<String>,

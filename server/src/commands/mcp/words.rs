@@ -3,24 +3,31 @@
 use std::ffi::OsString;
 
 use clap::{Args, Command};
+use serde::Serialize;
+use serde_json::Value;
 
 use crate::Failure;
 
 /// The words of a command line.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Words(Vec<OsString>);
 
 impl Words {
-    /// Adds an option if it has a value.
-    pub(super) fn option(mut self, name: &str, value: Option<impl ToString>) -> Self {
-        self.0.extend(value.map(|value| format!("--{name}={}", value.to_string()).into()));
-        self
-    }
-
-    /// Adds an option without a value if it is set.
-    pub(super) fn flag(mut self, name: &str, is_set: Option<bool>) -> Self {
-        self.0.extend((is_set == Some(true)).then(|| format!("--{name}").into()));
-        self
+    /// Takes parameters as options of the same names, besides those in `others`.
+    pub(super) fn of(parameters: &impl Serialize, others: &[&str]) -> Self {
+        let parameters = serde_json::to_value(parameters).unwrap_or_default();
+        let parameters = parameters.as_object().into_iter().flatten();
+        let option = |(name, value): (&String, &Value)| {
+            let name = name.replace('_', "-");
+            match value {
+                Value::Null | Value::Bool(false) => None,
+                Value::Bool(true) => Some(format!("--{name}")),
+                Value::String(text) => Some(format!("--{name}={text}")),
+                other => Some(format!("--{name}={other}")),
+            }
+        };
+        let options = parameters.filter(|(name, _)| !others.contains(&name.as_str())).filter_map(option);
+        Self(options.map(OsString::from).collect())
     }
 
     /// Adds a word that is no option.
@@ -62,17 +69,20 @@ impl Words {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
     use crate::commands::{PeakArgs, ReplayArgs};
 
     #[test]
     fn wrong_values_are_refused_with_the_right_ones() {
-        let words = || Words::default().option("by", Some("stack")).option("top", None::<u32>);
-        assert!(words().last(["a.pickle"]).read::<PeakArgs>().is_ok());
-        let words = Words::default().option("by", Some("colour")).last(["a.pickle"]);
+        let words = |parameters: Value| Words::of(&parameters, &["snapshot"]).last(["a.pickle"]);
+        let right = json!({ "snapshot": 1, "by": "stack", "top": null, "filter": "a", "regex": true });
+        assert!(words(right).read::<PeakArgs>().is_ok());
+        let words = words(json!({ "by": "colour" }));
         let failure = words.read::<PeakArgs>().unwrap_err();
         assert!(failure.message.contains("'colour'") && failure.hint.contains("category"), "{failure:?}");
-        let words = Words::default().option("capacity", Some("a lot")).last(["a.pickle"]);
+        let words = Words::of(&json!({ "capacity": "a lot" }), &[]).last(["a.pickle"]);
         assert!(words.read::<ReplayArgs>().unwrap_err().message.contains("a lot"));
     }
 }

@@ -122,86 +122,22 @@ impl Resolver {
 
 #[cfg(test)]
 mod tests {
-    use crate::job::{Job, Model, Problem, RawJob};
-
-    fn resolve(layers: &[&str], rest: &str) -> Result<Job, Vec<Problem>> {
-        let text = format!("{rest}\n[model]\nfamily = 'cnn'\nimage_size = 28\ninput = 1\nlayers = {layers:?}");
-        RawJob::from_toml(&text).unwrap().resolve()
-    }
-
-    #[track_caller]
-    fn check_problems(layers: &[&str], rest: &str, problems: &[&str]) {
-        let actual = resolve(layers, rest).unwrap_err();
-        assert_eq!(actual.iter().map(Problem::to_string).collect::<Vec<_>>(), problems);
-    }
+    use super::super::tests::job;
+    use crate::job::{Model, RawJob};
 
     #[test]
     fn a_list_is_a_model() {
         let layers = ["conv 32 3", "norm", "relu inplace", "pool 2", "dropout 0.25", "flatten", "linear 10 no_bias"];
-        let job = resolve(&layers, "batch = 64").unwrap();
+        let model = format!("family = 'cnn'\nimage_size = 28\ninput = 1\nlayers = {layers:?}");
+        let job = job(&format!("batch = 64\n[model]\n{model}"));
         let Model::Cnn(cnn) = &job.model else { panic!("{:?} is no list of layers", job.model) };
         assert_eq!(cnn.layers.iter().map(ToString::to_string).collect::<Vec<_>>(), layers);
         assert_eq!((cnn.classes(), cnn.input_channels, cnn.image_size), (10, 1, 28));
         assert_eq!(job.parameters(), (9 + 1) * 32 + 2 * 32 + 32 * 13 * 13 * 10);
-        assert_eq!(RawJob::from_json(&job.to_json()).unwrap().resolve().unwrap(), job);
     }
 
     #[test]
-    fn every_layer_that_cannot_be_read_is_named() {
-        check_problems(
-            &["conf 32 3", "relu", "linear"],
-            "",
-            &[
-                "model.layers: layer 1, `conf 32 3`: unknown layer `conf`; did you mean `conv`?",
-                "model.layers: layer 3, `linear`: missing features; for example, write `linear 1000`",
-            ],
-        );
-        check_problems(&[], "", &["model.layers: 0 is not between 1 and 1,024"]);
-    }
-
-    #[test]
-    fn the_first_layer_that_does_not_fit_is_named() {
-        check_problems(
-            &["conv 32 3 stride 4", "pool 2", "conv 64 5", "linear 10"],
-            "",
-            &["model.layers: layer 3, `conv 64 5`: a window of 5 × 5 does not fit an image of 3 × 3 pixels; \
-               write a smaller kernel or a larger `image_size`, or add padding"],
-        );
-        check_problems(
-            &["conv 32 3"],
-            "",
-            &["model.layers: the last layer does not output classes; end the list with \"flatten\" and, for example, \
-               \"linear 1000\""],
-        );
-        check_problems(
-            &["flatten", "relu"],
-            "",
-            &["model.layers: no layer has trainable weights; add a `conv` or a `linear`"],
-        );
-    }
-
-    #[test]
-    fn nothing_that_backward_reads_is_overwritten() {
-        let message = "model.layers: layer 4, `relu inplace`: it would overwrite the output that layer 2, `tanh`, saves \
-            for backward; write `relu`";
-        check_problems(&["flatten", "tanh", "dropout 0", "relu inplace", "linear 10"], "", &[message]);
-        resolve(&["flatten", "tanh", "dropout 0.1", "relu inplace", "linear 10"], "").unwrap();
-        resolve(&["flatten", "gelu", "relu inplace", "linear 10"], "").unwrap();
-    }
-
-    #[test]
-    fn what_does_not_fit_a_list_is_a_problem() {
-        check_problems(
-            &["flatten", "linear 10"],
-            "checkpointing = true",
-            &["checkpointing: the layers of a list are too small to be worth recomputing; remove it"],
-        );
-        let text = "model = { preset = 'gpt2', layers = ['relu'] }";
-        let problems = RawJob::from_toml(text).unwrap().resolve().unwrap_err();
-        assert_eq!(
-            problems[0].to_string(),
-            "model.layers: all layers of this model are the same; write their number, or use family = \"cnn\""
-        );
+    fn a_model_with_a_list_needs_a_list() {
         let text = "model = { preset = 'vgg16', layers = 3 }";
         let problems = RawJob::from_toml(text).unwrap().resolve().unwrap_err();
         assert!(

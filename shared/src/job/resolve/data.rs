@@ -134,7 +134,7 @@ impl Resolver {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{check_problem, job};
+    use super::super::tests::job;
     use crate::job::{Data, Normalize, Spread};
 
     #[track_caller]
@@ -173,66 +173,5 @@ mod tests {
         check("model = 'mlp'\ndata = { reuse_buffer = true }", Data { reuse_buffer: true, ..Data::default() });
         let lengths = Spread::LongTailed { least: 32 };
         check("model = 'resnet18'\ndata = { lengths = 'long-tailed' }", Data { lengths, ..Data::default() });
-    }
-
-    #[test]
-    fn lengths_have_to_fit_the_model() {
-        check_problem(
-            "model = 'alexnet'\ndata = { lengths = 'uniform' }",
-            "data.lengths: all samples of this model have the same size; remove it, or train a language model or a \
-             residual network",
-        );
-        check_problem(
-            "model = 'gpt2'\nsequence = 100\ndata = { lengths = 'uniform', shortest = 101 }",
-            "data.shortest: 101 exceeds the longest samples, which have 100; write a smaller number, or a larger \
-             `sequence` or `model.image_size`",
-        );
-        check_problem(
-            "model = 'gpt2'\ndata = { shortest = 8 }",
-            "data.shortest: this has no effect if lengths are fixed; write `lengths = \"uniform\"`, or remove it",
-        );
-        check_problem(
-            "model = 'gpt2'\ndata = { pad_to_multiple_of = 8 }",
-            "data.pad_to_multiple_of: this has no effect if lengths are fixed; for example, write \
-             `lengths = \"uniform\"`, or remove it",
-        );
-        check_problem(
-            "model = 'gpt2'\ndata = { longest_first = true }",
-            "data.longest_first: this has no effect if all batches have one size; for example, write \
-             `lengths = \"uniform\"`, or remove it",
-        );
-    }
-
-    #[test]
-    fn batches_have_to_be_some() {
-        check_problem(
-            "model = 'mlp'\nbatch = 4\ndata = { batches = 'uniform', smallest = 5 }",
-            "data.smallest: 5 exceeds the largest batches, which have 4; write a smaller number, or a larger `batch`",
-        );
-        check_problem(
-            "model = 'mlp'\ndata = { drop_last = true }",
-            "data.drop_last: the data never ends; also write `samples`, or remove it",
-        );
-        check_problem(
-            "model = 'mlp'\nbatch = 4\ndata = { samples = 3, drop_last = true }",
-            "data.drop_last: no batches would be left; write more `samples`, or a smaller `batch`",
-        );
-        check_problem(
-            "model = 'lstm-medium'\nbatch = 4\ndata = { samples = 6 }",
-            "data: a carried hidden state needs the same number of samples in each batch; write \
-             `carry_hidden = \"none\"` below `[model]`, or use batches of one size",
-        );
-    }
-
-    #[test]
-    fn ways_to_the_device_go_together() {
-        check_problem(
-            "model = 'mlp'\ndata = { prefetch = 1, reuse_buffer = true }",
-            "data.reuse_buffer: prefetched batches need their own tensors; remove `prefetch` or `reuse_buffer`",
-        );
-        check_problem(
-            "model = 'mlp'\ndata = { normalize = 'in-place' }",
-            "data.normalize: this model reads no images; remove it",
-        );
     }
 }

@@ -218,7 +218,7 @@ impl Resolver {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{check_problem, job};
+    use super::super::tests::job;
     use crate::job::{Keep, OptimizerStorage};
 
     #[track_caller]
@@ -258,46 +258,5 @@ mod tests {
         assert_eq!((plain.loss_chunks, plain.offload_activations), (None, false));
         let saving = job("model = 'gpt2'\nloss = {}\noffload_activations = true").saving;
         assert_eq!((saving.loss_chunks, saving.offload_activations), (Some(8), true));
-    }
-
-    #[test]
-    fn what_does_not_fit_is_a_problem() {
-        check_problem(
-            "model = 'resnet18'\nloss = { chunks = 4 }",
-            "loss: only `transformer` models can have a chunked loss; remove it",
-        );
-        check_problem(
-            "model = 'gpt2'\nsequence = 4\nloss = { chunks = 5 }",
-            "loss.chunks: 5 chunks, but a sequence has only 4 tokens; write at most 4",
-        );
-        check_problem(
-            "model = { preset = 'gpt2', attention = 'eager' }\ncheckpointing = { keep = 'attention' }",
-            "checkpointing.keep: this model's layers use no attention kernel; write keep = \"matmul\", or choose \
-             another `model.attention`",
-        );
-        check_problem(
-            "model = 'mlp'\noptimizer = { kind = 'sgd', state = '8bit' }",
-            "optimizer.state: 8-bit state is supported only for adam and adamw; choose one of them",
-        );
-        check_problem(
-            "model = 'mlp'\noptimizer = { state = '8bit', offload = true }",
-            "optimizer.offload: 8-bit state cannot be offloaded; keep one of the two",
-        );
-        check_problem(
-            "model = 'mlp'\noptimizer = { offload_gradients = true }",
-            "optimizer.offload_gradients: nothing is offloaded; also write `offload = true`",
-        );
-        check_problem(
-            "model = 'mlp'\nclip_grad_norm = 1.0\noptimizer = { offload = true }",
-            "optimizer.offload: gradients move to the host before they can be clipped; remove `clip_grad_norm`",
-        );
-        check_problem(
-            "model = 'mlp'\naccumulation = 2\noptimizer = { offload = true, offload_gradients = true }",
-            "optimizer.offload_gradients: gradients that were freed cannot accumulate; write `accumulation = 1`",
-        );
-        check_problem(
-            "model = 'mlp'\ncard = '2x t4-16gb'\nparallel = {}\noffload_activations = true",
-            "offload_activations: not supported on several devices; remove it or `parallel`",
-        );
     }
 }

@@ -181,7 +181,7 @@ impl Resolver {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{check_problem, job};
+    use super::super::tests::job;
     use crate::job::{Ddp, Fsdp, Gather, Parallel, Rank};
 
     #[track_caller]
@@ -206,40 +206,8 @@ mod tests {
     }
 
     #[test]
-    fn ranks_are_those_of_one_run() {
-        check_problem(
-            "model = 'mlp'\ncard = '4x t4-16gb'\nparallel = { ranks = 4 }",
-            "parallel.ranks: `data_parallel` uses one process; remove `ranks`, or choose another kind",
-        );
-    }
-
-    #[test]
     fn losses_may_be_all_that_is_gathered() {
         check_gather("model = 'mlp'\ncard = '2x t4-16gb'\nparallel = { gather = 'losses' }", 2, Gather::Losses);
-    }
-
-    #[test]
-    fn what_does_not_fit_is_a_problem() {
-        check_problem(
-            "model = 'mlp'\nparallel = { devices = 4 }",
-            "parallel.devices: 4 devices, but `card` lists only 1; for example, write `card = \"4x a100-80gb\"`",
-        );
-        check_problem(
-            "model = { preset = 'resnet18', channels_last = true }\ncard = '2x t4-16gb'\nparallel = {}",
-            "parallel: replicas of weights in `channels_last` are not supported; write `channels_last = false`",
-        );
-        check_problem(
-            "model = 'gpt2'\ncard = '2x t4-16gb'\nparallel = {}\nlora = {}",
-            "parallel: replicas of adapters are not supported; remove `lora`",
-        );
-        check_problem(
-            "model = 'lstm-medium'\ncard = '2x t4-16gb'\nparallel = {}",
-            "parallel: replicas of recurrent models are not supported; train another model, or remove `parallel`",
-        );
-        check_problem(
-            "model = 'mlp'\ndevice = 'cuda:1'\nparallel = {}",
-            "parallel: data parallelism starts at the first device; write `device = \"cuda:0\"`",
-        );
     }
 
     const USUAL: Ddp =
@@ -260,23 +228,6 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_ddp_is_a_problem() {
-        check_problem(
-            "model = 'mlp'\ncard = '2x t4-16gb'\nparallel = { bucket_mb = 25 }",
-            "parallel.bucket_mb: only `ddp` has this option; remove it",
-        );
-        check_problem(
-            "model = 'mlp'\nevaluation = { no_grad = false }\nparallel = { kind = 'ddp' }",
-            "evaluation.no_grad: `DistributedDataParallel` raises an exception if a forward pass has no backward pass; \
-             write `no_grad = true`",
-        );
-        check_problem(
-            "model = 'gpt2'\nlora = {}\nparallel = { kind = 'ddp' }",
-            "parallel: adapters are not supported with several processes; remove `lora`",
-        );
-    }
-
-    #[test]
     fn options_are_those_of_fully_shard() {
         let rank = Rank { rank: 0, ranks: 8 };
         let usual = Fsdp { rank, reshard_after_forward: true, mixed_precision: false };
@@ -288,35 +239,6 @@ mod tests {
         check(
             "model = 'bert-base'\nparallel = { kind = 'fsdp', reshard_after_forward = false }",
             Parallel::Fsdp(Fsdp { reshard_after_forward: false, ..usual }),
-        );
-    }
-
-    #[test]
-    fn what_is_not_recorded_is_refused_by_name() {
-        for model in ["mlp", "resnet18", "vgg16", "lstm-medium"] {
-            check_problem(
-                &format!("model = '{model}'\nparallel = {{ kind = 'fsdp' }}"),
-                "parallel.kind: sharding is supported only for `transformer` and `bert` models; train one of these, \
-                 or write `kind = \"ddp\"`",
-            );
-        }
-        check_problem(
-            "model = 'gpt2'\nprecision = 'autocast-bf16'\nparallel = { kind = 'fsdp' }",
-            "precision: autocast would keep casts of all sharded weights at once; write `precision = \"fp32\"` \
-             and `parallel.mixed_precision = true`",
-        );
-        check_problem(
-            "model = 'gpt2'\nprecision = 'bf16'\nparallel = { kind = 'fsdp', mixed_precision = true }",
-            "parallel.mixed_precision: the weights are already in bfloat16; write `precision = \"fp32\"`, or remove \
-             `mixed_precision`",
-        );
-        check_problem(
-            "model = 'gpt2'\nparallel = { kind = 'ddp', mixed_precision = true }",
-            "parallel.mixed_precision: only `fsdp` has this option; remove it",
-        );
-        check_problem(
-            "model = 'gpt2'\nlora = {}\nparallel = { kind = 'fsdp' }",
-            "parallel.kind: sharded adapters are not supported; remove `lora`",
         );
     }
 }

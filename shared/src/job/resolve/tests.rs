@@ -21,16 +21,23 @@ pub(super) fn job(text: &str) -> Job {
     job
 }
 
-#[track_caller]
-fn check_problems(text: &str, problems: &[&str]) {
-    let found = resolve(text).unwrap_err();
-    assert_eq!(found.iter().map(Problem::without_place).collect::<Vec<_>>(), problems);
-}
-
-/// Checks that a config has exactly this problem.
-#[track_caller]
-pub(super) fn check_problem(text: &str, problem: &str) {
-    check_problems(text, &[problem]);
+#[test]
+fn what_is_wrong_is_told() {
+    let blocks = include_str!("../../../../tests/data/jobs/problems.txt").trim_end().split("\n\n");
+    let configs: Vec<&str> = blocks.filter(|block| !block.starts_with('#')).collect();
+    assert_eq!(configs.len(), 82);
+    for block in configs {
+        let mut parts = block.split("\n> ");
+        let config = parts.next().unwrap_or_default();
+        let found = resolve(config).map_or_else(
+            |problems| problems,
+            |_| {
+                job(config);
+                Vec::new()
+            },
+        );
+        assert_eq!(found.iter().map(Problem::without_place).collect::<Vec<_>>(), parts.collect::<Vec<_>>(), "{config}");
+    }
 }
 
 #[test]
@@ -103,32 +110,6 @@ fn every_setting_is_read() {
     assert!(!model.use_cache, "checkpointing turns the cache off");
 }
 
-#[test]
-fn all_problems_come_at_once() {
-    check_problems(
-        "modle = 'gpt2'\nmodel = { hiden = 4, layers = 'many' }\noptimizer = { lr = 1.0 }\nbatch = -1",
-        &[
-            "modle: unknown key; did you mean `model`?",
-            "model.hiden: unknown key; did you mean `hidden`?",
-            "model.layers: expected a whole number or a list of layers, not `many`",
-            "optimizer.lr: unknown key; did you mean `learning_rate`?",
-            "batch: expected a whole number, not -1",
-        ],
-    );
-    check_problems(
-        "model = 'gpt3'\nbatch = 0\nsteps = 100000\nprecision = 'bfloat16'\ncard = 'h100'",
-        &[
-            "model.preset: unknown model `gpt3`; did you mean `gpt2`?",
-            "batch: 0 is not between 1 and 65,536",
-            "steps: 100,000 is not between 1 and 10,000; memory use repeats from step to step, and more would take \
-             hours",
-            "precision: unknown value `bfloat16`; the possible values are fp32, tf32, bf16, autocast-bf16, \
-             autocast-fp16",
-            "card: unknown card `h100`; did you mean `h100-80gb`?",
-        ],
-    );
-}
-
 /// Checks that three mistakes are reported at once in each format, each with its line and column.
 #[test]
 fn three_mistakes_are_told_at_once_in_each_language() {
@@ -153,71 +134,10 @@ fn three_mistakes_are_told_at_once_in_each_language() {
 }
 
 #[test]
-fn what_only_follows_from_another_mistake_is_left_out() {
-    check_problems("modle = 'gpt2'\nbatch = 4", &["modle: unknown key; did you mean `model`?"]);
-    check_problems("model = { prest = 'gpt2' }", &["model.prest: unknown key; did you mean `preset`?"]);
-    check_problems("model = 'gpt2'\nprecision = 16\ngrad_scaler = true", &["precision: expected a string, not 16"]);
-    check_problems("model = 'gpt2'\nhidden = 64", &["hidden: unknown key; write it as `model.hidden`"]);
-    check_problems("model = 'gpt2'\nwandb = true", &["wandb: unknown key; remove it: no key here is similar"]);
-    check_problems(
-        "model = 'gpt2'\nbach = 1\nsweep = { batch = [1, 2] }",
-        &["bach: unknown key; did you mean `batch`?"],
-    );
-}
-
-#[test]
-fn keys_must_fit_their_neighbours() {
-    check_problems(
-        "model = { preset = 'resnet50', heads = 8 }\nsequence = 4",
-        &[
-            "model.heads: only transformer or bert models have this key, and this is a resnet model; remove it",
-            "sequence: this model reads no sequences; remove it",
-        ],
-    );
-    check_problems(
-        "model = { preset = 'gpt2', heads = 11 }",
-        &["model.heads: 768 features are not divisible by 11 heads; change `heads` or `hidden`, or set `head_dim`"],
-    );
-    check_problems(
-        "model = { preset = 'gpt2', kv_heads = 4, rope_theta = 10000.0 }\nsequence = 2048",
-        &[
-            "model.rope_theta: learned positions have no rope base; remove it",
-            "model.kv_heads: gpt2 has the same number of key and query heads; remove it, or write \
-             architecture = \"llama\"",
-            "sequence: 2048 tokens, but the model has only 1024 positions; write at most 1024, or a larger \
-         `model.max_positions`",
-        ],
-    );
-    check_problems(
-        "model = { preset = 'gpt2', family = 'mlp' }",
-        &["model.family: `gpt2` belongs to the family transformer; remove it"],
-    );
-    check_problems(
-        "model = 'mlp'\ngrad_scaler = true\noptimizer = { kind = 'adam', momentum = 0.9 }",
-        &[
-            "grad_scaler: a gradient scaler needs autocast; write precision = \"autocast-fp16\", or remove it",
-            "optimizer.momentum: adam does not have this option; remove it, or choose another kind",
-        ],
-    );
-    check_problems(
-        "model = 'mlp'\ncard = 't4-16gb'\ndevice = 'cuda:0'",
-        &["device: `card` selects a virtual GPU and `device` a real one; keep one of them"],
-    );
-    check_problems(
-        "model = 'mlp'\nallocator = 'expandable_segment:True,backend:cudaMallocAsync,expandable_segments:1'",
-        &[
-            "allocator: the allocator has no option `expandable_segment`; did you mean `expandable_segments`?",
-            "allocator: only PyTorch's native backend records its memory; remove `backend`",
-            "allocator: `expandable_segments` must be `True` or `False`, not `1`; start it with a capital letter",
-        ],
-    );
-    check_problems(
-        "batch = 4",
-        &[&format!(
-            "model: missing; for example, write `model = \"gpt2\"`; the presets are {}",
-            Model::presets().collect::<Vec<_>>().join(", ")
-        )],
-    );
+fn a_config_needs_a_model() {
+    let presets = Model::presets().collect::<Vec<_>>().join(", ");
+    let missing = format!("model: missing; for example, write `model = \"gpt2\"`; the presets are {presets}");
+    assert_eq!(resolve("batch = 4").unwrap_err().iter().map(Problem::without_place).collect::<Vec<_>>(), [missing]);
 }
 
 #[test]
@@ -256,23 +176,6 @@ fn attention_must_run_on_the_card() {
 
 #[test]
 fn jobs_beyond_reason_are_refused() {
-    check_problems(
-        "model = { family = 'transformer', layers = 1024, hidden = 262144, heads = 64 }",
-        &["model: the model has 844,441,863,323,648 parameters, more than 1,000,000,000,000; write fewer layers or a \
-             smaller `hidden`"],
-    );
-    check_problems(
-        "model = 'resnet50'\nbatch = 65536",
-        &["batch: a batch would take 36.8 GiB of host memory; write a smaller batch"],
-    );
-    check_problems(
-        "model = 'gpt2'\nsteps = 2000",
-        &["steps: about 7 million events would be recorded; write fewer steps: memory use repeats from step to step"],
-    );
-    check_problems(
-        "model = { preset = 'llama-3.1-8b', attention = 'eager' }\nsequence = 131072\nbatch = 256",
-        &["batch: a single tensor would take 512 TiB; write a smaller batch or sequence"],
-    );
     for number in ["1e30", "nan", "inf", "-inf", "99999999999999999999999", "9223372036854775807", "-1", "1.5"] {
         for key in
             ["batch", "sequence", "steps", "model.layers", "model.hidden", "model.vocabulary", "evaluation.every"]
@@ -287,42 +190,6 @@ fn jobs_beyond_reason_are_refused() {
             assert_eq!(resolved.is_ok(), is_zero_dropout, "{key} = {number}");
         }
     }
-}
-
-/// Checks that a config gets one sentence about what only scripts have.
-#[track_caller]
-fn check_of_scripts(text: &str, path: &str, what: &str) {
-    let hint = "`snapscope run -- python train.py` records any script exactly";
-    check_problems(text, &[&format!("{path}: {what} not recorded from configs; {hint}")]);
-}
-
-#[test]
-fn what_only_scripts_have_is_said_once() {
-    check_of_scripts("model = 'sd-1.5'", "model.preset", "U-Nets are");
-    check_of_scripts(
-        "model = { family = 'unet', channels = [32, 64], text_tokens = 7 }",
-        "model.channels",
-        "U-Nets are",
-    );
-    check_of_scripts("model = 'ViT-B-16'", "model.preset", "vision transformers are");
-    check_of_scripts("model = { family = 'vit' }", "model.family", "vision transformers are");
-    check_of_scripts("model = { preset = 'mixtral-8x7b', experts = 4 }", "model.experts", "mixtures of experts are");
-    check_of_scripts("model = { preset = 'llama-2-7b', routing = 'even' }", "model.routing", "mixtures of experts are");
-    let parallel = |table: &str| format!("model = 'gpt2'\nparallel = {{ {table} }}");
-    check_of_scripts(&parallel("kind = 'zero1', ranks = 4"), "parallel.kind", "ZeRO is");
-    check_of_scripts(&parallel("kind = 'tensor'"), "parallel.kind", "tensor parallelism is");
-    check_of_scripts(&parallel("kind = 'pipeline', schedule = '1f1b'"), "parallel.schedule", "pipelines are");
-    check_of_scripts("model = 'mlp'\nmistakes = ['keep_losses']", "mistakes", "mistakes are");
-}
-
-#[test]
-fn recurrent_networks_need_a_card_that_cudnn_has_them_for() {
-    job("model = 'lstm-medium'\ncard = 't4-16gb'");
-    check_problems(
-        "model = 'lstm-medium'\ncard = 'v100-32gb'",
-        &["card: cuDNN does not support recurrent networks on v100-32gb; choose a card with compute capability 7.5 \
-             or later, such as t4-16gb"],
-    );
 }
 
 /// Configs that have an effect for each key.

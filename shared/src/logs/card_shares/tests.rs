@@ -1,7 +1,7 @@
 //! Checks the division of GPUs by arithmetic.
 
 use super::*;
-use crate::logs::LogReader;
+use crate::logs::reader::read_text;
 
 const GIB: u64 = 1 << 30;
 
@@ -17,9 +17,7 @@ fn snapshot(name: &str, end: u64) -> CardSnapshot {
 }
 
 fn log(text: &str) -> (String, Log) {
-    let mut reader = LogReader::default();
-    reader.push(text.as_bytes());
-    ("smi.log".to_owned(), reader.finish())
+    ("smi.log".to_owned(), read_text(text))
 }
 
 const SMI: &str = "\

@@ -2,12 +2,11 @@
 
 use super::*;
 use crate::base::Severity;
+use crate::logs::reader::read_text;
 use crate::logs::{LogReader, log_report};
 
 fn read(text: &str) -> HostLog {
-    let mut reader = LogReader::default();
-    reader.push(text.as_bytes());
-    reader.finish().host
+    read_text(text).host
 }
 
 fn aux(pid: u32, rss_kib: u32, cpu: &str, command: &str) -> String {
@@ -492,9 +491,7 @@ fn chunks_that_are_freed_accuse_nobody() {
         (0..400).map(|at| format!("MEM {}.5 {}\n", mib(at), 1_754_559_256 + at)).collect()
     };
     let titles = |grows: u32| -> Vec<(Severity, String)> {
-        let mut reader = LogReader::default();
-        reader.push(rows(grows).as_bytes());
-        let found = log_report(&reader.finish()).diagnosis.findings;
+        let found = log_report(&read_text(&rows(grows))).diagnosis.findings;
         assert!(found.iter().all(|one| !one.evidence.shows.contains("Process 0")), "{found:?}");
         found.into_iter().map(|one| (one.severity, one.title)).collect()
     };

@@ -252,13 +252,12 @@ fn size_table(log: &NcclLog) -> Option<LogTable> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::logs::{LogReader, log_report};
+    use crate::logs::log_report;
+    use crate::logs::reader::read_text;
     use crate::report::LogReport;
 
     fn report(text: &str) -> LogReport {
-        let mut reader = LogReader::default();
-        reader.push(text.as_bytes());
-        log_report(&reader.finish())
+        log_report(&read_text(text))
     }
 
     /// Lines of two ranks with 32 channels to one peer, and a communicator of one rank: the sizes are those of

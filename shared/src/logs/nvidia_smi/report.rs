@@ -300,7 +300,7 @@ fn table(log: &CardLog) -> LogTable {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::logs::LogReader;
+    use crate::logs::reader::read_text;
 
     /// Writes an hour of a loop with a sample each 12 s, whose MiB in use are those of `used` at each.
     fn looped(used: impl Fn(u64) -> u64) -> Vec<Finding> {
@@ -309,9 +309,7 @@ mod tests {
             format!("2026/11/20 09:{minute:02}:{second:02}.000, 0, {} MiB, 23034 MiB\n", used(at))
         };
         let head = "timestamp, index, memory.used [MiB], memory.total [MiB]\n".to_owned();
-        let mut reader = LogReader::default();
-        reader.push((head + &(0..300).map(row).collect::<String>()).as_bytes());
-        findings(&reader.finish().cards)
+        findings(&read_text(&(head + &(0..300).map(row).collect::<String>())).cards)
     }
 
     #[test]
@@ -331,11 +329,7 @@ mod tests {
     fn memory_without_a_process_is_of_others() {
         let table = "| NVIDIA-SMI 384.145 |\n|   0  Tesla V100-SXM2...  On   | 0 |\n| N/A 66C | 9000MiB / 16152MiB | 98% |\n\
                      |  No running processes found |\n";
-        let found = |text: &str| {
-            let mut reader = LogReader::default();
-            reader.push(text.as_bytes());
-            findings(&reader.finish().cards).into_iter().map(|one| one.title).collect::<Vec<_>>()
-        };
+        let found = |text: &str| findings(&read_text(text).cards).into_iter().map(|one| one.title).collect::<Vec<_>>();
         assert_eq!(found(table), ["8.79 GiB in use, but nvidia-smi lists no process"]);
         assert!(found(&table.replace(" 9000MiB", " 300MiB")).is_empty());
         assert!(found(&table.replace("No running", "Some")).is_empty());

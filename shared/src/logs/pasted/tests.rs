@@ -1,6 +1,7 @@
 //! Holds that a text means the same however it was pasted.
 
-use crate::logs::{Log, LogReader};
+use crate::logs::Log;
+use crate::logs::reader::read_text as read;
 
 /// Messages of programs in their own words.
 const MESSAGES: [&str; 19] = [
@@ -24,12 +25,6 @@ const MESSAGES: [&str; 19] = [
     "[Sun Mar 30 08:24:00 2025] Out of memory: Killed process 7899 (python) total-vm:26184840kB, anon-rss:15370088kB, file-rss:0kB, shmem-rss:0kB, UID:0 pgtables:38964kB oom_score_adj:0",
     "RuntimeError: DataLoader worker (pid 40121) is killed by signal: Killed. Details are lost due to multiprocessing. Rerunning with num_workers=0 may give better error trace.",
 ];
-
-fn read(text: &str) -> Log {
-    let mut reader = LogReader::default();
-    reader.push(text.as_bytes());
-    reader.finish()
-}
 
 /// Returns what a log says in figures, whatever the text of the line around them.
 fn meaning(text: &str) -> String {

@@ -1,41 +1,22 @@
 //! Checks the clean copy of every stored snapshot.
 
 use crate::support::copies::{clean, hold, hold_with, read, traced};
+use crate::support::stored;
 use shared::analysis::{Finding, FindingsConfig, Timeline, findings};
 use shared::export::{self, SanitizeOptions};
-use shared::import::import;
 use shared::pickle::Style;
 use shared::trace::Trace;
 use std::collections::HashSet;
-use std::fs;
-use std::path::{Path, PathBuf};
 
 /// Folders of stored snapshots, the end of their names, and the minimum number of files in each.
-const FOLDERS: [(&str, &str, usize); 3] =
-    [("tests/data/snapshots", "", 30), ("tests/data/mistakes", ".pickle.gz", 20), ("static/gallery", ".pickle.gz", 40)];
+const FOLDERS: [(&str, &str, usize); 3] = [
+    ("../tests/data/snapshots", "", 30),
+    ("../tests/data/mistakes", ".pickle.gz", 20),
+    ("../static/gallery", ".pickle.gz", 40),
+];
 
-fn snapshots() -> Vec<(String, Trace)> {
-    let mut snapshots = Vec::new();
-    for (folder, end, least) in FOLDERS {
-        let files = files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(folder), end);
-        assert!(files.len() >= least, "only {} snapshots in {folder}", files.len());
-        for file in files {
-            let name = file.file_name().expect("a name").to_string_lossy().into_owned();
-            snapshots.push((name, import(&fs::read(&file).expect("a file")).expect("a snapshot")));
-        }
-    }
-    snapshots
-}
-
-fn files(folder: &Path, end: &str) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path());
-    let is_input = |path: &PathBuf| {
-        let name = path.to_string_lossy();
-        name.ends_with(end) && !name.ends_with(".md")
-    };
-    let mut files: Vec<PathBuf> = entries.filter(is_input).collect();
-    files.sort();
-    files
+fn snapshots() -> impl Iterator<Item = (String, Trace)> {
+    FOLDERS.iter().flat_map(|(folder, end, least)| stored::snapshots(folder, *least, |name| name.ends_with(end)))
 }
 
 fn found(trace: &Trace) -> Vec<Finding> {
@@ -87,10 +68,8 @@ fn every_copy_keeps_the_laws_and_is_no_larger() {
 
 #[test]
 fn texts_that_the_fuzzer_met_keep_the_laws() {
-    let files = files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus/sanitizer"), "");
-    assert!(files.len() >= 3);
-    for file in files {
-        println!("{}", file.display());
-        hold(&traced(&fs::read_to_string(&file).expect("a text")));
+    for (name, bytes) in stored::files("fuzz/corpus/sanitizer", 3) {
+        println!("{name}");
+        hold(&traced(str::from_utf8(&bytes).expect("a text")));
     }
 }

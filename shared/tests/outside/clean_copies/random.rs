@@ -2,29 +2,13 @@
 
 use crate::support::copies::{Place, clean, empty, put, read};
 use crate::support::frame_kinds::kinds;
+use crate::support::stored::Random;
 use shared::export;
 use shared::pickle::Style;
 use shared::trace::Frame;
 
 /// A person's name, which no other test uses.
 const NAME: &str = "secretname";
-
-/// SplitMix64.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, end: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((mixed ^ (mixed >> 31)) % end as u64) as usize
-    }
-
-    fn one_of<T: Copy>(&mut self, all: &[T]) -> T {
-        all[self.below(all.len())]
-    }
-}
 
 /// Folders in which a cluster may keep personal data; `@` is the name.
 const TOPS: [&str; 26] = [

@@ -9,3 +9,4 @@ pub(crate) mod exports;
 pub(crate) mod frame_kinds;
 pub(crate) mod log;
 pub(crate) mod program;
+pub(crate) mod stored;

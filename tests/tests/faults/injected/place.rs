@@ -31,7 +31,6 @@ impl Place {
         let server = Server::with(SettingsArgs {
             dist: Some(page),
             data: Some(data.path().to_owned()),
-            jobs: settings.jobs.clone().or(Some(String::new())),
             requests: Some(0),
             submissions: settings.submissions.or(Some(0)),
             ..settings

@@ -1,21 +1,13 @@
 //! Tests uploads that are not snapshots, or that expand far beyond their size.
 
-use std::io::Write as _;
-
 use flate2::read::GzDecoder;
-use flate2::write::GzEncoder;
 use flate2::{Compress, Compression, FlushCompress};
 use shared::api::ErrorCode;
 use testkit::form::Form;
 use testkit::http::{Reply, check_refusal};
+use testkit::padded::gzip;
 
 use crate::injected::place::{Place, snapshot};
-
-fn gzip(bytes: &[u8]) -> Vec<u8> {
-    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
-    encoder.write_all(bytes).unwrap();
-    encoder.finish().unwrap()
-}
 
 /// Returns a gzip file of `start` and many repetitions of `piece`, made of identical compressed blocks.
 fn repeated(start: &[u8], piece: &[u8], times: usize) -> Vec<u8> {
@@ -47,7 +39,7 @@ fn a_snapshot_that_is_cut_anywhere_is_none() {
         let cut = |bytes: &[u8]| bytes[..(bytes.len() as f64 * share_of) as usize].to_vec();
         check_refusal(&share(&place, &cut(&whole)), ErrorCode::InvalidSnapshot, "");
         // Cut before compression.
-        check_refusal(&share(&place, &gzip(&cut(&plain))), ErrorCode::InvalidSnapshot, "");
+        check_refusal(&share(&place, &gzip(&cut(&plain), Compression::fast())), ErrorCode::InvalidSnapshot, "");
     }
     // The checksum at the end is wrong.
     let mut wrong = whole.clone();
@@ -62,7 +54,7 @@ fn what_is_something_else_is_no_snapshot() {
     let place = Place::new();
     let pickled_object = b"cposix\nsystem\n(S'touch /tmp/evil'\ntR.";
     for content in [b"".as_slice(), b"\x80\x04}.", b"\x80\x04N.", b"PK\x03\x04", b"{}", b"[1, 2]", pickled_object] {
-        let reply = share(&place, &gzip(content));
+        let reply = share(&place, &gzip(content, Compression::fast()));
         check_refusal(&reply, ErrorCode::InvalidSnapshot, "");
     }
     check_refusal(&share(&place, &snapshot()[1..]), ErrorCode::InvalidSnapshot, "gzip");
@@ -77,8 +69,8 @@ fn depth_and_memo_are_bounded() {
     let lists = repeated(b"\x80\x04", b"](", 40_000_000);
     let memo = repeated(b"\x80\x04N", b"\x94", 40_000_000);
     // One memo entry with a huge number, and one text with a huge length.
-    let far = gzip(b"\x80\x04Nr\xff\xff\xff\xff.");
-    let long = gzip(b"\x80\x04\x8d\xff\xff\xff\xff\xff\xff\xff\x7fabc.");
+    let far = gzip(b"\x80\x04Nr\xff\xff\xff\xff.", Compression::fast());
+    let long = gzip(b"\x80\x04\x8d\xff\xff\xff\xff\xff\xff\xff\x7fabc.", Compression::fast());
     for (name, bomb) in [("deep", deep), ("lists", lists), ("memo", memo), ("far", far), ("long", long)] {
         assert!(bomb.len() < 4 << 20, "{name} is small");
         let reply = share(&place, &bomb);

@@ -5,24 +5,19 @@ use std::net::TcpStream;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use flate2::Compression;
-use flate2::write::GzEncoder;
 use server::config::SettingsArgs;
 use shared::api::ErrorCode;
 use testkit::form::Form;
 use testkit::http::check_refusal;
-use testkit::padded::padded;
+use testkit::padded::{gzip, padded};
 use testkit::patience::wait_until;
 
 use crate::injected::place::{Place, check_no_files, files, snapshot};
 
 /// Returns a huge HTML page of `members` concatenated gzip members with 16 MiB each, compressed to a thousandth.
 fn bomb(members: usize) -> Vec<u8> {
-    let gzip = |bytes: &[u8]| {
-        let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
-        encoder.write_all(bytes).expect("memory");
-        encoder.finish().expect("memory")
-    };
-    [gzip(b"<"), gzip(&vec![0; 16 << 20]).repeat(members)].concat()
+    let zeros = gzip(&vec![0; 16 << 20], Compression::best());
+    [gzip(b"<", Compression::best()), zeros.repeat(members)].concat()
 }
 
 #[test]

@@ -5,18 +5,14 @@ use shared::api::ErrorCode;
 use testkit::both;
 use testkit::form::Form;
 use testkit::http::check_refusal;
-use testkit::server::{ServeProcess, Server, built_page};
+use testkit::server::{ServeProcess, Server};
 use testkit::serving::Launch;
 use testkit::storage::Backend;
 
 use crate::api::shares::snapshot;
 
-fn with(backend: Backend, settings: SettingsArgs) -> Server {
-    Server::on(backend, SettingsArgs { dist: Some(built_page()), jobs: Some(String::new()), ..settings })
-}
-
 fn a_token_is_needed_where_one_is_set(backend: Backend) {
-    let server = with(backend, SettingsArgs { token: Some("secret".to_owned()), ..SettingsArgs::default() });
+    let server = Server::on(backend, SettingsArgs { token: Some("secret".to_owned()), ..SettingsArgs::default() });
     let post = |headers: &[(&str, &str)]| server.send_body("POST", "/api/v1/jobs", headers, b"model = \"gpt2\"");
     check_refusal(&post(&[]), ErrorCode::Unauthorized, "token");
     check_refusal(&post(&[("Authorization", "Bearer wrong")]), ErrorCode::Unauthorized, "token");
@@ -26,7 +22,7 @@ fn a_token_is_needed_where_one_is_set(backend: Backend) {
 }
 
 fn pages_of_other_sites_are_refused(backend: Backend) {
-    let server = with(backend, SettingsArgs::default());
+    let server = Server::on(backend, SettingsArgs::default());
     let origin = format!("http://{}", server.address());
     let post = |headers: &[(&str, &str)]| server.send_body("POST", "/api/v1/jobs", headers, b"model = \"gpt2\"");
     check_refusal(&post(&[("Origin", "https://evil.example.org")]), ErrorCode::Forbidden, "another site");
@@ -37,7 +33,7 @@ fn pages_of_other_sites_are_refused(backend: Backend) {
 }
 
 fn whoever_asks_too_often_waits(backend: Backend) {
-    let server = with(backend, SettingsArgs { requests: Some(5), ..SettingsArgs::default() });
+    let server = Server::on(backend, SettingsArgs { requests: Some(5), ..SettingsArgs::default() });
     let replies: Vec<_> = (0..8).map(|_| server.get("/api/v1/cards", &[])).collect();
     assert!(replies[..5].iter().all(|reply| reply.status == 200));
     check_refusal(&replies[7], ErrorCode::TooManyRequests, "more requests");
@@ -54,7 +50,7 @@ fn encoded(path: &str) -> String {
 }
 
 fn no_spelling_of_a_path_gets_around_a_token(backend: Backend) {
-    let server = with(backend, SettingsArgs { token: Some("secret".to_owned()), ..SettingsArgs::default() });
+    let server = Server::on(backend, SettingsArgs { token: Some("secret".to_owned()), ..SettingsArgs::default() });
     let rows = [
         ("GET", "/metrics"),
         ("POST", "/api/v1/jobs"),
@@ -91,7 +87,7 @@ const PRIVATE_ROWS: [&str; 5] = [
 ];
 
 fn private(backend: Backend, settings: SettingsArgs) -> Server {
-    with(backend, SettingsArgs { private: Some(true), token: Some("secret".to_owned()), ..settings })
+    Server::on(backend, SettingsArgs { private: Some(true), token: Some("secret".to_owned()), ..settings })
 }
 
 fn nothing_is_read_in_private_mode_without_the_token(backend: Backend) {
@@ -173,7 +169,7 @@ fn a_token_that_is_made_stands_in_the_address() {
 }
 
 fn no_spelling_of_a_path_gets_around_a_limit(backend: Backend) {
-    let server = with(backend, SettingsArgs { submissions: Some(2), ..SettingsArgs::default() });
+    let server = Server::on(backend, SettingsArgs { submissions: Some(2), ..SettingsArgs::default() });
     let post = |path: &str| server.send_body("POST", path, &[], b"model = \"gpt2\"");
     assert_eq!([post("/api/v1/jobs").status, post(&encoded("/api/v1/jobs")).status], [422, 422]);
     check_refusal(&post(&encoded("/api/v1/jobs")), ErrorCode::TooManyRequests, "more requests");
@@ -181,7 +177,7 @@ fn no_spelling_of_a_path_gets_around_a_limit(backend: Backend) {
 }
 
 fn health_and_files_of_the_page_are_outside_of_limits(backend: Backend) {
-    let server = with(backend, SettingsArgs { requests: Some(2), ..SettingsArgs::default() });
+    let server = Server::on(backend, SettingsArgs { requests: Some(2), ..SettingsArgs::default() });
     for path in ["/healthz", "/readyz", "/"] {
         assert!((0..5).all(|_| server.get(path, &[]).status == 200), "{path}");
     }
@@ -190,18 +186,18 @@ fn health_and_files_of_the_page_are_outside_of_limits(backend: Backend) {
 
 fn a_trusted_proxy_says_who_asks(backend: Backend) {
     let trusted_proxies = Some("127.0.0.1".to_owned());
-    let server = with(backend, SettingsArgs { requests: Some(2), trusted_proxies, ..SettingsArgs::default() });
+    let server = Server::on(backend, SettingsArgs { requests: Some(2), trusted_proxies, ..SettingsArgs::default() });
     let get = |address: &str| server.get("/api/v1/cards", &[("X-Forwarded-For", address)]).status;
     for address in ["203.0.113.1", "203.0.113.2"] {
         assert_eq!([get(address), get(address), get(address)], [200, 200, 429]);
     }
-    let other = with(backend, SettingsArgs { requests: Some(2), ..SettingsArgs::default() });
+    let other = Server::on(backend, SettingsArgs { requests: Some(2), ..SettingsArgs::default() });
     let get = |address: &str| other.get("/api/v1/cards", &[("X-Forwarded-For", address)]).status;
     assert_eq!([get("203.0.113.1"), get("203.0.113.2"), get("203.0.113.3")], [200, 200, 429], "nobody else does");
 }
 
 fn the_server_says_what_it_has(backend: Backend) {
-    let server = with(backend, SettingsArgs::default());
+    let server = Server::on(backend, SettingsArgs::default());
     let cards = server.get("/api/v1/cards", &[]).json();
     assert!(cards.as_array().expect("cards").iter().any(|card| card["name"] == "h100-80gb"));
     let models = server.get("/api/v1/models", &[]).json();

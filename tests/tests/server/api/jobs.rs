@@ -8,7 +8,7 @@ use shared::import::import;
 use testkit::both;
 use testkit::http::check_refusal;
 use testkit::patience::ask_until;
-use testkit::server::{Reply, Server, built_page};
+use testkit::server::{Reply, Server};
 use testkit::storage::Backend;
 
 use crate::api::shares::share;
@@ -28,10 +28,7 @@ const TOO_LARGE: &str = "name = \"too large\"\nbatch = 4096\nsequence = 64\nstep
     [model]\npreset = \"gpt2\"\nlayers = 4\nhidden = 256\nheads = 4";
 
 fn server(backend: Backend, jobs: &str) -> Server {
-    Server::on(
-        backend,
-        SettingsArgs { dist: Some(built_page()), jobs: Some(jobs.to_owned()), ..SettingsArgs::default() },
-    )
+    Server::on(backend, SettingsArgs { jobs: Some(jobs.to_owned()), ..SettingsArgs::default() })
 }
 
 #[track_caller]
@@ -240,12 +237,7 @@ fn jobs_are_deleted(backend: Backend) {
 }
 
 fn a_full_queue_says_so(backend: Backend) {
-    let settings = SettingsArgs {
-        dist: Some(built_page()),
-        jobs: Some("virtual=1".to_owned()),
-        queue: Some(1),
-        ..SettingsArgs::default()
-    };
+    let settings = SettingsArgs { jobs: Some("virtual=1".to_owned()), queue: Some(1), ..SettingsArgs::default() };
     let server = Server::on(backend, settings);
     let running = submit(&server, LONG);
     wait_for(&server, &running, &["running"]);

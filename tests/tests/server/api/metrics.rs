@@ -6,12 +6,7 @@ use server::config::SettingsArgs;
 use shared::api::ErrorCode;
 use testkit::form::Form;
 use testkit::http::check_refusal;
-use testkit::server::{Server, built_page, root};
-
-fn server(settings: SettingsArgs) -> Server {
-    let jobs = settings.jobs.clone().or_else(|| Some(String::new()));
-    Server::with(SettingsArgs { dist: Some(built_page()), jobs, ..settings })
-}
+use testkit::server::{Server, root};
 
 #[track_caller]
 fn metrics(server: &Server) -> String {
@@ -30,7 +25,7 @@ fn value(metrics: &str, name: &str) -> Option<f64> {
 
 #[test]
 fn requests_are_counted_by_their_templates() {
-    let server = server(SettingsArgs::default());
+    let server = Server::with(SettingsArgs::default());
     for job in ["one", "two", "three"] {
         server.get(&format!("/api/v1/jobs/{job}"), &[]);
         server.get(&format!("/files/{job}"), &[]);
@@ -53,7 +48,7 @@ fn requests_are_counted_by_their_templates() {
 
 #[test]
 fn the_store_and_its_links_are_counted() {
-    let server = server(SettingsArgs { quota: Some("1GiB".to_owned()), ..SettingsArgs::default() });
+    let server = Server::with(SettingsArgs { quota: Some("1GiB".to_owned()), ..SettingsArgs::default() });
     let snapshot = std::fs::read(root().join("tests/data/snapshots/torch2.15-basic-py311.pickle.gz")).unwrap();
     let form = Form::share(&snapshot).finish();
     let made = server.send_body("POST", "/api/v1/shares", &[("Content-Type", &Form::content_type())], &form);
@@ -81,7 +76,7 @@ fn the_store_and_its_links_are_counted() {
 
 #[test]
 fn recordings_are_counted() {
-    let server = server(SettingsArgs { jobs: Some("virtual=1".to_owned()), ..SettingsArgs::default() });
+    let server = Server::with(SettingsArgs { jobs: Some("virtual=1".to_owned()), ..SettingsArgs::default() });
     let config = "steps = 2\n[model]\nfamily = \"mlp\"\ninput = 64\nhidden = [128]\nclasses = 10";
     let submitted = server.send_body("POST", "/api/v1/jobs", &[], config.as_bytes());
     assert_eq!(submitted.status, 202, "{}", submitted.text());
@@ -110,12 +105,12 @@ fn recordings_are_counted() {
 fn metrics_need_a_token_where_one_is_set() {
     let token = |token: &str| Some(token.to_owned());
     let get = |server: &Server, sent: &str| server.get("/metrics", &[("Authorization", &format!("Bearer {sent}"))]);
-    let closed = server(SettingsArgs { token: token("secret"), ..SettingsArgs::default() });
+    let closed = Server::with(SettingsArgs { token: token("secret"), ..SettingsArgs::default() });
     check_refusal(&closed.get("/metrics", &[]), ErrorCode::Unauthorized, "metrics");
     assert_eq!(get(&closed, "secret").status, 200);
     // A separate token for metrics, which allows nothing else.
     let settings = SettingsArgs { token: token("secret"), metrics_token: token("figures"), ..SettingsArgs::default() };
-    let apart = server(settings);
+    let apart = Server::with(settings);
     assert_eq!((get(&apart, "figures").status, get(&apart, "secret").status), (200, 401));
     let submit = apart.send_body("POST", "/api/v1/jobs", &[("Authorization", "Bearer figures")], b"steps = 1");
     check_refusal(&submit, ErrorCode::Unauthorized, "token");

@@ -4,15 +4,10 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 use server::config::SettingsArgs;
-use testkit::server::{Server, built_page};
+use testkit::server::Server;
 
 fn server() -> Server {
-    Server::with(SettingsArgs {
-        dist: Some(built_page()),
-        jobs: Some(String::new()),
-        token: Some("secret".to_owned()),
-        ..SettingsArgs::default()
-    })
+    Server::with(SettingsArgs { token: Some("secret".to_owned()), ..SettingsArgs::default() })
 }
 
 fn document(server: &Server) -> Value {

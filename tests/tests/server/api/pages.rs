@@ -7,14 +7,10 @@ use server::config::SettingsArgs;
 use shared::api::ErrorCode;
 use testkit::form::Form;
 use testkit::http::check_refusal;
-use testkit::server::{Reply, Server, built_page, root};
+use testkit::server::{Reply, Server, root};
 
 const TITLE: &str = "a <b>\"leak\"</b> & more";
 const ESCAPED: &str = "a &lt;b&gt;&quot;leak&quot;&lt;/b&gt; &amp; more";
-
-fn server(settings: SettingsArgs) -> Server {
-    Server::with(SettingsArgs { dist: Some(built_page()), jobs: Some(String::new()), ..settings })
-}
 
 /// Shares a snapshot; returns the path of the link's page and the token that deletes it.
 #[track_caller]
@@ -52,7 +48,7 @@ fn check_assets(server: &Server, page: &str) {
 
 #[test]
 fn a_link_unfolds() {
-    let server = server(SettingsArgs::default());
+    let server = Server::with(SettingsArgs::default());
     let (path, _) = share(&server);
     let reply = server.get(&path, &[]);
     let page = reply.text();
@@ -78,7 +74,7 @@ fn a_link_unfolds() {
 #[test]
 fn addresses_are_those_that_people_reach() {
     let public = Some("https://snap.example.org/".to_owned());
-    let server = server(SettingsArgs { public_address: public, ..SettingsArgs::default() });
+    let server = Server::with(SettingsArgs { public_address: public, ..SettingsArgs::default() });
     let (path, _) = share(&server);
     let reply = server.get(&path, &[]);
     assert_eq!(content(reply.text(), "og:url"), format!("https://snap.example.org{path}"));
@@ -86,7 +82,7 @@ fn addresses_are_those_that_people_reach() {
 
 #[test]
 fn a_link_that_is_gone_says_so_on_the_same_page() {
-    let server = server(SettingsArgs::default());
+    let server = Server::with(SettingsArgs::default());
     let (path, delete_token) = share(&server);
     let delete = |path: &str| {
         let path = path.replace("/s/", "/api/v1/shares/");
@@ -115,7 +111,7 @@ fn pixels(reply: &Reply) -> (u32, u32, Vec<[u8; 3]>) {
 
 #[test]
 fn a_link_has_a_picture() {
-    let server = server(SettingsArgs::default());
+    let server = Server::with(SettingsArgs::default());
     let (path, _) = share(&server);
     let path = format!("{path}/preview.png");
     let reply = server.get(&path, &[]);
@@ -139,7 +135,7 @@ fn a_link_has_a_picture() {
 
 #[test]
 fn jobs_have_pages() {
-    let server = server(SettingsArgs::default());
+    let server = Server::with(SettingsArgs::default());
     let list = server.get("/jobs", &[]);
     assert_eq!((list.status, list.header("content-type")), (200, Some("text/html; charset=utf-8")));
     check_assets(&server, list.text());
@@ -153,7 +149,7 @@ fn jobs_have_pages() {
 
 #[test]
 fn files_of_the_gallery_have_their_types() {
-    let server = server(SettingsArgs::default());
+    let server = Server::with(SettingsArgs::default());
     let content_type = |path: &str| {
         let reply = server.get(path, &[]);
         (reply.status, reply.header("content-type").map(str::to_owned))

@@ -4,25 +4,20 @@ use std::io::Write as _;
 use std::process::Command;
 
 use flate2::Compression;
-use flate2::write::GzEncoder;
 use serde_json::{Value, json};
 use server::config::SettingsArgs;
 use shared::api::ErrorCode;
 use testkit::both;
+use testkit::form::Form;
 use testkit::http::check_refusal;
-use testkit::server::{Reply, Server, built_page, root, snapscope};
+use testkit::padded::gzip;
+use testkit::server::{Reply, Server, root, snapscope};
 use testkit::storage::Backend;
 
 const SNAPSHOT: &str = "tests/data/snapshots/torch2.15-basic-py311.pickle.gz";
 
-const BOUNDARY: &str = "a-boundary-that-is-in-no-file";
-
 fn server(backend: Backend) -> Server {
-    with(backend, SettingsArgs::default())
-}
-
-fn with(backend: Backend, settings: SettingsArgs) -> Server {
-    Server::on(backend, SettingsArgs { dist: Some(built_page()), jobs: Some(String::new()), ..settings })
+    Server::on(backend, SettingsArgs::default())
 }
 
 /// Reads a stored snapshot, still compressed.
@@ -46,27 +41,13 @@ fn diagnosed_by_command() -> Value {
     all
 }
 
-fn gzip(bytes: &[u8]) -> Vec<u8> {
-    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
-    encoder.write_all(bytes).unwrap();
-    encoder.finish().unwrap()
-}
-
-/// Builds a form from parts.
+/// Builds a form of files, whose names lead out of their folder.
 fn form(parts: &[(&str, &[u8])]) -> Vec<u8> {
-    let mut body = Vec::new();
-    for (name, content) in parts {
-        let head =
-            format!("--{BOUNDARY}\r\nContent-Disposition: form-data; name=\"{name}\"; filename=\"../../x\"\r\n\r\n");
-        body.extend_from_slice(&[head.as_bytes(), content, b"\r\n"].concat());
-    }
-    body.extend_from_slice(format!("--{BOUNDARY}--\r\n").as_bytes());
-    body
+    parts.iter().fold(Form::default(), |form, (name, content)| form.file(name, "../../x", content)).finish()
 }
 
 fn post(server: &Server, parts: &[(&str, &[u8])]) -> Reply {
-    let content_type = format!("multipart/form-data; boundary={BOUNDARY}");
-    server.send_body("POST", "/api/v1/shares", &[("Content-Type", &content_type)], &form(parts))
+    server.send_body("POST", "/api/v1/shares", &[("Content-Type", &Form::content_type())], &form(parts))
 }
 
 pub(crate) fn share(server: &Server, view: &Value, snapshot: &[u8]) -> Reply {
@@ -132,21 +113,21 @@ fn what_is_no_snapshot_is_not_shared(backend: Backend) {
     let server = server(backend);
     check_refusal(&share(&server, &view(), b"plain text"), ErrorCode::InvalidSnapshot, "not compressed with gzip");
     check_refusal(&share(&server, &view(), b""), ErrorCode::InvalidSnapshot, "gzip");
-    check_refusal(&share(&server, &view(), &gzip(b"no pickle")), ErrorCode::InvalidSnapshot, "");
+    check_refusal(&share(&server, &view(), &gzip(b"no pickle", Compression::best())), ErrorCode::InvalidSnapshot, "");
     let cut = &snapshot()[..200];
     check_refusal(&share(&server, &view(), cut), ErrorCode::InvalidSnapshot, "");
     // 256 MiB of zeros, which compress to about a thousandth of that.
-    let bomb = gzip(&vec![0; 256 << 20]);
+    let bomb = gzip(&vec![0; 256 << 20], Compression::best());
     check_refusal(&share(&server, &view(), &bomb), ErrorCode::InvalidSnapshot, "");
 }
 
 fn what_is_too_much_is_not_taken(backend: Backend) {
-    let server = with(backend, SettingsArgs { upload: Some("4KiB".to_owned()), ..SettingsArgs::default() });
+    let server = Server::on(backend, SettingsArgs { upload: Some("4KiB".to_owned()), ..SettingsArgs::default() });
     let large: Vec<u8> = [vec![0x1f, 0x8b], vec![7; 64 << 10]].concat();
     check_refusal(&share(&server, &view(), &large), ErrorCode::TooLarge, "4.00 KiB");
     let view = json!({"title": "a", "view_state": "x".repeat(100 << 10)});
     check_refusal(&share(&server, &view, &snapshot()), ErrorCode::TooLarge, "`view`");
-    let server = with(backend, SettingsArgs { quota: Some("1KiB".to_owned()), ..SettingsArgs::default() });
+    let server = Server::on(backend, SettingsArgs { quota: Some("1KiB".to_owned()), ..SettingsArgs::default() });
     check_refusal(&share(&server, &self::view(), &snapshot()), ErrorCode::NoRoom, "quota of the store");
 }
 
@@ -164,7 +145,7 @@ fn forms_that_are_none_are_refused(backend: Backend) {
 fn a_body_that_lies_about_its_length_leaves_nothing(backend: Backend) {
     let server = server(backend);
     let whole = form(&[("view", view().to_string().as_bytes()), ("snapshot", &snapshot())]);
-    let content_type = format!("multipart/form-data; boundary={BOUNDARY}");
+    let content_type = Form::content_type();
     let length = (whole.len() + 1000).to_string();
     let mut stream = std::net::TcpStream::connect(server.address()).unwrap();
     let head = format!(

@@ -38,6 +38,18 @@ fn outcome(state: JobState, snapshot: Option<&str>) -> Outcome {
     }
 }
 
+fn share(token: &str, snapshot: &str, expires_ms: Option<i64>) -> NewShare {
+    NewShare {
+        token_hash: token.to_owned(),
+        delete_hash: "d".to_owned(),
+        snapshot: snapshot.to_owned(),
+        title: "a".to_owned(),
+        view_state: "{}".to_owned(),
+        digest: "{}".to_owned(),
+        expires_ms,
+    }
+}
+
 /// Claims the next job for a worker that runs no other, and checks that it is this one.
 async fn claim(database: &Database, id: &str, worker: &str) -> Option<JobRow> {
     match database.claim("virtual", worker, true).await.unwrap() {
@@ -241,15 +253,7 @@ fn snapshots_stay_while_something_refers_to_them(backend: Backend) {
         assert_eq!(database.add_snapshot("h", "first", 5).await.unwrap().unwrap().object, "first");
         // The same bytes once more: the first object is kept.
         assert_eq!(database.add_snapshot("h", "second", 5).await.unwrap().unwrap().object, "first");
-        let share = NewShare {
-            token_hash: "t".to_owned(),
-            delete_hash: "d".to_owned(),
-            snapshot: "h".to_owned(),
-            title: "a".to_owned(),
-            view_state: "{}".to_owned(),
-            digest: "{}".to_owned(),
-            expires_ms: None,
-        };
+        let share = share("t", "h", None);
         assert!(database.share(&share).await.unwrap());
         assert_eq!(database.shared("t").await.unwrap().unwrap().object, "first");
         assert_eq!(database.unreferenced(later, 10).await.unwrap(), Vec::<String>::new());
@@ -300,16 +304,7 @@ fn a_deleted_job_leaves_what_others_refer_to(backend: Backend) {
         for (id, snapshot) in [("a", "shared"), ("b", "twice"), ("c", "twice"), ("d", "alone")] {
             finished(&database, id, snapshot).await;
         }
-        let share = NewShare {
-            token_hash: "t".to_owned(),
-            delete_hash: "d".to_owned(),
-            snapshot: "shared".to_owned(),
-            title: "a".to_owned(),
-            view_state: "{}".to_owned(),
-            digest: "{}".to_owned(),
-            expires_ms: None,
-        };
-        assert!(database.share(&share).await.unwrap());
+        assert!(database.share(&share("t", "shared", None)).await.unwrap());
         for id in ["a", "b", "d"] {
             assert_eq!(database.delete_job(id).await.unwrap(), Deletion::Deleted);
         }
@@ -337,17 +332,8 @@ fn a_job_has_the_name_that_it_was_given_last(backend: Backend) {
 fn shares_end(backend: Backend) {
     with_database(backend, async |database| {
         database.add_snapshot("h", "o", 5).await.unwrap();
-        let share = |token: &str, expires_ms| NewShare {
-            token_hash: token.to_owned(),
-            delete_hash: "d".to_owned(),
-            snapshot: "h".to_owned(),
-            title: "a".to_owned(),
-            view_state: "{}".to_owned(),
-            digest: "{}".to_owned(),
-            expires_ms,
-        };
-        database.share(&share("past", Some(now_ms() - 1))).await.unwrap();
-        database.share(&share("future", Some(now_ms() + 60_000))).await.unwrap();
+        database.share(&share("past", "h", Some(now_ms() - 1))).await.unwrap();
+        database.share(&share("future", "h", Some(now_ms() + 60_000))).await.unwrap();
         assert!(database.shared("past").await.unwrap().is_none());
         assert!(database.shared("future").await.unwrap().is_some());
         assert_eq!(database.forget_expired().await.unwrap(), 1);

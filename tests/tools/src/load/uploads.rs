@@ -1,13 +1,11 @@
 //! Measures a hundred concurrent uploads of 5 MB.
 
-use std::io::Write as _;
 use std::net::SocketAddr;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use flate2::Compression;
-use flate2::write::GzEncoder;
 use shared::base::format::bytes;
 use shared::pickle::Style;
 
@@ -15,6 +13,7 @@ use super::figures::{Times, milliseconds};
 use super::loaded::{Loaded, post};
 use crate::bench::{Table, snapshot};
 use testkit::form::Form;
+use testkit::padded::gzip;
 use testkit::process::{descendants_with, peak_memory_bytes};
 
 const UPLOADS: u32 = 100;
@@ -47,9 +46,7 @@ pub(super) fn print() {
 /// Returns a realistic snapshot, compressed as the page does.
 fn compressed() -> Vec<u8> {
     let plain = std::fs::read(snapshot(EVENTS, Style::Python)).expect("the snapshot");
-    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
-    encoder.write_all(&plain).expect("memory");
-    encoder.finish().expect("memory")
+    gzip(&plain, Compression::default())
 }
 
 /// Runs the uploads; returns their times, the total time and the peak memory of the processes that read uploads.

@@ -1,5 +1,6 @@
 //! Answers what is alive, and what differs between two moments.
 
+use serde::Serialize;
 use serde_json::json;
 use shared::analysis::GroupBy;
 use shared::api::OfFile;
@@ -17,13 +18,8 @@ use crate::commands::{DiffArgs, PeakArgs};
 
 /// Groups what is alive at the peak or after an event.
 pub(in crate::commands::mcp) fn peak(shelf: &Shelf, options: &PeakOptions) -> Result<Answer, Failure> {
-    let PeakOptions { snapshot, by, at, device, top } = options;
-    let words = Words::default()
-        .option("by", by.as_ref())
-        .option("at", at.as_ref())
-        .option("device", device.as_ref())
-        .option("top", top.as_ref());
-    let report = grouped(shelf, snapshot, words)?;
+    let snapshot = &options.snapshot;
+    let report = grouped(shelf, snapshot, options)?;
     let largest = report.groups.first().map(|group| group.title.clone()).unwrap_or_default();
     let (by, answer) = (report.by, answered(snapshot, report));
     Ok(match by {
@@ -39,17 +35,8 @@ pub(in crate::commands::mcp) fn peak(shelf: &Shelf, options: &PeakOptions) -> Re
 
 /// Finds allocations by a text and a range.
 pub(in crate::commands::mcp) fn allocations(shelf: &Shelf, options: &AllocationsOptions) -> Result<Answer, Failure> {
-    let AllocationsOptions { snapshot, filter, regex, from, to, part, by, device, top } = options;
-    let words = Words::default()
-        .option("filter", filter.as_ref())
-        .flag("regex", *regex)
-        .option("from", from.as_ref())
-        .option("to", to.as_ref())
-        .option("part", part.as_ref())
-        .option("by", by.as_ref())
-        .option("device", device.as_ref())
-        .option("top", top.as_ref());
-    let report = grouped(shelf, snapshot, words)?;
+    let AllocationsOptions { snapshot, filter, .. } = options;
+    let report = grouped(shelf, snapshot, options)?;
     let (is_range, is_empty) = (report.range.is_some(), report.allocations == 0);
     let kept = json!({ "snapshot": snapshot, "filter": filter, "from": 0, "part": "born-and-kept" });
     Ok(answered(snapshot, report)
@@ -60,8 +47,8 @@ pub(in crate::commands::mcp) fn allocations(shelf: &Shelf, options: &Allocations
         .then(question("findings", &json!({ "files": [snapshot] }), "why memory stays, and what to change")))
 }
 
-fn grouped(shelf: &Shelf, snapshot: &str, words: Words) -> Result<LiveGroups, Failure> {
-    let args: PeakArgs = words.last([snapshot]).read()?;
+fn grouped(shelf: &Shelf, snapshot: &str, options: &impl Serialize) -> Result<LiveGroups, Failure> {
+    let args: PeakArgs = Words::of(options, &["snapshot"]).last([snapshot]).read()?;
     args.report(&*shelf.snapshot(snapshot)?)
 }
 
@@ -76,16 +63,8 @@ fn function(title: &str) -> &str {
 
 /// Compares two moments.
 pub(in crate::commands::mcp) fn diff(shelf: &Shelf, options: &DiffOptions) -> Result<Answer, Failure> {
-    let DiffOptions { a, b, at_a, at_b, step_a, step_b, by, device, top } = options;
-    let words = Words::default()
-        .option("at-a", at_a.as_ref())
-        .option("at-b", at_b.as_ref())
-        .option("step-a", step_a.as_ref())
-        .option("step-b", step_b.as_ref())
-        .option("by", by.as_ref())
-        .option("device", device.as_ref())
-        .option("top", top.as_ref());
-    let args: DiffArgs = words.last([a, b]).read()?;
+    let DiffOptions { a, b, .. } = options;
+    let args: DiffArgs = Words::of(options, &["a", "b"]).last([a, b]).read()?;
     let (of_a, of_b) = (shelf.snapshot(a)?, shelf.snapshot(b)?);
     let [at_a, at_b] = args.moments();
     let report = compare((&of_a, at_a), (&of_b, at_b), args.top, &args.own.rule())?;

@@ -88,15 +88,9 @@ pub(in crate::commands::mcp) fn summary(shelf: &Shelf, options: &SummaryOptions)
 
 /// Explains files.
 pub(in crate::commands::mcp) fn findings(shelf: &Shelf, options: &FindingsOptions) -> Result<Answer, Failure> {
-    let FindingsOptions { files, capacity, max_peak, max_reserved, max_growth, source } = options;
+    let files = &options.files;
     let paths = files.iter().map(|name| shelf.path(name)).collect::<Result<Vec<_>, _>>()?;
-    let words = Words::default()
-        .option("capacity", capacity.as_ref())
-        .option("max-peak", max_peak.as_ref())
-        .option("max-reserved", max_reserved.as_ref())
-        .option("max-growth", max_growth.as_ref())
-        .option("source", source.as_ref());
-    let args: DiagnoseArgs = words.last(paths.iter().cloned()).read()?;
+    let args: DiagnoseArgs = Words::of(options, &["files"]).last(paths.iter().cloned()).read()?;
     let mut reported = args.reported();
     if reported.is_nothing {
         let failure = reported.unread.pop();

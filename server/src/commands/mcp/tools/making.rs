@@ -20,14 +20,10 @@ const STEPS: u64 = 2;
 
 /// Runs a command.
 pub(in crate::commands::mcp) fn run(maker: &Maker, options: &RunOptions) -> Result<Answer, Failure> {
-    let RunOptions { command, card, steps, time, output, folder } = options;
-    let words = Words::default()
-        .option("card", card.as_ref())
-        .option("steps", steps.as_ref())
-        .option("time", time.as_ref())
-        .option("output", output.as_ref());
+    let RunOptions { command, steps, folder, .. } = options;
+    let words = Words::of(options, &["command", "folder"]).word("--json").last(command);
     let folder = existing(folder.as_deref())?;
-    let report: RunsReport = maker.document(&folder, words.flag("json", Some(true)).last(command).behind("run"))?;
+    let report: RunsReport = maker.document(&folder, words.behind("run"))?;
     let runs_out = report.runs.iter().any(|run| run.status == RunStatus::OutOfMemory);
     let snapshot = report.runs.iter().find_map(|run| run.snapshot.as_ref());
     let snapshot = snapshot.map(|snapshot| folder.join(snapshot).display().to_string());
@@ -42,20 +38,17 @@ pub(in crate::commands::mcp) fn run(maker: &Maker, options: &RunOptions) -> Resu
 
 /// Finds the largest batch of a config, the largest value of a command's placeholder, or the smallest card for a command.
 pub(in crate::commands::mcp) fn fit(maker: &Maker, options: &FitOptions) -> Result<Answer, Failure> {
-    let FitOptions { config: training, command, cards, steps, seq_len, folder, .. } = options;
+    let FitOptions { config: training, command, cards, steps, folder, .. } = options;
     let folder = existing(folder.as_deref())?;
     match (training, command) {
-        (Some(training), None) => {
-            searched(maker, &folder, options, |words| words.option("seq-len", seq_len.as_ref()).word(training))
-        }
+        (Some(training), None) => searched(maker, &folder, options, |words| words.word(training)),
         (None, Some(command)) if command.iter().any(|word| has_placeholder(word)) => {
             searched(maker, &folder, options, |words| words.last(command))
         }
         (None, Some(command)) => {
             let cards = cards.as_ref().map(|cards| cards.join(","));
-            let words = Words::default().flag("fit", Some(true)).option("cards", cards).option("steps", steps.as_ref());
-            let words = words.flag("json", Some(true)).last(command).behind("run");
-            let report: RunsReport = maker.document(&folder, words)?;
+            let words = Words::of(&json!({ "fit": true, "cards": cards, "steps": steps, "json": true }), &[]);
+            let report: RunsReport = maker.document(&folder, words.last(command).behind("run"))?;
             let fits = report.runs.iter().filter(|run| run.status == RunStatus::Fits);
             let smallest = fits.min_by_key(|run| run.capacity_bytes).map(|run| run.card.clone());
             let text = match &smallest {
@@ -75,11 +68,13 @@ pub(in crate::commands::mcp) fn fit(maker: &Maker, options: &FitOptions) -> Resu
 fn searched(
     maker: &Maker,
     folder: &Path,
-    FitOptions { card, steps, .. }: &FitOptions,
+    FitOptions { config, card, steps, seq_len, .. }: &FitOptions,
     of: impl Fn(Words) -> Words,
 ) -> Result<Answer, Failure> {
     let steps = steps.unwrap_or(STEPS);
-    let words = Words::default().option("card", card.as_ref()).option("steps", Some(steps)).flag("json", Some(true));
+    // A command has no tokens per sample.
+    let seq_len = config.as_ref().and(*seq_len);
+    let words = Words::of(&json!({ "card": card, "steps": steps, "seq-len": seq_len, "json": true }), &[]);
     let report: FitReport = maker.document(folder, of(words).behind("fit"))?;
     let mut text = format!("{} on {}\n", recordings::answer(&report), report.card);
     let rows = match recordings::frontier(&report, steps) {

@@ -14,13 +14,8 @@ use crate::commands::replay::page;
 
 /// Replays a snapshot.
 pub(in crate::commands::mcp) fn replay(shelf: &Shelf, options: &ReplayOptions) -> Result<Answer, Failure> {
-    let ReplayOptions { snapshot, settings, capacity, sweep, device } = options;
-    let words = Words::default()
-        .option("settings", settings.as_ref())
-        .option("capacity", capacity.as_ref())
-        .flag("sweep", *sweep)
-        .option("device", device.as_ref());
-    let args: ReplayArgs = words.last([snapshot]).read()?;
+    let ReplayOptions { snapshot, capacity, .. } = options;
+    let args: ReplayArgs = Words::of(options, &["snapshot"]).last([snapshot]).read()?;
     let opened = shelf.snapshot(snapshot)?;
     let report = args.report(&opened)?;
     let (fits, is_sweep) = (report.ooms.is_empty(), report.sweep.is_some());

@@ -1,7 +1,8 @@
 //! Checks reports on starts that strangers have published, each with its source.
 
 use super::*;
-use crate::logs::{LogReader, log_report};
+use crate::logs::log_report;
+use crate::logs::reader::read_text;
 use crate::report::LogReport;
 
 /// Public log of Qwen2.5-Math-1.5B with vLLM 0.7 on a GPU of 22 GiB.
@@ -14,9 +15,7 @@ const VLLM_0_10: &str = include_str!("../../../../../tests/data/logs/vllm0.10-st
 const SGLANG: &str = include_str!("../../../../../tests/data/logs/sglang0.4-start.txt");
 
 fn report(text: &str) -> LogReport {
-    let mut reader = LogReader::default();
-    reader.push(text.as_bytes());
-    log_report(&reader.finish())
+    log_report(&read_text(text))
 }
 
 fn codes(report: &LogReport) -> Vec<(FindingCode, Severity)> {

@@ -97,8 +97,8 @@ impl RepeatedRows {
 
 #[cfg(test)]
 mod tests {
-    use crate::logs::LogReader;
     use crate::logs::host::HostLog;
+    use crate::logs::reader::read_text;
 
     /// Returns a loop whose processes come, go, print the same again, share process ids and change their tables.
     fn random_loop(mut seed: u64, ending: impl Fn(u64) -> &'static str) -> String {
@@ -134,9 +134,7 @@ mod tests {
     }
 
     fn read(text: &str) -> HostLog {
-        let mut reader = LogReader::default();
-        reader.push(text.as_bytes());
-        reader.finish().host
+        read_text(text).host
     }
 
     /// A space at the end means nothing to the reader, but no row is the same text as the one before.

@@ -1,13 +1,8 @@
 //! Checks the diagnosis of messages that strangers have published, each with its source.
 
 use super::*;
-use crate::logs::{Log, LogReader, log_report};
-
-fn log(text: &str) -> Log {
-    let mut reader = LogReader::default();
-    reader.push(text.as_bytes());
-    reader.finish()
-}
+use crate::logs::log_report;
+use crate::logs::reader::read_text as log;
 
 #[track_caller]
 fn oom(text: &str) -> Oom {
@@ -16,256 +11,35 @@ fn oom(text: &str) -> Oom {
     log.printed.ooms[0].error.clone()
 }
 
-/// The messages, shortened to their figures, with their causes as the threads and arithmetic tell them.
-const MESSAGES: [(&str, OomCause, &str); 35] = [
-    (
-        "pytorch/pytorch#59778",
-        OomCause::MoreFree,
-        "CUDA out of memory. Tried to allocate 2.26 GiB (GPU 0; 6.00 GiB total capacity; 781.59 MiB already allocated; \
-         3.03 GiB free; 1.24 GiB reserved in total by PyTorch)",
-    ),
-    (
-        "pytorch/pytorch#16417, 2019",
-        OomCause::MoreFree,
-        "RuntimeError: CUDA out of memory. Tried to allocate 12.50 MiB (GPU 0; 10.92 GiB total capacity; 8.57 MiB already \
-         allocated; 9.28 GiB free; 4.68 MiB cached)",
-    ),
-    (
-        "pytorch/pytorch#16417, 2024",
-        OomCause::Full,
-        "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 22.00 MiB. GPU 0 has a total capacity of \
-         23.65 GiB of which 11.06 MiB is free. Including non-PyTorch memory, this process has 23.60 GiB memory in use. Of \
-         the allocated memory 22.90 GiB is allocated by PyTorch, and 194.87 MiB is reserved by PyTorch but unallocated.",
-    ),
-    (
-        "Synthintel0/MyGirlGPT#11",
-        OomCause::Full,
-        "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 32.00 MiB. GPU 0 has a total capacty of 4.00 GiB \
-         of which 41.56 MiB is free. Including non-PyTorch memory, this process has 3.44 GiB memory in use. Of the \
-         allocated memory 2.58 GiB is allocated by PyTorch, and 1.90 MiB is reserved by PyTorch but unallocated.",
-    ),
-    (
-        "kerrj/lerf#73",
-        OomCause::Fragmentation,
-        "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 3.00 GiB. GPU 0 has a total capacty of 23.65 GiB \
-         of which 1.66 GiB is free. Including non-PyTorch memory, this process has 20.81 GiB memory in use. Of the \
-         allocated memory 12.09 GiB is allocated by PyTorch, and 4.84 GiB is reserved by PyTorch but unallocated.",
-    ),
-    (
-        "murong-xu/CADS#4",
-        OomCause::Full,
-        "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 22.78 GiB. GPU 0 has a total capacity of 31.47 GiB of \
-         which 12.73 GiB is free. Including non-PyTorch memory, this process has 18.73 GiB memory in use. Of the allocated \
-         memory 9.08 GiB is allocated by PyTorch, and 9.35 GiB is reserved by PyTorch but unallocated.",
-    ),
-    (
-        "wxian3/NeuroLens#2",
-        OomCause::TooLarge,
-        "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 55.57 GiB. GPU 0 has a total capacty of \
-         12.00 GiB of which 9.02 GiB is free. Of the allocated memory 984.52 MiB is allocated by PyTorch, and 463.48 MiB is \
-         reserved by PyTorch but unallocated.",
-    ),
-    (
-        "OPIXray-author/OPIXray#5",
-        OomCause::Fragmentation,
-        "CUDA out of memory. Tried to allocate 264.00 MiB (GPU 0; 2.00 GiB total capacity; 788.51 MiB already allocated; \
-         145.93 MiB free; 1.02 GiB reserved in total by PyTorch)",
-    ),
-    (
-        "ShannonAI/Self_Explaining_Structures_Improve_NLP_Models#6",
-        OomCause::Full,
-        "CUDA out of memory. Tried to allocate 20.00 MiB (GPU 0; 1.96 GiB total capacity; 1.24 GiB already allocated; \
-         2.88 MiB free; 1.25 GiB reserved in total by PyTorch)",
-    ),
-    (
-        "qingze-bai/VSmTrans#3",
-        OomCause::Full,
-        "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 226.00 MiB. GPU 0 has a total capacity of 15.70 GiB \
-         of which 210.38 MiB is free. Including non-PyTorch memory, this process has 15.48 GiB memory in use. Of the \
-         allocated memory 14.81 GiB is allocated by PyTorch, and 336.73 MiB is reserved by PyTorch but unallocated.",
-    ),
-    (
-        "carolchenyx/MGFN#35",
-        OomCause::Fragmentation,
-        "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.70 GiB. GPU 0 has a total capacty of 6.00 GiB \
-         of which 0 bytes is free. Of the allocated memory 2.93 GiB is allocated by PyTorch, and 2.30 GiB is reserved by \
-         PyTorch but unallocated.",
-    ),
-    (
-        "levihsu/OOTDiffusion#167",
-        OomCause::MoreFree,
-        "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacty of 4.00 GiB \
-         of which 2.80 GiB is free. Of the allocated memory 0 bytes is allocated by PyTorch, and 0 bytes is reserved by \
-         PyTorch but unallocated.",
-    ),
-    (
-        "light-and-ray/sd-webui-replacer#74",
-        OomCause::TooLarge,
-        "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 27.12 GiB. GPU 0 has a total capacty of \
-         11.99 GiB of which 0 bytes is free. Of the allocated memory 16.16 GiB is allocated by PyTorch, and 144.59 MiB is \
-         reserved by PyTorch but unallocated.",
-    ),
-    (
-        "Comfy-Org/ComfyUI#9529",
-        OomCause::MoreFree,
-        "HIP out of memory. Tried to allocate 432.00 MiB. GPU 0 has a total capacity of 15.92 GiB of which 7.12 GiB is free. \
-         Of the allocated memory 8.08 GiB is allocated by PyTorch, and 321.96 MiB is reserved by PyTorch but unallocated.",
-    ),
-    (
-        "kyuz0/amd-strix-halo-image-video-toolboxes#3",
-        OomCause::Others,
-        "torch.OutOfMemoryError: HIP out of memory. Tried to allocate 3.31 GiB. GPU 0 has a total capacity of 128.00 GiB of \
-         which 780.24 MiB is free. Of the allocated memory 57.70 GiB is allocated by PyTorch, and 75.82 MiB is reserved by \
-         PyTorch but unallocated.",
-    ),
-    (
-        "pytorch/pytorch#138002",
-        OomCause::Fragmentation,
-        "!!! Exception during processing !!! HIP out of memory. Tried to allocate 6.64 GiB. GPU 0 has a total capacity of \
-         19.92 GiB of which 6.22 GiB is free. Of the allocated memory 5.34 GiB is allocated by PyTorch, and 7.10 GiB is \
-         reserved by PyTorch but unallocated.",
-    ),
-    (
-        "pharmapsychotic/clip-interrogator-ext#74",
-        OomCause::Limit,
-        "MPS backend out of memory (MPS allocated: 6.04 GB, other allocations: 1.04 GB, max allowed: 6.77 GB). Tried to \
-         allocate 459.07 MB on private pool. Use PYTORCH_MPS_HIGH_WATERMARK_RATIO=0.0 to disable upper limit for memory \
-         allocations (may cause system failure)",
-    ),
-    (
-        "Comfy-Org/ComfyUI#7440",
-        OomCause::Others,
-        "MPS backend out of memory (MPS allocated: 9.57 GiB, other allocations: 17.35 GiB, max allowed: 27.20 GiB). Tried to \
-         allocate 292.50 MiB on private pool.",
-    ),
-    (
-        "vllm-project/vllm-ascend#19",
-        OomCause::Others,
-        "RuntimeError: NPU out of memory. Tried to allocate 22.00 MiB (NPU 0; 60.97 GiB total capacity; 10.24 GiB already \
-         allocated; 10.24 GiB current active; 19.52 MiB free; 10.65 GiB reserved in total by PyTorch)",
-    ),
-    (
-        "vllm-project/vllm#783, where another process had 15 GiB",
-        OomCause::Others,
-        "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.63 GiB (GPU 0; 44.56 GiB total capacity; \
-         27.91 GiB already allocated; 565.31 MiB free; 27.93 GiB reserved in total by PyTorch)",
-    ),
-    (
-        "studio-dots-ai/dots.ocr#196",
-        OomCause::TooLarge,
-        "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 74.16 GiB. GPU 0 has a total capacity of 44.40 GiB of \
-         which 29.89 GiB is free. Process 2684311 has 14.51 GiB memory in use. Of the allocated memory 13.44 GiB is \
-         allocated by PyTorch, and 738.96 MiB is reserved by PyTorch but unallocated.",
-    ),
-    (
-        "vllm-project/vllm#14452",
-        OomCause::Outside,
-        "(VllmWorker rank=0 pid=10672) ERROR 03-16 06:12:38 [multiproc_executor.py:375] torch.OutOfMemoryError: CUDA out of \
-         memory. Tried to allocate 1.74 GiB. GPU 0 has a total capacity of 15.48 GiB of which 953.94 MiB is free. Including \
-         non-PyTorch memory, this process has 14.53 GiB memory in use. Of the allocated memory 12.19 GiB is allocated by \
-         PyTorch, with 81.88 MiB allocated in private pools (e.g., CUDA Graphs), and 368.65 MiB is reserved by PyTorch but \
-         unallocated.",
-    ),
-    (
-        "vllm-project/vllm#2140",
-        OomCause::Full,
-        "CUDA out of memory. Tried to allocate 3.50 GiB. GPU 0 has a total capacty of 23.69 GiB of which 3.09 GiB is free. \
-         Including non-PyTorch memory, this process has 20.57 GiB memory in use. Of the allocated memory 20.13 GiB is \
-         allocated by PyTorch, and 755.50 KiB is reserved by PyTorch but unallocated.",
-    ),
-    (
-        "rhymes-ai/Aria#24, where the driver does not tell this process's memory",
-        OomCause::Fragmentation,
-        "CUDA out of memory. Tried to allocate 1.88 GiB. GPU 3 has a total capacity of 21.96 GiB of which 1.29 GiB is free. \
-         Including non-PyTorch memory, this process has 0 bytes memory in use. Of the allocated memory 19.02 GiB is \
-         allocated by PyTorch, and 1.32 GiB is reserved by PyTorch but unallocated.",
-    ),
-    (
-        "facebookresearch/fairseq#2442",
-        OomCause::Fragmentation,
-        "2020-08-06 07:12:50 | WARNING | fairseq.trainer | OOM: Ran out of memory with exception: CUDA out of memory. Tried \
-         to allocate 246.00 MiB (GPU 0; 31.75 GiB total capacity; 26.00 GiB already allocated; 460.38 MiB free; 27.88 GiB \
-         reserved in total by PyTorch) (malloc at /opt/anaconda/c10/cuda/CUDACachingAllocator.cpp:501)",
-    ),
-    (
-        "words of CUDACachingAllocator.cpp for a size beyond an exabyte",
-        OomCause::Absurd,
-        "CUDA out of memory. Tried to allocate more than 1EB memory.",
-    ),
-    (
-        "words of 1.0 to 1.3, where `cached` is beside the tensors",
-        OomCause::Fragmentation,
-        "RuntimeError: CUDA out of memory. Tried to allocate 1.68 GiB (GPU 0; 10.76 GiB total capacity; 5.65 GiB already \
-         allocated; 356.00 MiB free; 3.90 GiB cached)",
-    ),
-    (
-        "a container that lists the process itself, with 2.6 GiB outside PyTorch",
-        OomCause::Outside,
-        "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.74 GiB. GPU 0 has a total capacity of 23.57 GiB of \
-         which 594.88 MiB is free. Process 133267 has 22.97 GiB memory in use. Of the allocated memory 20.21 GiB is \
-         allocated by PyTorch, with 128.00 MiB allocated in private pools (e.g., CUDA Graphs), and 185.98 MiB is reserved \
-         by PyTorch but unallocated.",
-    ),
-    (
-        "the same with 8.7 GiB outside PyTorch",
-        OomCause::Outside,
-        "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 200.00 MiB. GPU 0 has a total capacity of 79.25 GiB \
-         of which 94.88 MiB is free. Process 111 has 79.10 GiB memory in use. Of the allocated memory 70.20 GiB is \
-         allocated by PyTorch, and 185.98 MiB is reserved by PyTorch but unallocated.",
-    ),
-    (
-        "a GPU that others fill, of which as much is free as was requested",
-        OomCause::Others,
-        "RuntimeError: CUDA out of memory. Tried to allocate 20.00 MiB (GPU 0; 7.93 GiB total capacity; 2.81 GiB already \
-         allocated; 25.38 MiB free; 3.06 GiB reserved in total by PyTorch)",
-    ),
-    (
-        "the end of a message",
-        OomCause::Others,
-        "Tried to allocate 216.00 MiB (GPU 0; 7.92 GiB total capacity; 69.17 MiB already allocated; 24.56 MiB free; 86.00 \
-         MiB reserved in total by PyTorch) If reserved memory is >> allocated memory try setting max_split_size_mb",
-    ),
-    (
-        "a limit that the message rounds up",
-        OomCause::Limit,
-        "torch.OutOfMemoryError: HIP out of memory. Tried to allocate 2.00 MiB. GPU 0 has a total capacity of 255.98 GiB of \
-         which 244.65 GiB is free. 1.05 GiB allowed; Of the allocated memory 1017.01 MiB is allocated by PyTorch, and \
-         54.99 MiB is reserved by PyTorch but unallocated.",
-    ),
-    (
-        "a GPU that shares the host's memory",
-        OomCause::TooLarge,
-        "torch.OutOfMemoryError: HIP out of memory. Tried to allocate 16.00 GiB. GPU 0 has a total capacity of 15.49 GiB of \
-         which 84.98 GiB is free. Of the allocated memory 1.67 GiB is allocated by PyTorch, and 8.08 GiB is reserved by \
-         PyTorch but unallocated.",
-    ),
-    (
-        "intel/intel-extension-for-pytorch#846, where the driver lends no 8 GiB at once",
-        OomCause::MoreFree,
-        "torch.OutOfMemoryError: XPU out of memory. Tried to allocate 8.00 GiB. GPU 0 has a total capacity of 15.11 GiB. Of \
-         the allocated memory 0 bytes is allocated by PyTorch, and 0 bytes is reserved by PyTorch but unallocated.",
-    ),
-    (
-        "words of cudaMallocAsync, with figures in lines of their own",
-        OomCause::Others,
-        "torch.cuda.OutOfMemoryError: Allocation on device 0 would exceed allowed memory. (out of memory)\n\
-         Currently allocated     : 6.89 GiB\nRequested               : 320.00 MiB\n\
-         Device limit            : 23.69 GiB\nFree (according to CUDA): 2.94 MiB\n\
-         PyTorch limit (set by user-supplied memory fraction)\n                        : 17179869184.00 GiB",
-    ),
-];
+/// Messages, shortened to their figures: a line with the source, one with the cause as the thread and arithmetic tell it.
+const MESSAGES: &str = include_str!("../../../../../tests/data/logs/published-out-of-memory.txt");
+
+/// Returns the sources of the messages with the causes and the texts.
+fn messages() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
+    MESSAGES.trim_end().split("\n\n").map(|message| {
+        let (source, rest) = message.split_once('\n').expect("a source");
+        let (cause, text) = rest.split_once('\n').expect("a cause");
+        (source, cause, text)
+    })
+}
+
+/// Returns the message whose source begins so.
+#[track_caller]
+fn message(source: &str) -> &'static str {
+    messages().find(|message| message.0.starts_with(source)).expect("a message").2
+}
 
 #[test]
 fn causes_of_messages_that_strangers_published() {
-    for (source, cause, message) in MESSAGES {
-        let found = OomCause::of(&oom(message));
-        assert_eq!(found, cause, "{source}");
+    for (source, cause, message) in messages() {
+        assert_eq!(format!("{:?}", OomCause::of(&oom(message))), cause, "{source}");
     }
+    assert_eq!(messages().count(), 35);
 }
 
 #[test]
 fn the_owners_of_a_card_fill_it() {
-    for (source, _, message) in MESSAGES {
+    for (source, _, message) in messages() {
         let oom = oom(message);
         let Some(owners) = owners_at(&oom) else { continue };
         let total: u64 = owners.parts.iter().map(|owner| owner.bytes).sum();
@@ -279,16 +53,16 @@ fn the_owners_of_a_card_fill_it() {
 #[test]
 fn every_version_states_the_same_figures() {
     let gib = |gib: f64| Some((gib * f64::from(1 << 30)).round() as u64);
-    let old = oom(MESSAGES[0].2);
+    let old = oom(message("pytorch/pytorch#59778"));
     assert_eq!((old.gpu, old.asked_bytes, old.capacity_bytes), (Some(0), gib(2.26), gib(6.0)));
     assert_eq!((old.free_bytes, old.reserved_bytes), (gib(3.03), gib(1.24)));
-    let with_pools = oom(MESSAGES[21].2);
+    let with_pools = oom(message("vllm-project/vllm#14452"));
     assert_eq!((with_pools.rank, with_pools.process_bytes), (Some(0), gib(14.53)));
     assert_eq!(with_pools.private_bytes, Some((81.88 * f64::from(1 << 20)).round() as u64));
-    let in_container = oom(MESSAGES[20].2);
+    let in_container = oom(message("studio-dots-ai/dots.ocr#196"));
     assert_eq!(in_container.own_among_others().map(|own| own.pid), Some(2_684_311));
     assert_eq!(in_container.others_bytes(), Some(0));
-    assert_eq!(oom(MESSAGES[23].2).process_bytes, None, "0 bytes are unknown");
+    assert_eq!(oom(message("rhymes-ai/Aria#24")).process_bytes, None, "0 bytes are unknown");
 }
 
 #[test]
@@ -345,12 +119,12 @@ fn errors_that_a_program_catches_are_one_finding() {
 #[test]
 fn advice_is_for_the_device_and_the_program() {
     let advice = |text: &str| log_report(&log(text)).diagnosis.findings[0].advice.clone();
-    let npu = advice(MESSAGES[18].2);
+    let npu = advice(message("vllm-project/vllm-ascend#19"));
     assert!(
         npu.contains("npu-smi info") && npu.contains("ASCEND_RT_VISIBLE_DEVICES") && !npu.contains("nvidia"),
         "{npu}"
     );
-    let hip = advice(MESSAGES[14].2);
+    let hip = advice(message("kyuz0/amd-strix-halo-image-video-toolboxes#3"));
     assert!(hip.contains("rocm-smi --showpids") && !hip.contains("CUDA_VISIBLE"), "{hip}");
     let engine = advice(&small("(EngineCore_DP0 pid=367) ERROR [core.py:868] torch.OutOfMemoryError: ", 80));
     assert!(engine.contains("share that vLLM may use") && !engine.contains("checkpoint"), "{engine}");

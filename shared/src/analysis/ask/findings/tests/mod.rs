@@ -272,9 +272,7 @@ fn waste_names_the_setting_that_helps() {
         sizes().map(|size| format!("segment_alloc S{size} {size}MiB\nalloc S{size}\nfree S{size}\n")).collect();
     let rests: String =
         sizes().map(|size| format!("segment S{size} {size}MiB\nblock S{size} {size}MiB inactive\n")).collect();
-    let trace = text::parse(&(steps + &rests)).unwrap();
-    let timeline = Timeline::new(&trace, &trace.devices[0]);
-    let found = findings(&trace, &[(&trace.devices[0], &timeline)], &FindingsConfig::default());
+    let found = found_with(&(steps + &rests), &FindingsConfig::default());
     let waste = found.iter().find(|row| row.code == FindingCode::ReservedAboveLive).unwrap();
     let helps = "Set `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True`: in a replay, the recording reserves 200 MiB at \
                  the peak instead of 1.99 GiB.";

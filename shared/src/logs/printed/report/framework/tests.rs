@@ -1,185 +1,47 @@
 //! Checks the diagnosis of other frameworks' messages that strangers have published, each with its source.
 
 use super::*;
+use crate::logs::log_report;
 use crate::logs::printed::Printed;
+use crate::logs::reader::read_text;
 use crate::logs::source::Source as _;
-use crate::logs::{LogReader, log_report};
 use crate::report::LogReport;
 
 fn printed(text: &str) -> Printed {
-    let mut reader = LogReader::default();
-    reader.push(text.as_bytes());
-    reader.finish().printed
+    read_text(text).printed
 }
 
 fn report(text: &str) -> LogReport {
-    let mut reader = LogReader::default();
-    reader.push(text.as_bytes());
-    log_report(&reader.finish())
+    log_report(&read_text(text))
 }
 
-/// Sources of messages with the framework, the requested bytes, the cause as the thread or arithmetic tells it, and words
-/// of the title.
-#[expect(clippy::type_complexity, reason = "a table")]
-const MESSAGES: [(&str, Framework, Option<u64>, Option<OomCause>, &str, &str); 16] = [
-    (
-        "IndicoDataSolutions/finetune#339",
-        Framework::TensorFlow,
-        Some(16 * 12 * 512 * 512 * 4),
-        None,
-        "GPU 2 ran out of memory: 192 MiB was requested by TensorFlow, a tensor of shape [16,12,512,512] of type float",
-        "ResourceExhaustedError: OOM when allocating tensor with shape[16,12,512,512] and type float on \
-         /job:localhost/replica:0/task:0/device:GPU:2 by allocator GPU_2_bfc",
-    ),
-    (
-        "santi-pdp/segan#42, which states no type",
-        Framework::TensorFlow,
-        None,
-        None,
-        "TensorFlow ran out of memory, a tensor of shape [100,4096,32]",
-        "ResourceExhaustedError (see above for traceback): OOM when allocating tensor with shape[100,4096,32]",
-    ),
-    (
-        "tensorflow/tensorflow#47820, a Jetson",
-        Framework::TensorFlow,
-        Some(18_874_368),
-        None,
-        "GPU 0 ran out of memory: 18.0 MiB was requested by TensorFlow for Mul",
-        "2021-03-15 17:16:57.309165: W tensorflow/core/common_runtime/bfc_allocator.cc:433] Allocator (GPU_0_bfc) ran out of \
-         memory trying to allocate 18.00MiB (rounded to 18874368)requested by op Mul",
-    ),
-    (
-        "faustomorales/keras-ocr#195",
-        Framework::TensorFlow,
-        None,
-        None,
-        "TensorFlow ran out of memory for AddV2",
-        "ResourceExhaustedError: failed to allocate memory [Op:AddV2]",
-    ),
-    (
-        "google-deepmind/alphafold#1023",
-        Framework::Xla,
-        Some(7_406_166_528),
-        None,
-        "XLA ran out of memory: 6.90 GiB was requested",
-        "jaxlib.xla_extension.XlaRuntimeError: RESOURCE_EXHAUSTED: Out of memory while trying to allocate 7406166528 bytes.",
-    ),
-    (
-        "google-deepmind/alphafold#197, 2021",
-        Framework::Xla,
-        Some(12_582_912),
-        None,
-        "XLA ran out of memory: 12.0 MiB was requested",
-        "RuntimeError: Resource exhausted: Out of memory while trying to allocate 12582912 bytes.",
-    ),
-    (
-        "LargeWorldModel/LWM#60",
-        Framework::Xla,
-        Some(23_568_633_037),
-        Some(OomCause::TooLarge),
-        "XLA ran out of memory: the program needs 22.0 GiB",
-        "jaxlib.xla_extension.XlaRuntimeError: RESOURCE_EXHAUSTED: XLA:TPU compile permanent error. Ran out of memory in \
-         memory space hbm. Used 21.95G of 15.48G hbm.",
-    ),
-    (
-        "tensorflow/tpu#385",
-        Framework::Xla,
-        Some(8_997_956_485),
-        Some(OomCause::TooLarge),
-        "the program needs 8.38 GiB",
-        "Compilation failure: Ran out of memory in memory space hbm. Used 8.38G of 8.00G hbm. Exceeded hbm capacity by \
-         385.25M.",
-    ),
-    (
-        "PaddlePaddle/Paddle#42228",
-        Framework::Paddle,
-        Some(102_760_704),
-        Some(OomCause::Full),
-        "GPU 0 ran out of memory: 98.0 MiB was requested by PaddlePaddle",
-        "Out of memory error on GPU 0. Cannot allocate 98.000244MB memory on GPU 0, 6.000000GB memory has been allocated and \
-         available memory is only 0.000000B.",
-    ),
-    (
-        "PaddlePaddle/PaddleGAN#587",
-        Framework::Paddle,
-        Some(3_888_906_055),
-        Some(OomCause::Full),
-        "3.62 GiB was requested by PaddlePaddle",
-        "Out of memory error on GPU 0. Cannot allocate 3.621826GB memory on GPU 0, 21.184814GB memory has been allocated and \
-         available memory is only 2.814575GB. Please check whether there is any other process using GPU 0.",
-    ),
-    (
-        "PaddlePaddle/PaddleOCR#1505, 2020, which has no owner; it was 13 workers on one GPU",
-        Framework::Paddle,
-        Some(26_216_704),
-        None,
-        "25.0 MiB was requested by PaddlePaddle",
-        "Out of memory error on GPU 0. Cannot allocate 25.002197MB memory on GPU 0, available memory is only 15.187500MB.",
-    ),
-    (
-        "microsoft/onnxruntime#20038",
-        Framework::OnnxRuntime,
-        Some(2_830_172_160),
-        None,
-        "ONNX Runtime ran out of memory: 2.64 GiB was requested for Mul",
-        "onnx runtime error 6: Non-zero status code returned while running Mul node. Name:'Mul_8702' Status Message: \
-         /workspace/onnxruntime/core/framework/bfc_arena.cc:368 void* onnxruntime::BFCArena::AllocateRawInternal(size_t, \
-         bool, onnxruntime::Stream*, bool, onnxruntime::WaitNotificationFn) Failed to allocate memory for requested buffer \
-         of size 2830172160",
-    ),
-    (
-        "microsoft/onnxruntime#22702, a shape that overflowed",
-        Framework::OnnxRuntime,
-        Some(4_585_490_524_328_388_608),
-        Some(OomCause::Absurd),
-        "ONNX Runtime ran out of memory: an impossible size was requested",
-        "bfc_arena.cc:376 void* onnxruntime::BFCArena::AllocateRawInternal(size_t, bool, onnxruntime::Stream*, bool, \
-         onnxruntime::WaitNotificationFn) Failed to allocate memory for requested buffer of size 4585490524328388608",
-    ),
-    (
-        "words of bfc_arena.cc for a pool with a limit",
-        Framework::OnnxRuntime,
-        Some(3_000_000),
-        Some(OomCause::TooLarge),
-        "2.86 MiB was requested",
-        "BFCArena::AllocateRawInternal: Available memory of 1000000 is smaller than requested bytes of 3000000",
-    ),
-    (
-        "lmstudio-ai/lmstudio-bug-tracker#2240",
-        Framework::Mlx,
-        Some(48_736_917_632),
-        Some(OomCause::TooLarge),
-        "MLX ran out of memory: 45.4 GiB was requested",
-        "RuntimeError: [metal::malloc] Attempting to allocate 48736917632 bytes which is greater than the maximum allowed \
-         buffer size of 30150672384 bytes.",
-    ),
-    (
-        "tensorflow/tensorflow#60401",
-        Framework::TensorFlow,
-        None,
-        None,
-        "TensorFlow ran out of memory for the copy of a tensor to the GPU",
-        "InternalError: Failed copying input tensor from /job:localhost/replica:0/task:0/device:CPU:0 to \
-         /job:localhost/replica:0/task:0/device:GPU:0 in order to run _EagerConst: Dst tensor is not initialized.",
-    ),
-];
+/// Messages in lines: the source; the framework, the requested bytes, and the cause as the thread or arithmetic tells it;
+/// words of the title; the text.
+const MESSAGES: &str = include_str!("../../../../../../tests/data/logs/published-out-of-memory-frameworks.txt");
+
+fn messages() -> impl Iterator<Item = [&'static str; 4]> {
+    MESSAGES.split("\n\n").map(|message| message.lines().collect::<Vec<_>>().try_into().expect("four lines"))
+}
 
 #[test]
 fn messages_that_strangers_published_are_read() {
-    for (source, framework, asked, cause, title, message) in MESSAGES {
+    for [source, facts, title, message] in messages() {
         let printed = printed(message);
         let [Repeated { error, .. }] = printed.framework_ooms.as_slice() else { panic!("{source}: {printed:?}") };
-        assert_eq!((error.framework, error.asked_bytes, error.cause()), (framework, asked, cause), "{source}");
+        let asked = error.asked_bytes.map_or("unknown".to_owned(), |bytes| bytes.to_string());
+        let cause = error.cause().map_or("unknown".to_owned(), |cause| format!("{cause:?}"));
+        assert_eq!(format!("{:?} {asked} {cause}", error.framework), facts, "{source}");
         let finding = out_of_memory(&printed.framework_ooms[0]);
         let said = format!("{} {}", finding.title, finding.evidence.shows);
         assert!(said.contains(title), "{source}: {said}");
         assert_eq!(finding.severity, Severity::Error, "{source}");
     }
+    assert_eq!(messages().count(), 16);
 }
 
 #[test]
 fn paddle_counts_the_whole_gpu() {
-    let (source, .., message) = MESSAGES[9];
+    let [source, .., message] = messages().nth(9).expect("a message of PaddleGAN");
     let owners = report(message).owners.remove(0);
     assert_eq!(
         (owners.title.as_str(), format::bytes(owners.capacity_bytes).as_str()),

@@ -1,13 +1,8 @@
 //! Checks the diagnosis of errors of host memory and of libraries, in the words of programs.
 
 use super::*;
-use crate::logs::{Log, LogReader, log_report};
-
-fn log(text: &str) -> Log {
-    let mut reader = LogReader::default();
-    reader.push(text.as_bytes());
-    reader.finish()
-}
+use crate::logs::log_report;
+use crate::logs::reader::read_text as log;
 
 #[test]
 fn errors_of_the_host_have_their_own_advice() {
