@@ -190,7 +190,7 @@ impl Fix<'_> {
         if is_little(|run| run.peak_reserved_bytes) && is_little(|run| run.peak_live_bytes) {
             return Err("it saves less than 1 % of this peak".to_owned());
         }
-        let lines = self.lines(&[remedy], &[facts.clone()]);
+        let lines = self.lines(&[remedy], std::slice::from_ref(facts));
         if lines.is_empty() {
             return Err("it works, and no line of the script's own can say it".to_owned());
         }

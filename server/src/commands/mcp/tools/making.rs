@@ -90,10 +90,9 @@ fn searched(
 pub(in crate::commands::mcp) fn fix(maker: &Maker, options: &FixOptions) -> Result<Answer, Failure> {
     let FixOptions { config, command, card, steps, seq_len, folder } = options;
     let folder = existing(folder.as_deref())?;
-    let words = Words::default().option("card", card.as_ref()).option("steps", steps.as_ref());
-    let words = words.option("seq-len", seq_len.as_ref()).flag("json", Some(true));
+    let words = Words::of(&json!({ "card": card, "steps": steps, "seq-len": seq_len, "json": true }), &[]);
     let arguments = match (config, command) {
-        (Some(config), None) => words.behind("fix").into_iter().chain([config.into()]).collect(),
+        (Some(config), None) => words.word(config).behind("fix"),
         (None, Some(command)) => words.last(command).behind("fix"),
         _ => {
             return Err(Failure::new(
