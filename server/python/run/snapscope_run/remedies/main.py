@@ -17,7 +17,7 @@ def _main():
     batches = sys.modules.get("snapscope_run.remedies.batches")
     if batches is None:
         from snapscope_run.remedies import batches
-    batches.change_constant(tree, os.path.abspath(script))
+    batches.change_constant(tree, script)
     names = sys.modules["__main__"].__dict__
     for name in list(names):
         if not name.startswith("__"):
