@@ -28,6 +28,7 @@ use crate::Failure;
 use crate::config::ScriptConfig;
 use crate::folder::make_temporary;
 use crate::recording::repro::Limits;
+use crate::recording::sweep::Audience as _;
 use crate::units;
 use knob::Knob;
 use remedies::Remedy;
@@ -106,7 +107,9 @@ impl FixArgs {
         if let Some(file) = &self.output {
             write(&report, file)?;
         }
-        Ok(if self.json { document(&report) } else { page(&report) }.into())
+        let text = if self.json { document(&report) } else { page(&report) };
+        let status = if display.is_cancelled() { Failure::EXIT_STATUS } else { 0 };
+        Ok(Output { status, ..text.into() })
     }
 
     fn of_script(&self, display: &Display) -> Result<FixReport, Failure> {

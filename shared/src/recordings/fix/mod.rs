@@ -37,7 +37,11 @@ pub fn answer(report: &FixReport) -> String {
             let least = bytes(all.figures.peak_reserved_bytes);
             format!("{needs}: nothing that was tried makes it fit; with {} it takes {least}", all.name)
         }
-        None => format!("{needs}: nothing that was tried makes it fit"),
+        None => match report.remedies.iter().find(|remedy| remedy.figures.fits) {
+            // Interrupted before the run on the card itself.
+            Some(remedy) => format!("{needs}: with {} it should fit, by a run on a larger card", remedy.name),
+            None => format!("{needs}: nothing that was tried makes it fit"),
+        },
     }
 }
 
