@@ -232,6 +232,17 @@ fn what_makes_a_config_fit_is_told_with_its_lines() {
     page.editor().write(&format!("batch = 16\n{SMALL}"));
     page.status("Problems").wait_text("Valid");
     page.button("Try remedies").click();
+    page.wait_for("location.pathname.startsWith('/jobs/')");
+    // Some thirty recordings, for which several waits are needed on a busy machine.
+    for _ in 0..3 {
+        let state = || page.value("document.querySelector('main').dataset.state === 'finished'");
+        (0..600).any(|_| {
+            state() == true || {
+                std::thread::sleep(std::time::Duration::from_millis(100));
+                false
+            }
+        });
+    }
     page.wait_for_state("finished");
     page.find("[data-answer]").wait_text("it fits");
     page.find("[data-lines]").wait_text(" = ");
