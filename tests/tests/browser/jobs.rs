@@ -1,10 +1,12 @@
 //! Tests the pages of jobs, from a config of the gallery to a recording in the viewer.
 
 use std::ops::Deref;
+use std::time::{Duration, Instant};
 
 use serde_json::json;
 use server::config::SettingsArgs;
 use testkit::browser::{Browser, Locator};
+use testkit::patience::PATIENCE;
 use testkit::server::Server;
 
 use crate::journey::{Quiet, SELECT_ALL};
@@ -233,15 +235,11 @@ fn what_makes_a_config_fit_is_told_with_its_lines() {
     page.status("Problems").wait_text("Valid");
     page.button("Try remedies").click();
     page.wait_for("location.pathname.startsWith('/jobs/')");
-    // Some thirty recordings, for which several waits are needed on a busy machine.
-    for _ in 0..3 {
-        let state = || page.value("document.querySelector('main').dataset.state === 'finished'");
-        (0..600).any(|_| {
-            state() == true || {
-                std::thread::sleep(std::time::Duration::from_millis(100));
-                false
-            }
-        });
+    // Some thirty recordings take longer than other waits on a busy machine.
+    let is_finished = || page.value("document.querySelector('main').dataset.state === 'finished'") == true;
+    let start = Instant::now();
+    while start.elapsed() < PATIENCE * 2 && !is_finished() {
+        std::thread::sleep(Duration::from_millis(100));
     }
     page.wait_for_state("finished");
     page.find("[data-answer]").wait_text("it fits");

@@ -32,9 +32,9 @@ fn the_answer_comes_with_the_remedies_and_the_lines() {
     let output = played.command().args(["fix", "small.toml"]).output().expect("the binary to start");
     let shown = [
         "It needs 14.0 GiB and custom:8GiB has 7.50 GiB: with checkpoint it fits, 7.00 GiB; largest batch 7\n",
-        "about a third: a second forward pass of all layers, about ",
+        "moderate: a second forward pass of all layers, about ",
         "checkpointing = true\n",
-        "loss-chunks is left out: its recording failed: the recorder ended without a result, with exit status 3",
+        "without loss-chunks: its recording failed: the recorder ended without a result, with exit status 3",
     ];
     check_output(&output, 0, &shown, &["with checkpoint · 7.00 GiB reserved"]);
 }
