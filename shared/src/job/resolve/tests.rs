@@ -23,7 +23,7 @@ pub(super) fn job(text: &str) -> Job {
 
 #[test]
 fn what_is_wrong_is_told() {
-    let blocks = include_str!("../../../../tests/data/jobs/problems.txt").trim_end().split("\n\n");
+    let blocks = include_str!("problems.txt").trim_end().split("\n\n");
     let configs: Vec<&str> = blocks.filter(|block| !block.starts_with('#')).collect();
     assert_eq!(configs.len(), 82);
     for block in configs {
