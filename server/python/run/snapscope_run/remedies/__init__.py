@@ -17,7 +17,6 @@ class Remedies:
     def __init__(self, torch, options, facts):
         self.sites = {name: Site(name, options) for name in options["remedies"]}
         facts["remedies"] = {name: site.facts for name, site in self.sites.items()}
-        self.facts = facts
         settings.install(torch, self.sites)
         for name, site in self.sites.items():
             remedy = batches.remedy if name.startswith(("microbatch-", "batch-")) else _KINDS.get(name)

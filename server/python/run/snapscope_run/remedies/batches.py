@@ -110,7 +110,7 @@ def watch(torch, site, batch):
             state["is_whole"] = True
             setattr(namespace, more[0], max(values[more[0]], 1) * batch.parts)
             text += f" {_flag(parser, more[0])} {getattr(namespace, more[0])}"
-        site.apply(f"{text}", {"where": "command", "text": text})
+        site.apply(text, {"where": "command", "text": text})
 
     argparse.ArgumentParser.parse_known_args = parse_known_args
 

@@ -14,9 +14,9 @@ def _main():
     sys.path[0] = os.path.dirname(os.path.abspath(script))
     with open(script, "rb") as file:
         tree = ast.parse(file.read(), script)
-    batches = sys.modules.get("snapscope_run.remedies.batches")
-    if batches is None:
-        from snapscope_run.remedies import batches
+    # Only the hook's folder has it, which is on the path of this process.
+    from snapscope_run.remedies import batches
+
     batches.change_constant(tree, script)
     names = sys.modules["__main__"].__dict__
     for name in list(names):

@@ -198,7 +198,7 @@ def with_keywords(**values):
     return change
 
 
-def variable(wanted, depth=1):
+def variable(wanted):
     """Returns (name, place) of the user's variable for which `wanted` is true, with the statement that now runs.
 
     Local and global variables are searched, and the attributes of objects of the user's own; None if there is none.
@@ -209,7 +209,7 @@ def variable(wanted, depth=1):
             for name, value in list(space.items()):
                 if wanted(value):
                     return name, place
-            for name, value in list(space.items()) if depth else ():
+            for name, value in list(space.items()):
                 if name.startswith("__") or not hasattr(value, "__dict__") or isinstance(value, type(sys)):
                     continue
                 for inner, held in list(vars(value).items()):
