@@ -236,7 +236,7 @@ fn what_makes_a_config_fit_is_told_with_its_lines() {
     page.button("Try remedies").click();
     page.wait_for("location.pathname.startsWith('/jobs/')");
     // Some thirty recordings take longer than other waits on a busy machine.
-    let is_finished = || page.value("document.querySelector('main').dataset.state === 'finished'") == true;
+    let is_finished = || page.value("document.querySelector('main')?.dataset.state === 'finished'") == true;
     let start = Instant::now();
     while start.elapsed() < PATIENCE * 2 && !is_finished() {
         std::thread::sleep(Duration::from_millis(100));

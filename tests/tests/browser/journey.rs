@@ -202,10 +202,16 @@ impl Journey {
         self.wait_for(&format!("{FILES}.every(file => file.is_kept)"));
     }
 
+    /// Waits until the page has no file that a reload would lose.
+    #[track_caller]
+    fn wait_until_it_may_close(&self) {
+        self.wait_for(&format!("({FILES} ?? []).every(file => file.is_kept)"));
+    }
+
     /// Reloads the current URL, once its files are kept for that, and waits for the page.
     #[track_caller]
     pub(crate) fn reload(&self) {
-        self.wait_for(&format!("({FILES} ?? []).every(file => file.is_kept)"));
+        self.wait_until_it_may_close();
         self.reload_at_once();
     }
 
@@ -227,9 +233,10 @@ impl Journey {
         journey
     }
 
-    /// Opens another path in the same tab.
+    /// Opens another path in the same tab, once the files are kept: before that, the browser asks.
     #[track_caller]
     pub(crate) fn visit(&self, path: &str) {
+        self.wait_until_it_may_close();
         self.goto(&format!("{}{path}", self.top));
     }
 
