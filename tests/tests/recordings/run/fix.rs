@@ -111,7 +111,8 @@ fn a_batch_is_where_the_knob_says() {
     let note = plain["notes"].to_string();
     assert!(note.contains("name it with --knob, such as --knob '--batch-size 1..64'"), "{note}");
     let knob = report(&stage, &["--card", "custom:4GiB", "--knob", "PICTURES=1..8"]);
-    assert_eq!(remedy(&knob, "microbatch-2")["lines"][1], "PICTURES = 4");
+    let lines = remedy(&knob, "microbatch-2")["lines"].as_array().expect("lines");
+    assert!(lines.contains(&json!("PICTURES = 4")), "{lines:?}");
     assert_eq!(knob["largest_batch"], 8, "the range ends there");
     fix(&stage, &["--knob", "PICTURES"]).check(2, &["expected '--batch-size 1..64' or 'BATCH=1..64'"]);
 }
