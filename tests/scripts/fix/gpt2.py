@@ -5,6 +5,7 @@ import torch.nn.functional as F
 from torch import nn
 
 BATCH = 16
+LENGTH = 1024
 
 
 class Block(nn.Module):
@@ -25,7 +26,7 @@ class Block(nn.Module):
 
 
 class GPT(nn.Module):
-    def __init__(self, width=768, layers=12, words=50257, length=1024):
+    def __init__(self, width=768, layers=12, words=50257, length=LENGTH):
         super().__init__()
         self.tokens, self.places = nn.Embedding(words, width), nn.Embedding(length, width)
         self.blocks = nn.ModuleList(Block(width, 12) for _ in range(layers))
@@ -41,7 +42,7 @@ class GPT(nn.Module):
 model = GPT().cuda()
 optimizer = torch.optim.AdamW(model.parameters())
 for step in range(1000):
-    ids = torch.randint(0, 50257, (BATCH, 1024)).cuda()
+    ids = torch.randint(0, 50257, (BATCH, LENGTH)).cuda()
     loss = F.cross_entropy(model(ids).flatten(0, 1), ids.flatten())
     loss.backward()
     optimizer.step()

@@ -69,11 +69,16 @@ pub(super) const ALL: &[Remedy] = &[
         .costs(Moderate, "a second forward pass of the blocks"),
     remedy("offload-activations", "activations", "Keep activations in host memory until backward")
         .costs(Large, "activations over PCIe in each step"),
+    remedy("compile-budget", "checkpoint", "Let the compiler keep half of the activations")
+        .costs(Moderate, "the compiled code computes the others again in backward"),
     remedy("autocast", "precision", "Compute the forward pass in 16 bits")
         .changing("activations have 16 bits")
         .for_inference(),
     remedy("bf16-weights", "precision", "Keep weights, gradients and optimizer state in bfloat16")
         .changing("weights are rounded to 8 bits of precision at each step")
+        .for_inference(),
+    remedy("length-half", "length", "Take sequences of half the length")
+        .changing("each token sees half as much text before it")
         .for_inference(),
     remedy("adam-8bit", "optimizer", "Keep the optimizer's state in 8 bits").changing("the state is quantized"),
     remedy("paged-adam-8bit", "optimizer", "Keep the optimizer's state in 8 bits, in memory that pages to the host")

@@ -92,7 +92,7 @@ impl Folder {
         self.path().join("hook")
     }
 
-    /// Returns the program that runs a script with another batch.
+    /// Returns the program that runs a script with another size.
     pub(super) fn with_constant(&self) -> PathBuf {
         self.hook().join("snapscope_run/remedies/main.py")
     }

@@ -19,7 +19,7 @@ class Remedies:
         facts["remedies"] = {name: site.facts for name, site in self.sites.items()}
         settings.install(torch, self.sites)
         for name, site in self.sites.items():
-            remedy = batches.remedy if name.startswith(("microbatch-", "batch-")) else _KINDS.get(name)
+            remedy = batches.remedy if batches.is_size(name) else _KINDS.get(name)
             if remedy is not None:
                 tried(None, remedy, torch, site)
         models.watch(torch, self.sites.values())

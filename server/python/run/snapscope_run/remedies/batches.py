@@ -1,8 +1,8 @@
-"""Remedies on the batch: a part of it at a time, with gradients that add up; and other sizes, to find the largest.
+"""Remedies on sizes: a part of the batch at a time, with gradients that add up; other batches; shorter sequences.
 
-The size is where the script says it, in this order: arguments of a framework, the command line by `argparse`, a
-constant of the script's own, and the first `DataLoader` or each that shuffles. A smaller batch with the same training
-needs the loss divided and steps left out, unless the script itself has a setting for that.
+A size is where the script says it, in this order: arguments of a framework, the command line by `argparse`, a
+constant of the script's own, and for batches the first `DataLoader` or each that shuffles. A smaller batch with the
+same training needs the loss divided and steps left out, unless the script itself has a setting for that.
 """
 
 import argparse
@@ -17,74 +17,90 @@ from .places import calls, edit, enclosed, frames, imports_end, own_place, rewri
 from .optimizers import receiver_rewritten
 
 _BATCH = re.compile(r"((per_?device_?)?(train_?)?(device_?|micro_?|mini_?|local_?)?(batch_?size|bs|batch)(_?per_?gpu)?)$")
+_LENGTH = re.compile(
+    r"((model_)?max_|train_)?((seq(uence)?|context|ctx|cutoff)(_?len(gth)?)?|len(gth)?)|block_?size|(n|num)_(ctx|positions)"
+)
 _ACCUMULATION = re.compile(r"(grad(ient)?s?_?)?accum(ulat(e|ion))?(_?(grad|grads|steps|iter|iters|batches))*$")
 
 
-# What the run was started with; the constant that was changed before the script ran: name, sizes and place.
+# What the run was started with; the constants that were changed before the script ran, by remedy: name, size and place.
 _options = {}
-_constant = []
+_constants = {}
 
 
-def is_batch(name):
-    """Returns true for a name of a batch size for training, or the one that the user has given."""
-    plain = name.lower().lstrip("_-").replace("-", "_")
-    knob = _options.get("knob")
-    return plain == knob.lower().lstrip("_-").replace("-", "_") if knob else bool(_BATCH.fullmatch(plain))
-
-
-def change_constant(tree, file):
-    """Changes the first constant of a script that is a batch size, in its syntax tree."""
+def change_constants(tree, file):
+    """Changes the first constant of a script that is the size of each remedy, in its syntax tree."""
     with open(os.path.join(os.path.dirname(__file__), "..", "..", "..", "options.json"), encoding="utf-8") as options:
         _options.update(json.load(options))
-    names = [name for name in _options["remedies"] if name.startswith(("microbatch-", "batch-"))]
+    for size in (Size(name) for name in _options["remedies"] if is_size(name)):
+        name, node = next((found for found in _numbers(tree) if size.is_named(found[0])), (None, None))
+        if node is not None:
+            own, new = node.value.value, size.changed(node.value.value)
+            node.value.value = own if new is None else new
+            _constants[size.name] = name, own, edit((file, node.lineno), "instead", ast.unparse(node))
+
+
+def _numbers(tree):
+    """Yields the constants of a script and the fields of its classes that are integers, as name and statement."""
     for node in tree.body:
-        target = node.targets[0] if isinstance(node, ast.Assign) and len(node.targets) == 1 else None
-        size = node.value.value if target is not None and isinstance(node.value, ast.Constant) else None
-        if isinstance(target, ast.Name) and type(size) is int and is_batch(target.id) and names:
-            new = Batch(None, *_wanted(names[0])).changed(size)
-            if new is not None:
-                node.value.value = new
-            _constant.append((target.id, size, (file, node.lineno)))
-            return
+        for one in (node, *(node.body if isinstance(node, ast.ClassDef) else ())):
+            if not isinstance(one, (ast.Assign, ast.AnnAssign)):
+                continue
+            targets = getattr(one, "targets", None) or [one.target]
+            number = getattr(one.value, "value", None)
+            if len(targets) == 1 and isinstance(targets[0], ast.Name) and type(number) is int:
+                yield targets[0].id, one
 
 
-def _wanted(name):
-    """Returns the wanted size, or the parts of the script's own, of a remedy's name."""
-    kind, number = name.rsplit("-", 1)
-    return (int(number), 1) if kind == "batch" else (None, int(number))
+def is_size(name):
+    """Returns true for the name of a remedy that changes a size."""
+    return name.startswith(("microbatch-", "batch-", "length-"))
 
 
-class Batch:
-    """The size of a batch of the script, where it is changed."""
+class Size:
+    """A size of the script that a remedy changes, to another or to a part of it."""
 
-    def __init__(self, site, wanted, parts):
+    def __init__(self, name, site=None):
+        kind, number = name.rsplit("-", 1)
+        self.name = name
         self.site = site
-        self.wanted = wanted
-        self.parts = parts
+        self.is_length = kind == "length"
+        self.wanted = int(number) if kind == "batch" else None
+        self.parts = 2 if self.is_length else 1 if kind == "batch" else int(number)
+
+    def is_named(self, name):
+        """Returns true for a name of this size in a training, or the one that the user has given."""
+        plain = name.lower().lstrip("_-").replace("-", "_")
+        knob = not self.is_length and _options.get("knob")
+        if knob:
+            return plain == knob.lower().lstrip("_-").replace("-", "_")
+        return bool((_LENGTH if self.is_length else _BATCH).fullmatch(plain))
 
     def changed(self, size):
         """Returns the wanted size; None if the parts would not be whole."""
         if self.wanted is not None:
             return self.wanted
-        return size // self.parts if size % self.parts == 0 and size > self.parts - 1 else None
+        return size // self.parts if size % self.parts == 0 and size >= self.parts else None
 
     def change(self, source, size):
         """Returns the wanted size, and notes what was changed; None if it cannot be."""
         new = self.changed(size)
         if new is None:
-            self.site.refuse(f"a batch of {size} does not divide by {self.parts}")
+            self.site.refuse(f"a {'length' if self.is_length else 'batch'} of {size} does not divide by {self.parts}")
             return None
-        self.site.facts["batch"] = new
+        if not self.is_length:
+            self.site.facts["batch"] = new
         self.site.apply(f"{source}: {new} instead of {size}")
         return new
 
 
 def watch(torch, site, batch):
-    """Changes the batch where the script says it, and where it has no accumulation of its own, adds one."""
+    """Changes a size where the script says it, and for a part of a batch adds an accumulation unless it has its own."""
     state = {"is_whole": False, "loaders": 0}
-    for name, size, place in _constant:
-        new = batch.change(name, size)
-        site.apply(site.facts["applied"][-1] if new else name, edit(place, "instead", f"{name} = {new}"))
+    if site.name in _constants:
+        name, size, line = _constants[site.name]
+        batch.change(name, size)
+        site.apply(next(iter(site.facts["applied"]), name), line)
     parse = argparse.ArgumentParser.parse_known_args
 
     @functools.wraps(parse)
@@ -97,7 +113,7 @@ def watch(torch, site, batch):
         if site.is_settled:
             return
         values = vars(namespace)
-        sizes = [name for name, value in values.items() if type(value) is int and is_batch(name)]
+        sizes = [name for name, value in values.items() if type(value) is int and batch.is_named(name)]
         more = [name for name, value in values.items() if type(value) is int and _ACCUMULATION.fullmatch(name.lower())]
         if not sizes:
             return
@@ -106,13 +122,15 @@ def watch(torch, site, batch):
             return
         setattr(namespace, sizes[0], new)
         text = f"{_flag(parser, sizes[0])} {new}"
-        if more and batch.parts > 1:
+        if more and batch.parts > 1 and not batch.is_length:
             state["is_whole"] = True
             setattr(namespace, more[0], max(values[more[0]], 1) * batch.parts)
             text += f" {_flag(parser, more[0])} {getattr(namespace, more[0])}"
         site.apply(text, {"where": "command", "text": text})
 
     argparse.ArgumentParser.parse_known_args = parse_known_args
+    if batch.is_length:
+        return
 
     loader = torch.utils.data.DataLoader
     begin = loader.__init__
@@ -295,6 +313,6 @@ class _Gate:
 
 
 def remedy(torch, site):
-    """Applies `microbatch-PARTS`, or `batch-SIZE`: a batch of another size."""
+    """Applies `microbatch-PARTS`, `batch-SIZE` or `length-half`."""
     _options.update(site.options)
-    watch(torch, site, Batch(site, *_wanted(site.name)))
+    watch(torch, site, Size(site.name, site))

@@ -1,9 +1,11 @@
 """Finds the blocks that a model repeats, and lets them compute their forward pass again in backward."""
 
 import functools
+import importlib
 import math
 
 from ..notices import tried
+from .places import edit, imports_end, own_place
 
 # Layers of a plain Sequential from which it is worth being cut into segments.
 _LEAST_LAYERS = 4
@@ -37,6 +39,29 @@ def checkpoint(torch, site, found, every):
         site.facts["changes"] = "batch normalization updates its running statistics twice in each step"
     if not site.is_settled:
         site.refuse("the model has no blocks that repeat, and no long nn.Sequential")
+
+
+def budget(torch, site):
+    """Lets what the script compiles keep half of the activations that it would keep."""
+    settings = "torch._functorch.config"
+    text = f"import {settings}\n\n{settings}.activation_memory_budget = 0.5"
+
+    def halve():
+        config = importlib.import_module(settings)
+        if config.activation_memory_budget == 1 or site.is_settled:
+            config.activation_memory_budget = 0.5
+            place = own_place()
+            top = imports_end(place[0]) if place else None
+            site.apply("what is compiled", edit((place[0], top), "before", text) if top else None)
+        else:
+            site.refuse("the script sets the compiler's budget already")
+
+    def wrap(owner):
+        compiled = owner.compile
+        owner.compile = functools.wraps(compiled)(lambda *args, **kwargs: (tried(None, halve), compiled(*args, **kwargs))[1])
+
+    wrap(torch)
+    wrap(torch.nn.Module)
 
 
 def _text(blocks):

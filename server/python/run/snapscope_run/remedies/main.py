@@ -1,6 +1,6 @@
-"""Runs a script with another value for a constant of its own: `python main.py SCRIPT ARGUMENTS…`.
+"""Runs a script with other values for constants of its own: `python main.py SCRIPT ARGUMENTS…`.
 
-`snapscope fix` starts a script so where it gives the script another batch.
+`snapscope fix` starts a script so where it gives the script another size.
 """
 
 import ast
@@ -17,7 +17,7 @@ def _main():
     # Only the hook's folder has it, which is on the path of this process.
     from snapscope_run.remedies import batches
 
-    batches.change_constant(tree, script)
+    batches.change_constants(tree, script)
     names = sys.modules["__main__"].__dict__
     for name in list(names):
         if not name.startswith("__"):

@@ -95,20 +95,7 @@ class _Watch:
 
         found = variable(has_it)
         if found is not None:
-            name, place = found
-            self._apply(Found(self._value(has_it), name, place))
-
-    def _value(self, has_it):
-        found = []
-
-        def keep(value):
-            if has_it(value):
-                found.append(value)
-                return True
-            return False
-
-        variable(keep)
-        return found[0]
+            self._apply(Found(*found))
 
     @guarded
     def forward(self, module, args):
@@ -121,8 +108,7 @@ class _Watch:
         self.handle.remove()
         if not self.seen:
             found = variable(lambda value: value is module)
-            name, place = found if found is not None else (None, own_place())
-            self._apply(Found(module, name, place))
+            self._apply(Found(*(found or (module, None, own_place()))))
 
     def _apply(self, found):
         self.handle.remove()
@@ -315,4 +301,4 @@ def _liger(torch, site, found):
     site.apply(name, found.before(text))
 
 
-REMEDIES = {"autocast": _scale}
+REMEDIES = {"autocast": _scale, "compile-budget": blocks.budget}

@@ -199,7 +199,7 @@ def with_keywords(**values):
 
 
 def variable(wanted):
-    """Returns (name, place) of the user's variable for which `wanted` is true, with the statement that now runs.
+    """Returns (value, name, place) of the user's variable for which `wanted` is true, with the statement that now runs.
 
     Local and global variables are searched, and the attributes of objects of the user's own; None if there is none.
     """
@@ -208,13 +208,13 @@ def variable(wanted):
         for space in (frame.f_locals, frame.f_globals):
             for name, value in list(space.items()):
                 if wanted(value):
-                    return name, place
+                    return value, name, place
             for name, value in list(space.items()):
                 if name.startswith("__") or not hasattr(value, "__dict__") or isinstance(value, type(sys)):
                     continue
                 for inner, held in list(vars(value).items()):
                     if wanted(held):
-                        return f"{name}.{inner}", place
+                        return held, f"{name}.{inner}", place
     return None
 
 

@@ -24,6 +24,9 @@ def _training_arguments(torch, name, site, given):
         return None if given["bf16"] or given["fp16"] else {half: True}
     if name == "liger":
         return {"use_liger_kernel": True}
+    if name == "length-half":
+        sizes = {key: given.get(key) for key in ("max_length", "max_prompt_length", "max_completion_length")}
+        return {key: size // 2 for key, size in sizes.items() if type(size) is int}
     if name.startswith("batch-"):
         return {"per_device_train_batch_size": int(name.split("-")[1])}
     if name.startswith("microbatch-"):
