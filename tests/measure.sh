@@ -66,3 +66,4 @@ with_program() {
 dev_overhead() { with_program overhead "$PWD/target/virtual-gpu" "$@"; }
 dev_rival() { with_program rival "$@"; }
 dev_scripts() { with_program scripts "$@"; }
+dev_published() { with_program ../published/published "$@"; }

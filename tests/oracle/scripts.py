@@ -45,6 +45,12 @@ CASES = [
     ("ranks.py", ["--card", "t4-16gb", "--world", "64", "--ranks", "63"], RANKS, "fits"),
     ("llama_8b.py", ["--card", "h100-80gb", "--world", "8", "--ranks", "7", "--weights", "empty"], [], "fits"),
     ("qlora_7b.py", ["--card", "rtx4090-24gb", "--weights", "empty"], [], "fits"),
+    ("accelerated.py", ["--card", "a100-40gb", "--world", "2", "--ranks", "1"], ACCELERATE, "fits"),
+    ("zero.py", ["--card", "a100-40gb", "--world", "2", "--ranks", "1"], RANKS, "fits"),
+    ("megatron_core.py", ["--card", "a100-40gb", "--world", "2", "--ranks", "1"], RANKS, "fits"),
+    ("lightning_fit.py", [], [], "fits"),
+    ("timm_vit.py", [], [], "fits"),
+    ("tune.py", [], [], "fits"),
 ]
 NEEDS = {
     "trainer.py": ["transformers", "accelerate"],
@@ -58,6 +64,11 @@ NEEDS = {
     "unet.py": ["diffusers"],
     "llama_8b.py": ["transformers"],
     "qlora_7b.py": ["transformers", "accelerate", "peft", "bitsandbytes"],
+    "zero.py": ["deepspeed"],
+    "megatron_core.py": ["megatron.core"],
+    "lightning_fit.py": ["lightning"],
+    "timm_vit.py": ["timm"],
+    "tune.py": ["torchtune", "torchao"],
 }
 # A first compilation measures kernels, and a later one takes them from its cache; Python collects cycles at its own times.
 VARYING = ("compiled.py", "grpo.py")

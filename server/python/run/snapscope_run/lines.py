@@ -42,8 +42,12 @@ def user_line():
 
     A thread of the autograd engine has none, or only a package's; the main thread waits for it at the user's line.
     """
-    here = sys._getframe()
-    return _innermost(here, "own") or _innermost(_waiting(), "own") or _innermost(here, "package")
+    # No variable holds this frame: it would hold itself, and with it the tensors of all frames outside.
+    return (
+        _innermost(sys._getframe(), "own")
+        or _innermost(_waiting(), "own")
+        or _innermost(sys._getframe(), "package")
+    )
 
 
 def _waiting():

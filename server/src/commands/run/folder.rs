@@ -37,6 +37,7 @@ const HOOK: &[python::File] = python::files!("run/":
     "snapscope_run/remedies/places.py",
     "snapscope_run/remedies/settings.py",
     "snapscope_run/ranks/__init__.py",
+    "snapscope_run/ranks/launchers.py",
     "snapscope_run/ranks/objects.py",
     "snapscope_run/ranks/store.py",
     "snapscope_run/values/__init__.py",

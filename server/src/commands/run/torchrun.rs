@@ -12,8 +12,8 @@ const MODULES: [&str; 2] = ["torch.distributed.run", "torch.distributed.launch"]
 /// Options of torchrun without a value; `-m` and `--no-python` say what follows them.
 const FLAGS: [&str; 6] = ["standalone", "run-path", "virtual-local-rank", "use-env", "module", "no-python"];
 
-/// Programs that start ranks in another way.
-const OTHERS: [&str; 6] = ["accelerate", "deepspeed", "mpirun", "mpiexec", "srun", "ray"];
+/// Programs that start ranks in another way; the hook takes the place of those of accelerate and DeepSpeed.
+const OTHERS: [&str; 4] = ["mpirun", "mpiexec", "srun", "ray"];
 
 /// A command of one rank.
 #[derive(Debug, PartialEq, Eq)]
@@ -37,7 +37,8 @@ pub(super) fn single(command: &[OsString], path: Option<&OsStr>) -> Result<Singl
         command.get(1).is_some_and(|word| word == "-m")
             && command.get(2).is_some_and(|module| names.iter().any(|name| module == name))
     };
-    if OTHERS.contains(&name.as_str()) || is_module(&["accelerate.commands.launch", "deepspeed.launcher.runner"]) {
+    // As a module, DeepSpeed's runner is no import that the hook can wait for.
+    if OTHERS.contains(&name.as_str()) || is_module(&["deepspeed.launcher.runner"]) {
         let message = format!("{name} starts ranks in a way of its own, which --world cannot take apart");
         return Err(Failure::new(message, "give the command of one rank, such as python train.py, which gets RANK"));
     }
@@ -131,7 +132,8 @@ mod tests {
     #[test]
     fn what_starts_ranks_by_itself_is_refused() {
         let refused = |words: &str| single(&words.split(' ').map(Into::into).collect::<Vec<_>>(), None).is_err();
-        assert!(refused("accelerate launch a.py") && refused("py -m accelerate.commands.launch a.py"));
+        assert!(refused("mpirun -n 2 a.py") && refused("py -m deepspeed.launcher.runner a.py"));
+        assert!(!refused("accelerate launch a.py") && !refused("py -m accelerate.commands.launch a.py"));
         assert!(refused("torchrun --nproc-per-node 8") && !refused("py accelerate"));
     }
 }

@@ -74,6 +74,23 @@ fn ranks_that_cannot_be_run_are_refused_in_a_sentence() {
     let cards = ["--world", "4", "--card", "2x t4-16gb"];
     run(&stage, &cards).check(2, &["a machine has 4 ranks and 2 cards"]);
     let mut command = stage.command(&["--world", "4"]);
-    let ran = Ran::of(&command.args(["--", "accelerate", "launch", "train.py"]).output().expect("to start"));
-    ran.check(2, &["accelerate starts ranks in a way of its own", "give the command of one rank"]);
+    let ran = Ran::of(&command.args(["--", "mpirun", "-n", "4", "train.py"]).output().expect("to start"));
+    ran.check(2, &["mpirun starts ranks in a way of its own", "give the command of one rank"]);
+}
+
+#[test]
+fn a_launcher_becomes_the_rank_that_it_would_start() {
+    let stage = Stage::new("import torch\nfrom deepspeed.launcher.runner import main\nmain()\n");
+    let runner = "from types import SimpleNamespace\n\
+        def parse_args(args):\n    \
+        is_not = dict.fromkeys(('no_python', 'module', 'no_local_rank'), False)\n    \
+        return SimpleNamespace(user_script='rank.py', user_args=['--fast'], **is_not)\n\
+        def main(args=None): raise SystemExit('starts them all')\n";
+    for file in ["deepspeed/__init__.py", "deepspeed/launcher/__init__.py"] {
+        stage.scene.write(file, "");
+    }
+    stage.scene.write("deepspeed/launcher/runner.py", runner);
+    stage.scene.write("rank.py", "import sys, torch\nblock = torch.Block(5)\nprint('words', *sys.argv[1:])\n");
+    let ran = run(&stage, &["--world", "8", "--ranks", "6", "--card", "a100-80gb"]);
+    ran.check(0, &["words --local_rank=2 --fast", "it fits"]);
 }

@@ -230,3 +230,13 @@ fn holders_of_what_grows_are_named_while_they_are_there() {
     // After four steps: what came later, perhaps at the address of what was freed, has no name.
     assert_eq!((document["allocations"].as_u64(), document["bytes"].as_u64()), (Some(4), Some(4 << 20)), "{document}");
 }
+
+#[test]
+fn a_line_that_is_noted_keeps_nothing_alive() {
+    let stage = Stage::new(
+        "import gc, torch\nfrom snapscope_run import lines\ngc.disable()\n\
+         def read(block): return lines.user_line()\n\
+         print(read(torch.Block(5 << 20)), torch.cuda.memory_allocated())\n",
+    );
+    stage.run(&[]).check(0, &["train.py', 4, 'read') 0"]);
+}

@@ -31,6 +31,17 @@ const MODELING: &str = "import glob, os\nfrom safetensors import safe_open\n\
     if not files: raise OSError('no file named model.safetensors in ' + folder)\n        \
     return [safe_open(file) for file in files], options\n";
 
+/// The part of PEFT that loads an adapter, and the part of accelerate that loads a checkpoint.
+const PEFT: &str = "from types import SimpleNamespace\n\
+    torch = SimpleNamespace(empty_like=lambda tensor, device: (tensor.shape, device))\n\
+    infer_device = lambda: 'cuda'\n\
+    def load_peft_weights(folder, device=None): return open(folder + '/adapter_model.safetensors')\n\
+    def get_peft_model_state_dict(model, adapter_name, save_embedding_layers): return {adapter_name: model.weight}\n\
+    def set_peft_model_state_dict(model, state, adapter_name='default'): model.adapter = state\n";
+const ACCELERATE: &str = "import glob\nfrom safetensors import safe_open\n\
+    def load_checkpoint_in_model(model, checkpoint):\n    \
+    model.loaded = [safe_open(file).shapes() for file in glob.glob(checkpoint + '/*.safetensors')]\n";
+
 fn stage(script: &str) -> Stage {
     let stage = Stage::new(&format!("import torch\nblock = torch.Block(5)\n{script}"));
     stage.scene.write("safetensors/__init__.py", SAFETENSORS);
@@ -115,4 +126,35 @@ fn an_error_of_the_network_says_what_to_give() {
     let says =
         ["ended before it used CUDA: OSError at train.py:2: Max retries", "The script asked the network for a file"];
     stage.run(&[]).check(3, &says);
+}
+
+#[test]
+fn an_adapter_without_weights_keeps_the_shapes_of_its_layers() {
+    let stage = stage(
+        "from peft.utils.save_and_load import load_peft_weights, set_peft_model_state_dict\n\
+         model = torch.nn.Module(3, 5)\n\
+         set_peft_model_state_dict(model, load_peft_weights('tuned'), adapter_name='mine')\nprint(model.adapter)\n",
+    );
+    for file in ["peft/__init__.py", "peft/utils/__init__.py"] {
+        stage.scene.write(file, "");
+    }
+    stage.scene.write("peft/utils/save_and_load.py", PEFT);
+    stage.scene.write("tuned/adapter_config.json", "{}");
+    let says = ["{'mine': ((3, 5), 'cuda')}", "The weights of the adapter tuned are not here"];
+    stage.run(&EMPTY).check(0, &says);
+    stage.run(&[]).check(3, &["FileNotFoundError"]);
+}
+
+#[test]
+fn a_checkpoint_that_is_missing_has_the_shapes_of_its_model() {
+    let stage = stage(
+        "from accelerate.utils.modeling import load_checkpoint_in_model\n\
+         model = torch.nn.Module(3, 5)\nload_checkpoint_in_model(model, 'no/checkpoint')\nprint(model.loaded)\n",
+    );
+    for file in ["accelerate/__init__.py", "accelerate/utils/__init__.py"] {
+        stage.scene.write(file, "");
+    }
+    stage.scene.write("accelerate/utils/modeling.py", ACCELERATE);
+    stage.run(&EMPTY).check(0, &["[{'weight': [3, 5]}]", "The weights of no/checkpoint are not here"]);
+    stage.run(&[]).check(0, &["[]"]);
 }

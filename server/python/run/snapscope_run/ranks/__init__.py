@@ -6,13 +6,14 @@ objects that ranks send to each other.
 
 import sys
 
-from . import objects
+from . import launchers, objects
 from .store import Answers, make_store
 
 
 def install(torch, notes):
     """Starts to answer; sentences about what nobody could answer are added to `notes`."""
     dist = torch.distributed
+    launchers.install()
     if not dist.is_available():
         return
     from torch.distributed import distributed_c10d as c10d
@@ -45,7 +46,8 @@ def _replace_gloo(torch, c10d):
         def __new__(cls, store, rank, size, *args, **kwargs):
             return fake(rank, size)
 
-    # It counts no collectives, as each backend of PyTorch's own does.
+    # It counts no collectives and waits for none, as each backend of PyTorch's own does.
     inner.FakeProcessGroup._set_sequence_number_for_group = lambda group: None
+    inner.FakeProcessGroup._set_default_timeout = lambda group, timeout: None
     c10d.ProcessGroupGloo = Gloo
     c10d.monitored_barrier = torch.distributed.monitored_barrier = lambda *args, **kwargs: None

@@ -1,7 +1,7 @@
 """Known values: tensors on the CPU, shared by the views of one tensor."""
 
 # Most elements of a value that is carried, by kind; larger ones are not what sizes and branches depend on.
-MOST_INTEGERS = 1 << 18
+MOST_INTEGERS = 1 << 23
 MOST_NUMBERS = 1 << 10
 
 

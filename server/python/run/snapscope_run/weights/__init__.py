@@ -22,6 +22,8 @@ def install(torch, run, notes):
     loads.install(torch, store)
     _at_import("safetensors", lambda module: loads.wrap_safe_open(module, store))
     _at_import("safetensors.torch", lambda module: loads.wrap_load_file(module, store))
+    _at_import("peft.utils.save_and_load", lambda module: loads.wrap_adapters(module, store))
+    _at_import("accelerate.utils.modeling", lambda module: loads.wrap_checkpoints(module, store))
     _at_import("transformers.modeling_utils", lambda module: models.wrap(module.PreTrainedModel, "transformers", store))
     _at_import("diffusers.models.modeling_utils", lambda module: models.wrap(module.ModelMixin, "diffusers", store))
 

@@ -8,14 +8,15 @@ from ..notices import tried
 from . import files, models
 
 _UNKNOWN = "the file {} is not here: what loads it keeps its shapes, and nothing else of the file is known"
+_ADAPTER = "the weights of the adapter {} are not here: its layers have the shapes that its config tells"
 
 
 class Absent(dict):
     """A state whose file is missing; a model that loads it keeps the shapes that it has."""
 
-    def __init__(self, path):
+    def __init__(self, path, device="cpu"):
         super().__init__()
-        self.path = path
+        self.path, self.device = path, device
 
     def __missing__(self, key):
         return Absent(self.path)
@@ -107,6 +108,52 @@ def wrap_load_file(module, store):
         return original(found or filename, *args, **kwargs)
 
     module.load_file = load_file
+
+
+def wrap_adapters(module, store):
+    """Lets PEFT load an adapter whose weights are missing: its config has made the layers, which keep their shapes."""
+    load, fill = module.load_peft_weights, module.set_peft_model_state_dict
+
+    @functools.wraps(load)
+    def load_peft_weights(model_id, device=None, *args, **kwargs):
+        folder = os.path.join(model_id, kwargs.get("subfolder") or "").rstrip("/")
+        if os.path.isdir(folder) and not tried(True, models.has_weights, folder):
+            store.note(_ADAPTER.format(folder))
+            return Absent(folder, device or module.infer_device())
+        return load(model_id, device, *args, **kwargs)
+
+    @functools.wraps(fill)
+    def set_peft_model_state_dict(model, peft_model_state_dict, adapter_name="default", *args, **kwargs):
+        if isinstance(peft_model_state_dict, Absent):
+            device = peft_model_state_dict.device
+            own = module.get_peft_model_state_dict(model, adapter_name=adapter_name, save_embedding_layers=False)
+            peft_model_state_dict = {name: module.torch.empty_like(own[name], device=device) for name in own}
+        return fill(model, peft_model_state_dict, adapter_name, *args, **kwargs)
+
+    module.load_peft_weights, module.set_peft_model_state_dict = load_peft_weights, set_peft_model_state_dict
+
+
+def wrap_checkpoints(module, store):
+    """Lets accelerate load a checkpoint that is missing into a model, whose shapes it has."""
+    load = module.load_checkpoint_in_model
+
+    @functools.wraps(load)
+    def load_checkpoint_in_model(model, checkpoint, *args, **kwargs):
+        return load(model, tried(checkpoint, _like_model, model, os.fspath(checkpoint), store), *args, **kwargs)
+
+    module.load_checkpoint_in_model = load_checkpoint_in_model
+
+
+def _like_model(model, path, store):
+    """Returns a checkpoint in the shapes of a model where the one that was named is missing."""
+    folder = os.path.dirname(path) if path.endswith(".json") else path
+    is_here = models.has_weights(folder) if os.path.isdir(folder) else files.is_here(path) or files.is_cut(path)
+    if is_here:
+        return path
+    made = store.folder()
+    files.write_all(made, "model", models.state_of(model, None))
+    store.note(f"the weights of {path} are not here: they have the shapes of the model that loads them")
+    return made
 
 
 def _stand_in(path, store):

@@ -40,7 +40,7 @@ def _found(cls, library, path, kwargs, store):
     if folder is None:
         return None
     given = os.path.join(folder, below) if below else folder.rstrip("/")
-    if not os.path.isfile(os.path.join(given, "config.json")) or _has_weights(given):
+    if not os.path.isfile(os.path.join(given, "config.json")) or has_weights(given):
         return None
     made, config = store.made.get(given) or _fill(cls, library, given, kwargs, store)
     store.made[given] = made, config
@@ -69,7 +69,7 @@ def _folder(path, below, kwargs, store):
     return os.path.dirname(os.path.dirname(config) if below else config)
 
 
-def _has_weights(folder):
+def has_weights(folder):
     """Returns true if a folder has all files of its weights with their data."""
     names = os.listdir(folder)
     for index in [name for name in names if name.endswith(".index.json")]:
@@ -118,7 +118,7 @@ def of_config(cls, library, folder, is_remote=False):
         config = cls.load_config(folder)
         with torch.device("meta"):
             model = cls.from_config(config)
-        return _named(model, None)
+        return state_of(model, None)
     transformers = sys.modules["transformers"]
     config = transformers.AutoConfig.from_pretrained(folder, trust_remote_code=bool(is_remote))
     named = (getattr(config, "architectures", None) or [None])[0]
@@ -128,7 +128,7 @@ def of_config(cls, library, folder, is_remote=False):
         dtype = getattr(torch, dtype)
     with torch.device("meta"):
         model = kind(config)
-    tensors = _named(model, dtype)
+    tensors = state_of(model, dtype)
     try:
         from transformers.core_model_loading import revert_weight_conversion
     except ImportError:
@@ -137,7 +137,7 @@ def of_config(cls, library, folder, is_remote=False):
     return revert_weight_conversion(model, tensors)
 
 
-def _named(model, dtype):
+def state_of(model, dtype):
     """Returns the state of a model in a kind, each tensor by its first name."""
     seen, tensors = set(), {}
     for name, tensor in model.state_dict(keep_vars=True).items():
