@@ -3,7 +3,7 @@
 
 Usage: fix.py SNAPSCOPE PYTHON [SCRIPT…]   (PYTHON has torch, and what the scripts import)
 
-Each remedy of each script of tests/scripts/fix/ is tried, then all of the smallest set on a card that is too small.
+Each remedy of each script of tests/scripts/fix/ is pasted, then the smallest set on a card that is too small.
 """
 
 import json
@@ -60,27 +60,32 @@ def run(program, python, card, steps, script, lines, folder):
 
 
 def check(program, python, script):
-    """Compares each remedy of a script; returns the number of differences."""
+    """Compares each remedy of a script, and the smallest set on a card that is too small; returns the differences."""
     bad = 0
+
+    def compare(card, one, told, what):
+        nonlocal bad
+        plain = run(program, python, card, report["steps"], script, one["lines"], folder)
+        found = tuple(plain[key] for key in told)
+        bad += found != tuple(told.values())
+        is_equal = "equal" if found == tuple(told.values()) else "DIFFERS"
+        print(f"  {is_equal}  {what}: {tuple(told.values())}, pasted {found} {plain['message'] or ''}", flush=True)
+
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        large = CARD.format(400 << 10)
-        report = document(program, "fix", "--json", "--card", large, "--", python, script)
-        print(f"{script.name}: {len(report['remedies'])} remedies")
+        report = {"steps": 2}
+        needs = run(program, python, CARD.format(400 << 10), 2, script, [], folder)["peak_reserved_bytes"]
+        small = (needs * 7 // 10 >> 20) + 512
+        report = document(program, "fix", "--json", "--card", CARD.format(small), "--", python, script)
+        print(f"{script.name}: {len(report['remedies'])} remedies", flush=True)
         for one in report["remedies"]:
-            plain = run(program, python, large, report["steps"], script, one["lines"], folder)
-            told, found = ((row["peak_live_bytes"], row["peak_reserved_bytes"]) for row in (one, plain))
-            is_equal = told == found
-            bad += not is_equal
-            print(f"  {'equal' if is_equal else 'DIFFERS'}  {one['name']}: {told}, pasted {found} {plain['message'] or ''}")
+            told = {key: one[key] for key in ("peak_live_bytes", "peak_reserved_bytes")}
+            compare(CARD.format(small * 8), one, told, one["name"])
         for left in report["left_out"]:
             print(f"  without {left['name']}: {left['reason']}")
-        small = CARD.format((report["baseline"]["peak_reserved_bytes"] * 7 // 10 >> 20) + 512)
-        report = document(program, "fix", "--json", "--card", small, "--", python, script)
-        plain = run(program, python, small, report["steps"], script, report["together"]["lines"], folder)
-        is_right = (plain["status"] == "fits") == bool(report["smallest_set"])
-        bad += not is_right
-        print(f"  {'fits' if is_right else 'WRONG'}  {small}: {report['smallest_set']} {plain['status']} {plain['message'] or ''}")
+        if together := report["together"]:
+            status = "fits" if report["smallest_set"] else "out-of-memory"
+            compare(CARD.format(small), together, {"status": status}, f"{together['name']} on {small} MiB")
     return bad
 
 

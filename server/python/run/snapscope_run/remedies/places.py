@@ -81,13 +81,18 @@ def _tree(file):
         return None
 
 
+def _first(node):
+    """Returns the first line of a statement: that of its decorators, where it has some."""
+    return min([node.lineno, *(one.lineno for one in getattr(node, "decorator_list", ()))])
+
+
 @functools.lru_cache(maxsize=None)
 def statement(file, line):
     """Returns the innermost statement at a line; None if the file cannot be read."""
     tree = _tree(file)
     found = None
     for node in ast.walk(tree) if tree is not None else ():
-        if isinstance(node, ast.stmt) and node.lineno <= line <= node.end_lineno:
+        if isinstance(node, ast.stmt) and _first(node) <= line <= node.end_lineno:
             if found is None or node.end_lineno - node.lineno <= found.end_lineno - found.lineno:
                 found = node
     return found
@@ -112,10 +117,10 @@ def edit(place, where, text):
     node = statement(*place) if place is not None else None
     if node is None:
         return None
-    first = linecache.getline(place[0], node.lineno)
+    first = linecache.getline(place[0], _first(node))
     indent = first[: len(first) - len(first.lstrip())]
     text = "\n".join(indent + part if part else part for part in text.split("\n"))
-    return {"file": place[0], "line": node.lineno, "last": node.end_lineno, "where": where, "text": text}
+    return {"file": place[0], "line": _first(node), "last": node.end_lineno, "where": where, "text": text}
 
 
 # Statements that are written anew, by file and line: the edit, which several remedies share, and its syntax tree.
@@ -224,7 +229,7 @@ def imports_end(file):
     for node in tree.body if tree is not None else ():
         is_text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
         if not isinstance(node, (ast.Import, ast.ImportFrom)) and not is_text:
-            return min([node.lineno, *(one.lineno for one in getattr(node, "decorator_list", ()))])
+            return _first(node)
     return None
 
 

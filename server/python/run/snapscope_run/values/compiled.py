@@ -20,6 +20,15 @@ def install(torch, counts):
         return _aside(compiled, counts) if isinstance(compiled, types.FunctionType) else compiled
 
     patch.wrap(torch, "compile", lambda function: wrap_compiled)
+    # The first gradients, which are ones, may go into compiled code.
+    patch.wrap(torch.autograd, "_make_grads", lambda function: _plain)
+
+
+def _plain(made, *args, **kwargs):
+    for one in made:
+        if type(one) is carried.Carried:
+            carried.make_plain(one)
+    return made
 
 
 def _wrap_class(kind, counts):
