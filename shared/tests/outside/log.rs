@@ -151,7 +151,7 @@ fn a_long_log_takes_memory_and_time_in_proportion() {
     let oom =
         |index: usize| format!("CUDA out of memory. Tried to allocate {index}.00 MiB (GPU 0; 2 GiB total capacity)\n");
     storm("errors", "", &oom);
-    let buffer = |index: usize| format!("Failed to allocate memory for requested buffer of size {index}000\n");
+    let buffer = |index: usize| format!("cupy: Out of memory allocating {index}000 bytes\n");
     storm("errors of other frameworks", "", &buffer);
     storm("parts of a program", "RESOURCE_EXHAUSTED: Out of memory while trying to allocate 9 bytes\n", &|_| {
         "program 9B\n".to_owned()

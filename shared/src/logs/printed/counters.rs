@@ -191,7 +191,6 @@ pub struct LineUse {
     pub code: String,
 }
 
-/// Reader of tables.
 #[derive(Debug, Default)]
 pub(super) struct LineTables {
     file: String,

@@ -2,10 +2,10 @@
 
 use super::counters::{self, Counters, LineTables, LineUse};
 use super::framework::FrameworkOom;
-use super::framework_reader::{FrameworkReader, MOST_KEPT, Repeated, add};
 use super::host_error::{HostError, TraceBack, engine_of};
 use super::oom::Oom;
 use super::progress::{self, Progress};
+use crate::analysis::SourceLine;
 use crate::logs::source::LineReader;
 
 /// Most lines of tables of memory_profiler that are kept.
@@ -38,7 +38,6 @@ pub struct PrintedReader {
     printed: Printed,
     trace_back: TraceBack,
     line_tables: LineTables,
-    frameworks: FrameworkReader,
     /// Lines that may still state figures of the last error.
     lines_of_oom: u8,
     /// True behind the announcement of an exception that Python ignores, which is one of a program that ends.
@@ -74,11 +73,10 @@ impl LineReader for PrintedReader {
             return true;
         }
         if let Some(oom) = may_be_error.then(|| FrameworkOom::of(line)).flatten() {
-            let place = self.trace_back.take_own();
-            self.frameworks.add(framework_ooms, Repeated { error: oom, place, count: 1 }, left_out);
+            add(framework_ooms, oom, self.trace_back.take_own(), left_out, FrameworkOom::complete);
             return true;
         }
-        if self.frameworks.detail(line, framework_ooms) {
+        if framework_ooms.last_mut().is_some_and(|last| last.error.detail(line)) {
             return true;
         }
         let is_ignored = std::mem::replace(&mut self.is_ignored, line.contains("Exception ignored in"));
@@ -100,8 +98,41 @@ impl LineReader for PrintedReader {
     }
 }
 
+/// Most different errors, and most tables of counters, that are kept.
+pub(super) const MOST_KEPT: usize = 1000;
+
+/// Error with the place that raised it and the number of times that it was printed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Repeated<T> {
+    pub error: T,
+    /// Line of the user's own code, if a traceback stood before it.
+    pub place: Option<SourceLine>,
+    pub count: u64,
+}
+
+/// Adds an error, or counts it if it was printed before, as frameworks do that log an exception and raise it again.
+///
+/// `complete` adds to a known error what the new one states; it returns false if they are two.
+pub(super) fn add<T>(
+    all: &mut Vec<Repeated<T>>,
+    error: T,
+    place: Option<SourceLine>,
+    left_out: &mut u64,
+    complete: impl Fn(&mut T, &T) -> bool,
+) {
+    match all.iter_mut().position(|known| complete(&mut known.error, &error)) {
+        Some(position) => {
+            let known = &mut all[position];
+            known.count += 1;
+            known.place = known.place.take().or(place);
+        }
+        None if all.len() < MOST_KEPT => all.push(Repeated { error, place, count: 1 }),
+        None => *left_out += 1,
+    }
+}
+
 /// Parts of the words of every error: most lines have none of them, and are spared a search for all words.
-const PARTS: [&str; 16] = [
+const PARTS: [&str; 15] = [
     "emory",
     "lloc",
     "ALLOC",
@@ -113,7 +144,6 @@ const PARTS: [&str; 16] = [
     "SIGKILL",
     "EL0004",
     "RMM",
-    "Dst tensor",
     "requested",
     "</torch_",
     "unexpectedly",

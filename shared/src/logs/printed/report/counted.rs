@@ -217,7 +217,6 @@ pub(super) fn values(all: &[Progress]) -> usize {
     all.iter().flat_map(named).map(|(_, series)| series.count as usize).sum()
 }
 
-/// Lists the measures.
 pub(super) fn table(all: &[Progress]) -> LogTable {
     let row = |progress: &Progress, (name, series): (&str, Series)| {
         vec![

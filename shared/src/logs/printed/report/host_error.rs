@@ -5,7 +5,6 @@ use crate::base::{Severity, format};
 use crate::logs::printed::{HostError, HostErrorKind, Repeated};
 use crate::report::{Finding, HOST, NO_DEVICE};
 
-/// Reports an error.
 pub(super) fn finding(repeated: &Repeated<HostError>) -> Finding {
     let Repeated { error, place, count } = repeated;
     let (code, title, advice) = statement(error.kind);
