@@ -39,7 +39,6 @@ impl Form {
         self
     }
 
-    /// Returns the complete body.
     pub fn finish(self) -> Vec<u8> {
         [self.0, format!("--{BOUNDARY}--\r\n").into_bytes()].concat()
     }

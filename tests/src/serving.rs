@@ -22,7 +22,6 @@ pub struct Launch {
     pub program: Option<PathBuf>,
     /// Long options and their values.
     pub settings: Vec<(&'static str, OsString)>,
-    /// Environment variables.
     pub environment: Vec<(String, OsString)>,
     /// Folder of the page; by default the one that `./dev` built.
     pub dist: Option<PathBuf>,
@@ -39,7 +38,6 @@ impl Launch {
         self
     }
 
-    /// Adds environment variables.
     pub fn with_variables<V: Into<OsString>>(mut self, variables: impl IntoIterator<Item = (String, V)>) -> Self {
         self.environment.extend(variables.into_iter().map(|(name, value)| (name, value.into())));
         self
@@ -138,7 +136,6 @@ impl ServeProcess {
         }
     }
 
-    /// Returns the process id.
     pub fn pid(&self) -> u32 {
         self.child.id()
     }
@@ -148,7 +145,6 @@ impl ServeProcess {
         self.child.try_wait().is_ok_and(|status| status.is_some())
     }
 
-    /// Returns the data folder.
     pub fn data(&self) -> &Path {
         &self.data
     }

@@ -26,7 +26,6 @@ impl Clips {
         self.open.push(Clip { corners, before: samples.to_vec() });
     }
 
-    /// Ends the latest clip.
     pub(super) fn end(&mut self, samples: &mut [u8]) {
         let Some(Clip { corners: [(left, top), (right, bottom)], mut before }) = self.open.pop() else { return };
         let end = |at: i32, most: usize| usize::try_from(at).unwrap_or(0).min(most);

@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-/// A failed database operation.
 #[derive(Debug)]
 pub struct DatabaseError(Box<dyn std::error::Error + Send + Sync>);
 

@@ -42,7 +42,6 @@ const ANSWER: Duration = Duration::from_secs(30);
 /// Total time during which a request is retried.
 const RETRY: Duration = Duration::from_secs(20);
 
-/// Folder of the snapshots.
 const SNAPSHOTS: &str = "snapshots";
 
 /// Folder of discarded objects, each below the time when it was discarded.
@@ -74,7 +73,6 @@ pub struct Discarded {
 }
 
 impl Discarded {
-    /// Returns its place in the store.
     pub fn place(&self) -> String {
         format!("{TRASH}/{}/{}", self.time_ms, self.object)
     }
@@ -263,7 +261,6 @@ impl Store {
         listed.try_filter_map(|meta| std::future::ready(Ok(discarded(meta)))).try_collect().await
     }
 
-    /// Lists all snapshots.
     pub fn list(&self) -> BoxStream<'static, Result<Listed>> {
         let folder = self.prefix.clone().join(SNAPSHOTS);
         let start = format!("{folder}/");

@@ -23,7 +23,6 @@ const PNG_SCALE: f64 = 2.0;
 pub struct ExportDialogProps {
     pub client: WorkerClient,
     pub file: ReadyFile,
-    /// Name of the file.
     pub name: AttrValue,
     /// The view on the screen.
     pub view: ViewState,

@@ -28,9 +28,7 @@ pub struct LogViewProps {
     pub name: AttrValue,
     pub file: LogFile,
     pub scheme: Scheme,
-    /// Other open logs.
     pub logs: Vec<OpenLog>,
-    /// Open snapshots.
     pub peers: Vec<Peer>,
     /// Control that shows and changes whether the file is stored for a reload.
     pub keep: Html,

@@ -14,7 +14,6 @@ const PNG_SCALE: f64 = 2.0;
 
 #[derive(Clone, PartialEq, Properties)]
 pub(super) struct SaveButtonsProps {
-    /// Name of the log.
     pub(super) name: AttrValue,
     pub(super) report: Rc<LogReport>,
     pub(super) scheme: Scheme,

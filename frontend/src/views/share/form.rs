@@ -13,7 +13,6 @@ use yew::prelude::*;
 
 #[derive(Clone, PartialEq, Properties)]
 pub(super) struct FormProps {
-    /// State of the dialog.
     pub(super) sharing: SharingHandle,
     /// Number of annotations in the file.
     pub(super) annotations: u64,
@@ -153,7 +152,6 @@ fn progress(sharing: &SharingHandle) -> Html {
 
 #[derive(Clone, PartialEq, Properties)]
 struct CutsProps {
-    /// State of the dialog.
     pub(super) sharing: SharingHandle,
     /// Number of annotations in the file.
     pub(super) annotations: u64,

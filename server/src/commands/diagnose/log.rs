@@ -31,7 +31,6 @@ pub(super) fn owners(owners: &LogOwners) -> String {
     text
 }
 
-/// Formats tables.
 pub(super) fn tables(tables: &[LogTable]) -> String {
     tables.iter().map(table).collect()
 }

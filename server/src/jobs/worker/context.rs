@@ -31,7 +31,6 @@ pub struct Context {
     pub(super) give_back: watch::Sender<bool>,
     /// Decides which jobs may run side by side.
     pub(super) turns: Turns,
-    /// Number of running recorders.
     pub(super) running: AtomicUsize,
     pub(super) metrics: RecorderMetrics,
     /// Reasons why nothing can be recorded on a kind of device.

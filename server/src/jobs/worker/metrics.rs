@@ -12,7 +12,6 @@ const SECONDS: [f64; 9] = [0.5, 1.0, 2.5, 5.0, 15.0, 60.0, 240.0, 900.0, 1800.0]
 const BYTES: [f64; 7] = [GIB / 4.0, GIB / 2.0, GIB, 2.0 * GIB, 4.0 * GIB, 8.0 * GIB, 16.0 * GIB];
 const GIB: f64 = (1_u64 << 30) as f64;
 
-/// Metrics of recordings.
 #[derive(Debug)]
 pub struct RecorderMetrics {
     outcomes: Family<[(&'static str, &'static str); 1], Counter>,

@@ -8,12 +8,10 @@ use shared::base::format::bytes;
 
 use crate::recording::repro::Limits;
 
-/// Settings of a worker.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WorkerSettings {
     /// Number of simultaneous jobs for each kind of device.
     pub slots: Vec<Slots>,
-    /// Limits of one recording.
     pub limits: Limits,
     /// Folder for recordings and uploads before they are stored.
     pub scratch: PathBuf,

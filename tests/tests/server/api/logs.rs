@@ -30,7 +30,6 @@ impl Logged {
         send(self.server.address, "GET", path, headers)
     }
 
-    /// Stops the server and returns its log.
     fn stop(self) -> String {
         assert_eq!(self.server.stop("TERM"), Some(0));
         fs::read_to_string(self.folder.path().join("log")).unwrap()

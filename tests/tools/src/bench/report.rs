@@ -131,7 +131,6 @@ pub fn modules(dist: &Path) -> Vec<Budget> {
     MODULES.map(of).into()
 }
 
-/// Returns the budgets of one file.
 fn of_file(measured: &Measured) -> Vec<Budget> {
     let size_mb = measured.size_mb;
     let named = |what: &str| format!("{size_mb} MB: {what}");

@@ -77,7 +77,6 @@ fn folder(name: &str, path: &Path) -> Result<Answer, Failure> {
         .then(question("open", &json!({ "path": latest }), "says what the latest file is")))
 }
 
-/// Sums a snapshot up.
 pub(in crate::commands::mcp) fn summary(shelf: &Shelf, options: &SummaryOptions) -> Result<Answer, Failure> {
     let name = &options.snapshot;
     let opened = shelf.snapshot(name)?;
@@ -86,7 +85,6 @@ pub(in crate::commands::mcp) fn summary(shelf: &Shelf, options: &SummaryOptions)
         .then(question("peak", &json!({ "snapshot": name, "by": "category" }), "weights, activations, gradients, …")))
 }
 
-/// Explains files.
 pub(in crate::commands::mcp) fn findings(shelf: &Shelf, options: &FindingsOptions) -> Result<Answer, Failure> {
     let files = &options.files;
     let paths = files.iter().map(|name| shelf.path(name)).collect::<Result<Vec<_>, _>>()?;

@@ -12,7 +12,6 @@ use crate::commands::mcp::shelf::Shelf;
 use crate::commands::mcp::words::Words;
 use crate::commands::replay::page;
 
-/// Replays a snapshot.
 pub(in crate::commands::mcp) fn replay(shelf: &Shelf, options: &ReplayOptions) -> Result<Answer, Failure> {
     let ReplayOptions { snapshot, capacity, .. } = options;
     let args: ReplayArgs = Words::of(options, &["snapshot"]).last([snapshot]).read()?;
