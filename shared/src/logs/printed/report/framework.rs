@@ -2,7 +2,7 @@
 
 use crate::analysis::{Confidence, FindingCode, title_of_parts};
 use crate::base::{Severity, format};
-use crate::logs::printed::{Framework, FrameworkOom, OomCause, Repeated};
+use crate::logs::printed::{Framework, FrameworkOom, Repeated};
 use crate::report::{Finding, LogOwner, LogOwners, NO_DEVICE};
 
 /// A program that needs less than 1 GiB fills no GPU by itself.
