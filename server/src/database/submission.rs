@@ -4,7 +4,7 @@ use shared::api::JobState;
 
 use super::events::{append, event};
 use super::pool::{Database, change, on};
-use super::room::{LIMITS, Limits, USED, fits};
+use super::snapshots::{LIMITS, Limits, USED, fits};
 use super::{NewJob, Result, now_ms};
 
 #[derive(Debug, Clone, PartialEq, Eq)]

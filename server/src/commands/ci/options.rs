@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::limit::MostGrowth;
+use super::report::MostGrowth;
 use crate::commands::own::OwnOption;
 use crate::units;
 

@@ -6,7 +6,7 @@ use shared::analysis::GroupBy;
 use shared::api::OfFile;
 use shared::report::LiveGroups;
 
-use super::question::question;
+use super::question;
 use crate::Failure;
 use crate::commands::diff::{Table, compare};
 use crate::commands::mcp::answer::Answer;

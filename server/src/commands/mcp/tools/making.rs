@@ -7,7 +7,7 @@ use shared::api::{FitReport, FixReport, RunReport, RunStatus, RunsReport};
 use shared::base::format::{bytes, counted};
 use shared::recordings::{self, fix};
 
-use super::question::question;
+use super::question;
 use crate::Failure;
 use crate::commands::fit::has_placeholder;
 use crate::commands::mcp::answer::Answer;
