@@ -10,8 +10,7 @@ use std::process::{Child, Command, Stdio};
 use tempfile::TempDir;
 
 use crate::built::{built_page, snapscope};
-use crate::form::Form;
-use crate::http::{self, Reply};
+use crate::http::{self, Form, Reply};
 
 /// Options of a server process; by default it belongs to the test alone and records nothing.
 #[derive(Debug, Clone, Default)]

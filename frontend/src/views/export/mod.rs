@@ -4,7 +4,7 @@ pub mod model;
 pub mod picture;
 
 use self::model::{file_name, moment_text, table_label};
-use super::share::remaining::RemainingTexts;
+use super::share::form::RemainingTexts;
 use crate::ask::{CopyOptions, ExportForm, ExportOrder, GetCopyPreview};
 use crate::components::buttons::{ExportButton, Making};
 use crate::components::dialog::Dialog;

@@ -5,8 +5,7 @@ use std::fs;
 
 use serde_json::Value;
 use tempfile::TempDir;
-use testkit::form::Form;
-use testkit::http::{Reply, send, send_body};
+use testkit::http::{Form, Reply, send, send_body};
 use testkit::server::root;
 use testkit::serving::{Launch, ServeProcess};
 

@@ -3,9 +3,9 @@
 use std::path::Path;
 use std::process::Command;
 
-use super::budget::{Budget, Unit};
 use super::figures::{bytes, seconds};
 use super::native::{Programs, decode};
+use super::report::{Budget, Unit};
 use super::{Table, median};
 use testkit::process;
 use testkit::server::root;
