@@ -2,7 +2,6 @@
 //!
 //! Access rights are checked after routing, because a path has many spellings and only the router knows them all.
 
-use std::net::IpAddr;
 use std::rc::Rc;
 
 use actix_web::body::MessageBody;
@@ -12,6 +11,7 @@ use actix_web::middleware::Next;
 use actix_web::web::Data;
 use actix_web::{Error, HttpMessage as _, ResponseError as _};
 
+use crate::serve::access_right::{Access, Client};
 use crate::serve::login;
 use crate::serve::site::Site;
 use crate::serve::state::State;
@@ -60,28 +60,3 @@ pub(crate) async fn admit(
         Err(refusal) => Ok(request.into_response(refusal.error_response()).map_into_right_body()),
     }
 }
-
-/// Access right of a route, which also decides how requests are counted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Access {
-    /// Anybody, without a rate limit; for health checks.
-    Health,
-    /// Anybody; for content that is not private to this server, and for links, whose own token grants access.
-    Open,
-    /// Anybody, or holders of the server's token in private mode.
-    Read,
-    /// Like `Read`, for pages; a browser without the token gets the login form.
-    Page,
-    /// Holders of the token for metrics.
-    Metrics,
-    /// Holders of the server's token.
-    Change,
-    /// Like `Change`, and counted as a submission of a job or a link.
-    Submit,
-    /// Holders of the deletion token of one link, which the handler checks.
-    OwnToken,
-}
-
-/// The client of a request, for handlers that count clients.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Client(pub(crate) IpAddr);

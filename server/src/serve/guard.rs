@@ -21,8 +21,8 @@ use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 use ipnet::IpNet;
 use shared::api::ErrorCode;
 
-use super::access::{Access, Client};
 use crate::config::ServeConfig;
+use crate::serve::access_right::{Access, Client};
 use crate::serve::error::ApiError;
 use crate::serve::session::{Key, bearer};
 

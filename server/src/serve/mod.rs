@@ -12,6 +12,7 @@
 //! of a metric comes from outside.
 
 mod access;
+mod access_right;
 mod api;
 mod asset;
 mod asset_file;

@@ -4,7 +4,7 @@ use actix_web::http::Method;
 use actix_web::{Route, guard};
 use shared::api::ErrorCode;
 
-use super::access::Access;
+use crate::serve::access_right::Access;
 
 /// One method of a path.
 pub(crate) struct Row {

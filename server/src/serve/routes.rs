@@ -11,8 +11,8 @@ use actix_web::middleware::from_fn;
 use actix_web::web::{self, Data, ServiceConfig};
 use shared::api::ErrorCode;
 
-use super::access::Access;
 use crate::serve::access;
+use crate::serve::access_right::Access;
 use crate::serve::api::{catalog, gallery, job_events, jobs, shares};
 use crate::serve::error;
 use crate::serve::openapi::ApiDocument;

@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 use actix_web::{HttpMessage as _, HttpRequest};
 use shared::api::GalleryRow;
 
-use super::access::Client;
 use crate::config::ServeConfig;
 use crate::database::{Database, Result};
 use crate::jobs::worker::Context;
+use crate::serve::access_right::Client;
 use crate::serve::feeds::Feeds;
 use crate::serve::guard::Guard;
 use crate::serve::kept::Kept;

@@ -1,10 +1,12 @@
 //! Answers questions about tables of allocations and groups, which are sorted once and sent by the page.
 
+pub(super) mod cache;
 mod columns;
 mod open;
 mod order;
 mod sheet;
 
+use self::cache::{Key, Rows, Table};
 use self::order::Order;
 pub(super) use self::sheet::{Whole, pool, stream};
 use super::hit::found_hit;
@@ -22,7 +24,6 @@ use shared::analysis::{
 use shared::base::StackLabel;
 use shared::report::frames;
 use shared::trace::Trace;
-use std::cell::RefCell;
 
 /// Returns rows of a table.
 ///
@@ -253,45 +254,3 @@ pub(super) fn shown_moment(ready: Ready<'_>, scope: &Scope, id: AllocationId) ->
 
 #[cfg(test)]
 mod tests;
-
-/// Most recent table of a device, because scrolling asks for many pages of the same table.
-pub(crate) type TableCache = RefCell<Option<Table>>;
-
-/// Table with the order of its rows.
-#[derive(Debug)]
-pub(crate) struct Table {
-    selection: SelectionData,
-    by: Option<GroupBy>,
-    sort: Sort,
-    /// Selection, in the order of births.
-    ids: Vec<AllocationId>,
-    bytes: u64,
-    all_count: u64,
-    /// Bytes of the largest row.
-    most_bytes: u64,
-    rows: Rows,
-    open: Vec<OpenGroup>,
-}
-
-/// Open group with its allocations, the largest first.
-#[derive(Debug)]
-struct OpenGroup {
-    key: GroupKeyData,
-    ids: Vec<AllocationId>,
-}
-
-#[derive(Debug)]
-enum Rows {
-    Allocations(Order, Key),
-    Groups(Groups),
-}
-
-/// Number per allocation that sorts like a column.
-#[derive(Debug)]
-struct Key {
-    column: Column,
-    /// Settings by which requests were rounded.
-    rounding: Settings,
-    /// Rank of each stack's title among all titles, by the stack's index; empty for other columns.
-    title_ranks: Vec<u32>,
-}

@@ -1,6 +1,6 @@
 //! Holds a device with everything that was computed for it, and what the engine keeps between questions.
 
-use super::allocations::TableCache;
+use super::allocations::cache::TableCache;
 use frontend::ask::{AreaBy, FlameSource, FlameTree, Kind, NameMark};
 use shared::analysis::{
     Areas, Axis, BatchScale, CallTree, Calls, Category, GroupKey, Members, RankFigures, SegmentHistory, Span, Studied,

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::report::MostGrowth;
+use super::limit::MostGrowth;
 use crate::commands::own::OwnOption;
 use crate::units;
 

@@ -9,9 +9,9 @@ use futures_util::stream::{self, Stream};
 use shared::api::{ErrorCode, JobState};
 use tokio::time::timeout;
 
-use super::super::access::Client;
 use super::jobs::find;
 use crate::database::Event;
+use crate::serve::access_right::Client;
 use crate::serve::error::ApiError;
 use crate::serve::feeds::Reader;
 use crate::serve::seats::Seat;

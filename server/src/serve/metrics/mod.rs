@@ -4,8 +4,11 @@
 //! all workers.
 
 mod http;
+mod kept;
 mod now;
 mod process;
+
+pub(crate) use kept::Metrics;
 
 use actix_web::HttpResponse;
 use actix_web::http::header::{CACHE_CONTROL, CONTENT_TYPE};
@@ -13,10 +16,8 @@ use actix_web::web::Data;
 use prometheus_client::encoding::text::{encode_eof, encode_registry};
 use prometheus_client::registry::Registry;
 
-use crate::jobs::worker::Context;
 use crate::serve::state::State;
-use crate::store::Store;
-use http::HttpMetrics;
+use kept::PREFIX;
 
 /// Content type of OpenMetrics.
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -40,25 +41,4 @@ pub(crate) async fn metrics(state: Data<State>) -> HttpResponse {
     }
     encode_eof(&mut text).expect("a text takes any");
     HttpResponse::Ok().insert_header((CONTENT_TYPE, OPEN_METRICS)).insert_header((CACHE_CONTROL, "no-store")).body(text)
-}
-
-/// Prefix of the names of this server's own metrics.
-const PREFIX: &str = "snapscope";
-
-/// Metrics that are updated while the process runs.
-#[derive(Debug)]
-pub(crate) struct Metrics {
-    pub(crate) http: HttpMetrics,
-    registry: Registry,
-}
-
-impl Metrics {
-    /// Makes the metrics of requests and adds those of the store and the worker.
-    pub(crate) fn new(store: &Store, worker: &Context) -> Self {
-        let mut registry = Registry::with_prefix(PREFIX);
-        let http = HttpMetrics::new(&mut registry);
-        store.metrics().register(&mut registry);
-        worker.metrics().register(&mut registry);
-        Self { http, registry }
-    }
 }

@@ -4,25 +4,22 @@
 //! 304 before anything is drawn. Drawing takes some ten milliseconds of processor time; therefore the latest pictures
 //! are cached and only one is drawn at a time.
 
+mod cache;
 mod picture;
 
+pub(crate) use cache::Previews;
 pub(crate) use picture::SIZE;
 
 use actix_web::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, HeaderName};
-use actix_web::web::{self, Bytes, Data, Path};
+use actix_web::web::{Data, Path};
 use actix_web::{HttpRequest, HttpResponse};
 use sha2::{Digest as _, Sha256};
-use shared::api::ErrorCode;
-use tokio::sync::Semaphore;
 
 use super::api::shares::find;
 use super::asset::is_current;
 use super::error::ApiError;
-use super::kept::Kept;
 use super::state::State;
-use crate::database::ShareRow;
 use crate::hex::hex;
-use crate::shares::digest_of;
 
 /// Part of the tag; changing it invalidates all pictures.
 const VERSION: &str = "2";
@@ -54,36 +51,4 @@ pub(crate) async fn preview(
         return Ok(response.finish());
     }
     Ok(response.insert_header((CONTENT_TYPE, "image/png")).body(state.previews.picture(&tag, share).await?))
-}
-
-/// Draws pictures and caches the latest.
-#[derive(Debug)]
-pub(crate) struct Previews {
-    turn: Semaphore,
-    kept: Kept,
-}
-
-impl Default for Previews {
-    fn default() -> Self {
-        Self { turn: Semaphore::new(1), kept: Kept::default() }
-    }
-}
-
-impl Previews {
-    /// Returns the picture of a link from the cache, or draws it.
-    async fn picture(&self, tag: &str, share: ShareRow) -> Result<Bytes, ApiError> {
-        let failed = |_| ApiError::new(ErrorCode::Internal, "The picture can't be drawn.");
-        if let Some(picture) = self.kept.get(tag) {
-            return Ok(picture);
-        }
-        let _turn = self.turn.acquire().await.map_err(|_| failed(()))?;
-        // Another request may have drawn the same picture in the meantime.
-        if let Some(picture) = self.kept.get(tag) {
-            return Ok(picture);
-        }
-        let drawn = web::block(move || Bytes::from(picture::draw(&share.title, &digest_of(&share)))).await;
-        let picture = drawn.map_err(|_| failed(()))?;
-        self.kept.keep(tag, picture.clone());
-        Ok(picture)
-    }
 }

@@ -1,6 +1,6 @@
 //! Columns of tables of allocations: the facts that they show, and the numbers by which they sort.
 
-use super::Key;
+use super::cache::Key;
 use crate::engine::ready::Ready;
 use frontend::ask::{Column, RowFacts};
 use shared::allocator::Settings;

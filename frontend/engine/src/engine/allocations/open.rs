@@ -1,6 +1,6 @@
 //! Open groups, whose allocations follow them in the table.
 
-use super::{OpenGroup, Table};
+use super::cache::{OpenGroup, Table};
 use crate::engine::ready::Ready;
 use crate::engine::selection::{Selected, group_key_data};
 use frontend::ask::{

@@ -1,7 +1,7 @@
 //! Writes all rows of a table of allocations, in their order, to a file.
 
+use super::cache::{Rows, Table};
 use super::columns;
-use super::{Rows, Table};
 use crate::engine::ready::Ready;
 use crate::engine::sheets::{ALLOCATIONS, GROUPS};
 use frontend::ask::{Column, Columns, TableRequest};
