@@ -1,7 +1,7 @@
 """Prints how large the project is: `size.py [COMMIT]`, by default as it is checked out.
 
-Lines include blank ones and comments. What follows `#[cfg(test)]` in a file counts as tests, and so do the test programs,
-the benches, the fuzz targets and what supports them. Modules are those of `target/dist`, in KiB, compressed by brotli.
+Lines include blank ones and comments. An item below `#[cfg(test)]` counts as tests, and so do the test programs, the
+benches, the fuzz targets and what supports them. Modules are those of `target/dist`, in KiB, compressed by brotli.
 """
 
 import pathlib
@@ -10,6 +10,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+TEST_ITEM = re.compile(r"^( *)#\[cfg\(test\)\]\n(?:\1#\[.*\n)*\1\S.*(?:;|,|[})])\n|^( *)#\[cfg\(test\)\]\n(?:.*\n)*?\2[})\]].*\n", re.M)
 IS_TEST = re.compile(r"(^|/)(tests|benches|fuzz|tests\.rs$)")
 
 
@@ -28,7 +29,7 @@ def main(commit: str | None) -> None:
     rust = [name for name in names if name.endswith(".rs")]
     for name in rust:
         whole = text(name)
-        own = 0 if IS_TEST.search(name) else whole.split("\n#[cfg(test)]\n")[0].count("\n")
+        own = 0 if IS_TEST.search(name) else TEST_ITEM.sub("", whole).count("\n")
         product += own
         tests += whole.count("\n") - own
     rows = [("Rust without tests", product), ("tests", tests), ("Rust files", len(rust))]

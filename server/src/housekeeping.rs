@@ -47,11 +47,9 @@ const AFTER_JUMP: Duration = Duration::from_secs(3600);
 /// Counts of what one round removed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Removed {
-    /// Expired links.
     pub shares: u64,
     /// Jobs past their retention time.
     pub jobs: u64,
-    /// Snapshots without a reference.
     pub snapshots: u64,
     /// Objects without a row, which were moved to the trash.
     pub objects: u64,

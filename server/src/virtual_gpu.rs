@@ -10,7 +10,6 @@ use std::io;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 
-/// The library itself.
 pub(crate) const LIBRARY: &str = "libsnapscope_virtual_gpu.so";
 
 /// Names of the links.

@@ -8,10 +8,8 @@ use std::path::{Path, PathBuf};
 
 #[derive(Clone, Debug)]
 pub struct Sample {
-    /// File name.
     pub name: String,
     pub path: PathBuf,
-    /// Content of the file.
     pub bytes: Vec<u8>,
 }
 

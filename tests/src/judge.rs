@@ -41,7 +41,6 @@ pub struct Said {
     pub name: String,
     /// Kind of workload of each device with memory.
     pub kinds: Vec<&'static str>,
-    /// Codes of all findings.
     pub codes: Vec<FindingCode>,
     /// Severity, title and advice of all findings.
     pub findings: Vec<(Severity, String, String)>,

@@ -7,7 +7,6 @@ pub mod corpus;
 pub mod cpython;
 pub mod documents;
 pub mod equal;
-pub mod form;
 pub mod generator;
 pub mod gpu_check;
 pub mod histories;

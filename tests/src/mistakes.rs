@@ -8,12 +8,10 @@ use std::path::PathBuf;
 /// Folder of the pairs that the page shows.
 const GALLERY: &str = "static/gallery";
 
-/// Returns the folders of scripts.
 pub fn script_folders() -> [PathBuf; 2] {
     ["tests/mistakes", GALLERY].map(|folder| root().join(folder))
 }
 
-/// Returns the folders of recordings.
 pub fn recording_folders() -> [PathBuf; 2] {
     ["tests/data/mistakes", GALLERY].map(|folder| root().join(folder))
 }

@@ -112,7 +112,6 @@ impl Postgres {
         self.keeper = keep(&self.folder);
     }
 
-    /// Returns the server's log.
     pub fn log(&self) -> String {
         fs::read_to_string(self.folder.join("log")).unwrap_or_default()
     }

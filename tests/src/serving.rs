@@ -10,8 +10,7 @@ use std::process::{Child, Command, Stdio};
 use tempfile::TempDir;
 
 use crate::built::{built_page, snapscope};
-use crate::form::Form;
-use crate::http::{self, Reply};
+use crate::http::{self, Form, Reply};
 
 /// Options of a server process; by default it belongs to the test alone and records nothing.
 #[derive(Debug, Clone, Default)]
@@ -22,7 +21,6 @@ pub struct Launch {
     pub program: Option<PathBuf>,
     /// Long options and their values.
     pub settings: Vec<(&'static str, OsString)>,
-    /// Environment variables.
     pub environment: Vec<(String, OsString)>,
     /// Folder of the page; by default the one that `./dev` built.
     pub dist: Option<PathBuf>,
@@ -39,7 +37,6 @@ impl Launch {
         self
     }
 
-    /// Adds environment variables.
     pub fn with_variables<V: Into<OsString>>(mut self, variables: impl IntoIterator<Item = (String, V)>) -> Self {
         self.environment.extend(variables.into_iter().map(|(name, value)| (name, value.into())));
         self
@@ -138,7 +135,6 @@ impl ServeProcess {
         }
     }
 
-    /// Returns the process id.
     pub fn pid(&self) -> u32 {
         self.child.id()
     }
@@ -148,7 +144,6 @@ impl ServeProcess {
         self.child.try_wait().is_ok_and(|status| status.is_some())
     }
 
-    /// Returns the data folder.
     pub fn data(&self) -> &Path {
         &self.data
     }

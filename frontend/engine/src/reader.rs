@@ -30,7 +30,6 @@ pub(super) struct Reader {
     pub(super) total_bytes: u64,
 }
 
-/// Stream of bytes.
 enum Chunks {
     /// Stream that fills a buffer of the reader, which is passed to it and comes back.
     Filling(ReadableStreamByobReader, ArrayBuffer),

@@ -46,7 +46,6 @@ const HUGE_BYTES: f64 = 2e9;
 enum Wanted {
     /// Open all of it.
     All,
-    /// Survey what it contains.
     Survey,
     /// Open a part of it.
     Part(PartOrder),

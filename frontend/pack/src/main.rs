@@ -11,7 +11,6 @@
 
 mod files;
 mod icons;
-mod offline;
 mod site;
 
 use crate::files::Effort;

@@ -56,7 +56,6 @@ pub struct TableRequest {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SortBy<C> {
     pub column: C,
-    /// True for ascending order.
     pub is_rising: bool,
 }
 
@@ -160,9 +159,7 @@ pub struct AllocationRow {
 pub struct GroupRow {
     /// Common key of its allocations.
     pub key: GroupKeyData,
-    /// Sum of the sizes.
     pub bytes: u64,
-    /// Number of allocations.
     pub count: u64,
     pub title: String,
     /// Text that distinguishes the group from others with the same title, or empty.
@@ -201,7 +198,6 @@ pub struct WalkRequest {
 /// Destination of a walk through a selection; it wraps around at both ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Walk {
-    /// First allocation.
     #[default]
     First,
     /// First allocation after this one.
@@ -229,7 +225,6 @@ pub enum Column {
     /// Size, or sum of the sizes.
     #[default]
     Bytes,
-    /// Number of allocations.
     Count,
     /// Event of the `alloc`.
     Born,

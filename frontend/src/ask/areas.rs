@@ -11,7 +11,6 @@ pub struct GetAreas {
     pub device: u32,
     pub by: AreaBy,
     pub moment: u32,
-    /// Selected kind.
     pub selected: Option<Kind>,
 }
 

@@ -13,7 +13,6 @@ use shared::report::{EventLine, EventReport, Frame};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GetAround {
     pub device: u32,
-    /// Position of the allocation.
     pub allocation: u32,
     /// Moment at which the bytes of its kind are summed.
     pub moment: u32,
@@ -76,7 +75,6 @@ pub struct Around {
 /// Event beside an allocation's birth or death.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct NearEvent {
-    /// Index of the event.
     pub event: u32,
     /// True if it allocates, false if it frees.
     pub is_alloc: bool,
@@ -94,7 +92,6 @@ pub struct NearEvent {
 pub struct GetBandNames {
     pub device: u32,
     pub moment: u32,
-    /// Maximum number of stacks.
     pub limit: u32,
 }
 
@@ -110,7 +107,6 @@ pub struct BandName {
     /// Callers of the function in the label.
     pub callers: String,
     pub bytes: u64,
-    /// Mark of the stack.
     pub stack: NameMark,
 }
 
@@ -123,7 +119,6 @@ pub struct GetEvents {
     pub device: u32,
     /// Index of the first event.
     pub first: u32,
-    /// Maximum number of events.
     pub count: u32,
 }
 

@@ -87,9 +87,7 @@ pub struct StepData {
 /// Live bytes along a part of a trace.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CurveData {
-    /// First moment.
     pub start: u32,
-    /// Last moment.
     pub end: u32,
     /// Exact maximum of each of `bytes.len()` equal parts of the range.
     pub bytes: Vec<u64>,

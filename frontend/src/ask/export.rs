@@ -28,7 +28,6 @@ pub enum ExportForm {
 }
 
 impl ExportForm {
-    /// Returns the media type of the export.
     pub fn media_type(self) -> &'static str {
         match self {
             Self::Picture => "image/svg+xml",
@@ -40,11 +39,9 @@ impl ExportForm {
     }
 }
 
-/// Order for an export.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ExportOrder {
     pub form: ExportForm,
-    /// Name of the file.
     pub file: String,
     /// Position of the device for a picture, a table or a profile.
     pub device: u32,
@@ -64,13 +61,11 @@ pub struct ExportOrder {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SheetOrder {
     pub device: u32,
-    /// Name of the file.
     pub file: String,
     pub format: TableFormat,
     pub of: SheetOf,
 }
 
-/// Tables of the page.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum SheetOf {
     /// Allocations or groups of them; the page of rows in the request is ignored.
@@ -79,7 +74,6 @@ pub enum SheetOf {
     Sites {
         /// Selection of allocations.
         source: FlameSource,
-        /// Order of the rows.
         order: SiteOrder,
         /// Search text, or empty.
         search: String,
@@ -91,11 +85,8 @@ pub enum SheetOf {
         /// Side of this device.
         side: CompareSide,
         other: Box<Profile>,
-        /// Grouping of the rows.
         by: DiffBy,
-        /// Order of the rows.
         sort: Sort,
-        /// Search text, or empty.
         filter: String,
     },
     /// Findings on all GPUs.
@@ -115,7 +106,6 @@ pub struct CopyOptions {
     pub dropped_packages: Vec<String>,
     /// Omit the users' texts on events.
     pub drop_metadata: bool,
-    /// Omit the annotated spans.
     pub drop_annotations: bool,
 }
 

@@ -63,7 +63,6 @@ pub struct GetSites {
 pub struct GetLargest {
     pub device: u32,
     pub tree: FlameTree,
-    /// Number of the node.
     pub node: u32,
 }
 
@@ -81,7 +80,6 @@ impl GetBoxes {
 pub struct FlameTally {
     /// Sum of their weights, in the unit of the selection.
     pub weight: u64,
-    /// Number of allocations.
     pub count: u64,
 }
 
@@ -118,7 +116,6 @@ pub struct FlameBoxData {
     pub node: u32,
     /// Position of the parent box; the root is its own parent.
     pub parent: u32,
-    /// Distance from the root.
     pub depth: u32,
     pub kind: FlameBoxKind,
     /// Sum of the weights to the left of it.
@@ -133,7 +130,6 @@ pub struct FlameBoxData {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FlameBoxes {
     pub boxes: Vec<FlameBoxData>,
-    /// Sites of the boxes.
     pub sites: Vec<SiteText>,
     /// Number of rows of the whole tree.
     pub depth: u32,

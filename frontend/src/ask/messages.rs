@@ -23,7 +23,6 @@ pub enum Order {
     Keep {
         /// Folder of the tab.
         session: String,
-        /// Name of the copy.
         key: String,
     },
     /// Answer the question with this number.
@@ -78,7 +77,6 @@ pub enum Report {
         message: String,
         /// Byte offset in the file or in its decompressed content, if known.
         offset: Option<u64>,
-        /// Remedy in one sentence.
         hint: String,
     },
     /// The worker ended without a message of its own; this is the browser's description.

@@ -16,7 +16,6 @@ pub struct PreviewData {
 pub struct PreviewDevice {
     /// CUDA index; while the file is being read, the position among the devices with events.
     pub index: i64,
-    /// Number of events.
     pub events: u64,
     /// Number of moments per bucket.
     pub bucket_moments: u64,
@@ -33,7 +32,6 @@ pub struct PreviewDevice {
 pub struct PartOrder {
     /// CUDA index.
     pub device: i64,
-    /// First event.
     pub start: u64,
     /// Index after the last event.
     pub end: u64,

@@ -39,7 +39,6 @@ pub struct SegmentsData {
     pub reserved: Reserved,
     /// Segments by address.
     pub segments: Vec<SegmentRow>,
-    /// Blocks of all segments, segment by segment.
     pub blocks: Vec<BlockRow>,
     /// Looks of blocks that are not free.
     pub looks: Vec<Look>,

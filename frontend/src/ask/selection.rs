@@ -28,7 +28,6 @@ pub enum ScopeData {
         axis: Axis,
         /// Left end; a part beyond the trace is cut off.
         x0: f64,
-        /// Right end.
         x1: f64,
         part: Part,
     },
@@ -47,7 +46,6 @@ pub struct FilterData {
     pub text: String,
     /// True if the text is a regular expression.
     pub is_expression: bool,
-    /// Minimum size.
     pub min_bytes: u64,
     /// Minimum lifetime in events.
     pub min_lifetime: u32,
@@ -90,7 +88,6 @@ pub struct SelectionFacts {
 pub struct NameMark(u64);
 
 impl NameMark {
-    /// Returns the mark of words.
     pub fn of<'a>(words: impl IntoIterator<Item = &'a str>) -> Self {
         let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
         // This byte occurs in no UTF-8 text, so that it separates the words.

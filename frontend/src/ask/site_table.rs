@@ -13,7 +13,6 @@ use std::ops::Range;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SiteColumn {
-    /// Name of the function.
     Name,
     /// Weight of all allocations whose stacks contain the site.
     #[default]
@@ -40,7 +39,6 @@ impl SortColumn for SiteColumn {
 pub struct SiteLine {
     pub key: SiteKey,
     pub mark: NameMark,
-    /// Name of the function.
     pub name: String,
     /// File and line; may be empty.
     pub place: String,
@@ -92,7 +90,6 @@ pub fn mark(site: &SiteText) -> NameMark {
     NameMark::of([site.name.as_str(), file, &site.line.to_string()])
 }
 
-/// Returns the site with a given mark.
 pub fn marked(sites: &FlameSites, of: NameMark) -> Option<SiteKey> {
     sites.rows.iter().find(|row| mark(&row.site) == of).map(|row| row.site.key)
 }

@@ -7,9 +7,7 @@ use shared::report::Frame;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StackLine {
-    /// A frame.
     Frame {
-        /// Position in the stack.
         position: usize,
         /// True if the frame belongs to the runtime.
         is_runtime: bool,

@@ -55,7 +55,6 @@ impl FileSummary {
 pub struct DeviceOutline {
     /// CUDA index, -1 for pinned host memory.
     pub index: i64,
-    /// Number of events.
     pub events: u64,
     /// Number of segments at the end.
     pub segments: u64,
@@ -97,7 +96,6 @@ pub struct Notice {
     pub code: String,
     /// `info`, `warning` or `error`.
     pub severity: String,
-    /// Number of occurrences.
     pub count: u64,
     /// CUDA index of the device that it concerns, `None` for the whole file.
     pub device: Option<i64>,
@@ -108,7 +106,6 @@ pub struct Notice {
 /// Setting of the allocator as text.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SettingText {
-    /// Name in the file.
     pub name: String,
     /// Value as Python prints it.
     pub value: String,

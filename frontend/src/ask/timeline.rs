@@ -17,9 +17,7 @@ pub struct View {
     pub request: PictureRequest,
     /// Device pixels per CSS pixel.
     pub pixel_ratio: f64,
-    /// Property that colours distinguish.
     pub color: ColorBy,
-    /// Colours of the page.
     pub scheme: Scheme,
     /// What is set apart from the rest.
     pub marking: Marking,
@@ -64,11 +62,8 @@ pub struct GetHit {
     pub device: u32,
     /// Areas of the picture; without them it shows allocations.
     pub areas: Option<AreaBy>,
-    /// Unit of `x`.
     pub axis: Axis,
-    /// Position on the axis.
     pub x: f64,
-    /// Height in bytes.
     pub bytes: f64,
     /// Units of the axis per device pixel of the picture.
     pub units_per_px: f64,
@@ -87,7 +82,6 @@ impl GetHit {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GetPlace {
     pub device: u32,
-    /// Unit of the answer.
     pub axis: Axis,
     pub moment: u32,
 }
@@ -96,12 +90,10 @@ pub struct GetPlace {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GetMoments {
     pub device: u32,
-    /// Unit of the positions.
     pub axis: Axis,
     pub moments: Vec<u32>,
 }
 
-/// Facts of a moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct MomentFacts {
     pub moment: u32,
@@ -134,7 +126,6 @@ pub struct GetDetails {
 pub struct GetStacks {
     pub device: u32,
     pub moment: u32,
-    /// Maximum number of rows.
     pub limit: u32,
 }
 
@@ -154,7 +145,6 @@ pub struct GetFindings {
 /// Moment and allocation under a point of the timeline.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Hit {
-    /// Moment of the point.
     pub moment: u32,
     /// Time of that moment in microseconds since the first event, if the trace has times.
     pub time_us: Option<u64>,
@@ -171,7 +161,6 @@ pub struct Hit {
 /// Allocation under a point, with the properties that a tooltip shows.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct HitAllocation {
-    /// Position of the allocation.
     pub allocation: u32,
     /// Requested size.
     pub size_bytes: u64,
@@ -202,7 +191,6 @@ impl HitAllocation {
 /// All properties of one allocation.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Details {
-    /// Position of the allocation.
     pub allocation: u32,
     /// Requested size.
     pub size_bytes: u64,
@@ -304,7 +292,6 @@ pub struct Mark {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GetStrip {
     pub device: u32,
-    /// Number of columns.
     pub columns: u32,
 }
 

@@ -72,9 +72,7 @@ pub struct ReplayData {
     pub replayed: RunFigures,
     /// Recording and replay over the events.
     pub columns: Vec<WhatIfColumn>,
-    /// Number of events.
     pub events: u64,
-    /// First request that failed.
     pub first_oom: Option<ReplayOom>,
     /// Number of blocks from before the trace whose size or position is a guess.
     pub guessed_blocks: u64,

@@ -62,7 +62,6 @@ pub struct ExportButtonProps {
     pub title: AttrValue,
     /// Name of the saved file.
     pub name: AttrValue,
-    /// Makes the file.
     pub make: Callback<(), Making>,
 }
 

@@ -33,7 +33,6 @@ pub enum IconName {
     Fit,
     /// A padlock.
     Private,
-    /// A pin.
     Pin,
     /// An arrow into a tray.
     Drop,
@@ -63,7 +62,6 @@ pub enum IconName {
     Edit,
     /// A bin with a lid.
     Delete,
-    /// A flame.
     Flame,
     /// Rows and columns.
     Table,

@@ -32,7 +32,6 @@ pub struct SiteHeaderProps {
     pub last_actions: Html,
 }
 
-/// Shows the bar.
 #[component]
 pub fn SiteHeader(props: &SiteHeaderProps) -> Html {
     let link = |place: Place, path: &str, name: &str| {

@@ -21,7 +21,6 @@ pub const OPEN_DOCK_SELECTOR: &str = "[data-dock-views][data-open]";
 pub struct FileHandle {
     pub id: FileId,
     pub name: AttrValue,
-    /// Worker of the file.
     pub client: WorkerClient,
     pub scheme: Scheme,
     files: FilesHandle,
@@ -94,7 +93,6 @@ impl FileHandle {
         self.files.choose_part(self.id);
     }
 
-    /// Opens all of the file.
     pub fn open_all(&self) {
         self.files.open_part(self.id, None);
     }
@@ -118,11 +116,9 @@ impl FileHandle {
 #[derive(Clone, PartialEq)]
 pub struct ShownFile {
     pub ready: ReadyFile,
-    /// Figures of the shown device.
     pub device: Rc<DeviceFigures>,
     /// All open files, including this one.
     pub peers: Vec<Peer>,
-    /// All open logs.
     pub logs: Vec<OpenLog>,
     /// True if ranks are compared instead of moments.
     pub are_ranks: bool,
@@ -196,7 +192,6 @@ pub struct Commands {
 }
 
 impl Commands {
-    /// Returns the last command.
     pub fn last(&self) -> Option<Issued> {
         *self.last
     }

@@ -52,7 +52,6 @@ struct Workers {
     is_addressed: Cell<bool>,
 }
 
-/// Open log.
 #[derive(Clone, PartialEq)]
 pub struct OpenLog {
     pub id: FileId,
@@ -65,7 +64,6 @@ pub struct OpenLog {
 pub struct Peer {
     pub id: FileId,
     pub name: Rc<str>,
-    /// Worker of the file.
     pub client: WorkerClient,
     pub file: ReadyFile,
 }
@@ -135,7 +133,6 @@ impl FilesHandle {
         self.model.dispatch(FileAction::GoTo(Box::new(start)));
     }
 
-    /// Returns the worker of a file.
     pub fn client(&self, id: FileId) -> Option<WorkerClient> {
         self.workers.clients.borrow().get(&id).cloned()
     }
@@ -151,7 +148,6 @@ impl FilesHandle {
         self.files().all.iter().filter_map(peer).collect()
     }
 
-    /// Returns all open logs.
     pub fn logs(&self) -> Vec<OpenLog> {
         let log = |open: &OpenFile| match &open.status {
             FileStatus::Log(file) => Some(OpenLog { id: open.id, name: open.name.clone(), file: file.clone() }),
@@ -354,7 +350,6 @@ impl FilesHandle {
     }
 }
 
-/// Returns the open files.
 #[hook]
 pub fn use_files() -> FilesHandle {
     let model = use_reducer_eq(Model::default);

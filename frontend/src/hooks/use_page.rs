@@ -48,12 +48,10 @@ pub struct SchemeHandle {
 }
 
 impl SchemeHandle {
-    /// Returns the user's choice.
     pub fn choice(&self) -> SchemeChoice {
         *self.choice
     }
 
-    /// Returns the effective scheme.
     pub fn scheme(&self) -> Scheme {
         self.choice.resolve(*self.system)
     }

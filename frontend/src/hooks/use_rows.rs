@@ -38,7 +38,6 @@ pub fn use_room(pane: &NodeRef) -> f64 {
 /// A list of any length in an element that scrolls.
 #[derive(Clone)]
 pub struct LongList {
-    /// The element that scrolls.
     pub pane: NodeRef,
     /// The element below the rows, whose height makes the scroll bar fit the list.
     pub spacer: NodeRef,

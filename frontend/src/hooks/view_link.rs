@@ -186,7 +186,6 @@ impl ViewLink {
     }
 }
 
-/// Parses the page's address.
 pub(super) fn address() -> Address {
     Address::of(&page_path(), search_params, has_files())
 }

@@ -28,7 +28,6 @@ pub(super) struct ViewerProps {
     pub(super) ready: ReadyFile,
     /// All open files, including this one.
     pub(super) peers: Vec<Peer>,
-    /// All open logs.
     pub(super) logs: Vec<OpenLog>,
     /// True if ranks are compared rather than moments.
     pub(super) are_ranks: bool,

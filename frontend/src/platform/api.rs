@@ -49,17 +49,14 @@ impl ApiRequest {
         Self::new("GET", path.into())
     }
 
-    /// Creates a POST request.
     pub fn post(path: impl Into<String>) -> Self {
         Self::new("POST", path.into())
     }
 
-    /// Creates a PATCH request.
     pub fn patch(path: impl Into<String>) -> Self {
         Self::new("PATCH", path.into())
     }
 
-    /// Creates a DELETE request.
     pub fn delete(path: impl Into<String>) -> Self {
         Self::new("DELETE", path.into())
     }

@@ -74,7 +74,6 @@ pub fn show_modal(dialog: &HtmlElement) -> Result<(), JsValue> {
     if dialog.open() { Ok(()) } else { dialog.show_modal() }
 }
 
-/// Language of the page.
 const LANGUAGE: &str = "en-GB";
 
 /// Returns the milliseconds since 1970.

@@ -143,7 +143,6 @@ async fn file_of_entry(entry: &FileSystemFileEntry) -> Option<File> {
     awaited(Promise::new(&mut |resolve, reject| entry.file_with_callback_and_callback(&resolve, &reject))).await.ok()
 }
 
-/// Returns the files of a list.
 pub(super) fn list(files: Option<FileList>) -> Vec<File> {
     let Some(files) = files else { return Vec::new() };
     (0..files.length()).filter_map(|position| files.get(position)).collect()

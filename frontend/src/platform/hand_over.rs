@@ -36,7 +36,6 @@ impl HandOver {
         }
     }
 
-    /// Removes the files.
     pub fn clear(&self) {
         self.files.set_length(0);
     }
@@ -52,7 +51,6 @@ impl HandOver {
     }
 }
 
-/// Returns the files in an array.
 pub fn files_in(array: &Array) -> Vec<File> {
     array.iter().filter_map(|file| file.dyn_into().ok()).collect()
 }

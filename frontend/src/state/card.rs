@@ -8,7 +8,6 @@ use shared::analysis::CONTEXT_BYTES;
 /// What-if replays run on it, findings tell when it is full, and the timeline shows it as a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ThisCard {
-    /// Memory of the card.
     pub capacity_bytes: u64,
     /// Part of that memory that is taken outside of PyTorch's allocator in a replay.
     pub elsewhere_bytes: u64,

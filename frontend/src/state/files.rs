@@ -202,7 +202,6 @@ impl PartialEq for LogFile {
 /// Progress of reading a file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Loading {
-    /// Bytes decoded.
     pub seen_bytes: u64,
     /// Size of the file in bytes; 0 while it is unknown.
     pub total_bytes: u64,
@@ -223,11 +222,9 @@ pub struct Loading {
 pub struct Failure {
     /// Error code of the decoder; empty if the error is not in the file.
     pub code: String,
-    /// Description of the error.
     pub message: String,
     /// Byte offset of the error, if known.
     pub offset: Option<u64>,
-    /// Advice for the user.
     pub hint: String,
     /// Remedy that the page offers.
     pub remedy: Remedy,
@@ -286,7 +283,6 @@ impl Failure {
 }
 
 impl Files {
-    /// Returns the files after an action.
     pub fn after(&self, action: FileAction) -> Self {
         let mut files = self.clone();
         files.is_unattended &= !action.is_of_person();

@@ -34,7 +34,6 @@ pub struct Moved {
 /// Change of the browser's history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Entry {
-    /// No change.
     Same,
     /// The current entry is updated.
     Changed,

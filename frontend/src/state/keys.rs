@@ -28,9 +28,7 @@ pub enum KeyAction {
     SelectKind,
     /// Focuses the search for allocations.
     Search,
-    /// Chooses the axis.
     Axis(Axis),
-    /// Goes to another device.
     StepDevice(i32),
     /// Shows a file by its position, from 0.
     ShowFile(usize),
@@ -38,7 +36,6 @@ pub enum KeyAction {
     Dock(DockTab),
     /// Maximises the view below the timeline, or returns it to its usual height.
     Maximize,
-    /// Moves the timeline.
     Timeline(TimelineCommand),
 }
 

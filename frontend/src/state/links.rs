@@ -16,7 +16,6 @@ const VERSION: u32 = 1;
 pub struct Link {
     /// Token in the link's address.
     pub token: String,
-    /// Token that deletes the link.
     pub delete_token: String,
     pub title: String,
     /// Time of creation, in milliseconds since 1970.

@@ -31,7 +31,6 @@ pub struct Bookmark {
     pub note: String,
 }
 
-/// Measurement between two moments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Measure {
     /// CUDA index of the device.
@@ -48,11 +47,9 @@ pub enum PointAction {
     Bookmark(u32),
     /// Changes the note of a bookmark.
     Note(u32, String),
-    /// Removes a bookmark.
     Remove(u32),
     /// Sets the first end of a measurement, or the second if only the first is set.
     Measure(u32),
-    /// Ends the measurement.
     EndMeasure,
 }
 

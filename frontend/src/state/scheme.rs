@@ -5,10 +5,8 @@ pub use shared::draw::scheme::Scheme;
 /// The user's choice of colour scheme.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SchemeChoice {
-    /// Follows the system.
     #[default]
     System,
-    /// Always uses this scheme.
     Always(Scheme),
 }
 

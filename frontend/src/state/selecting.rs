@@ -6,7 +6,6 @@ use shared::analysis::Category;
 /// Time at which the selected allocations are alive.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum When {
-    /// The peak.
     #[default]
     Peak,
     /// The moment of the pinned allocation; the peak if nothing is pinned.
@@ -47,7 +46,6 @@ pub struct Selecting {
 /// Current meaning of the words "peak", "pin" and "view".
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Meaning {
-    /// Moment of the peak.
     pub peak: u32,
     /// Moment at which the pinned allocation was clicked.
     pub pin: Option<u32>,

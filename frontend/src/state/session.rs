@@ -87,7 +87,6 @@ pub fn awaited_text(waiting: &[SessionFile]) -> String {
 mod tests {
     use super::*;
 
-    /// Text of version 1.
     const V1: &str = r#"{"version":1,"id":"s","last":2,"shown":"file-2","files":[
         {"key":"file-1","name":"a.pickle","size_bytes":7,"page":"/","view":"v1;device=1","is_kept":true},
         {"key":"file-2","name":"b.pickle","size_bytes":9,"page":"/?sample","view":"","is_kept":false}]}"#;

@@ -102,7 +102,6 @@ pub struct ViewState {
     /// Part in view; `None` for all of it.
     pub range: Option<View>,
     pub pin: Option<PinKey>,
-    /// Selected kind of allocations.
     pub kind: Option<Rc<Kind>>,
     /// Selected tab of the panel.
     pub tab: PanelTab,
@@ -116,7 +115,6 @@ pub struct ViewState {
     pub choices: Rc<Choices>,
     /// Card, if it is known and no replay has its own.
     pub card: Option<ThisCard>,
-    /// Bookmarks and the measurement.
     pub points: Rc<Points>,
 }
 

@@ -12,7 +12,6 @@ use tch::{TchError, Tensor};
 
 use crate::Result;
 
-/// Place as the shim returns it.
 #[repr(C)]
 pub(crate) struct RawPlace {
     module: *mut c_char,

@@ -5,9 +5,6 @@
 //!
 //! Invariant: it chooses no color and no place; both are in the operations.
 
-mod clips;
-mod pixels;
-
 use std::sync::LazyLock;
 
 use ab_glyph::{Font as _, FontRef};
@@ -22,9 +19,6 @@ use shared::draw::color::Color;
 use shared::draw::op::{Align, DASH, Font, HALO, Op, Point, RING};
 use shared::draw::rect::Rect;
 use shared::draw::sketch::Sketch;
-
-use clips::Clips;
-use pixels::{CHANNELS, SAMPLES};
 
 /// Name of the font in plotters.
 const FAMILY: &str = "snapscope";
@@ -67,7 +61,7 @@ pub(crate) fn png(sketch: &Sketch) -> Vec<u8> {
         }
     }
     clips.end_all(&mut samples);
-    pixels::png(&pixels::thinned_out(&samples, drawn.0 as usize), size)
+    encoded(&thinned_out(&samples, drawn.0 as usize), size)
 }
 
 struct Brush<'a> {
@@ -188,6 +182,84 @@ fn rounded(rect: Rect, radius: f64) -> Vec<Point> {
         })
     };
     centers.into_iter().enumerate().flat_map(corner).collect()
+}
+
+/// Samples per pixel of the picture, in each direction.
+const SAMPLES: u32 = 2;
+
+/// Bytes per sample and per pixel.
+const CHANNELS: usize = 3;
+
+/// Averages each square of samples into one pixel.
+fn thinned_out(samples: &[u8], width: usize) -> Vec<u8> {
+    let side = SAMPLES as usize;
+    let rows: Vec<&[u8]> = samples.chunks_exact(width * CHANNELS).collect();
+    let mut out = Vec::with_capacity(samples.len() / (side * side));
+    for rows in rows.chunks_exact(side) {
+        for x in 0..width / side {
+            for channel in 0..CHANNELS {
+                let values = rows.iter().flat_map(|row| (0..side).map(move |dx| (row, dx)));
+                let sum: usize = values.map(|(row, dx)| usize::from(row[(x * side + dx) * CHANNELS + channel])).sum();
+                out.push((sum / (side * side)) as u8);
+            }
+        }
+    }
+    out
+}
+
+fn encoded(pixels: &[u8], (width, height): (u32, u32)) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut encoder = png::Encoder::new(&mut bytes, width, height);
+    encoder.set_color(png::ColorType::Rgb);
+    let mut writer = encoder.write_header().expect("memory takes it");
+    writer.write_image_data(pixels).expect("memory takes it");
+    writer.finish().expect("memory takes it");
+    bytes
+}
+
+/// Clips that have not ended, the latest one last.
+struct Clips {
+    /// Samples per row.
+    width: usize,
+    open: Vec<Clip>,
+}
+
+struct Clip {
+    /// Top left and bottom right corner.
+    corners: [(i32, i32); 2],
+    before: Vec<u8>,
+}
+
+impl Clips {
+    fn new(width: u32) -> Self {
+        Self { width: width as usize, open: Vec::new() }
+    }
+
+    fn begin(&mut self, samples: &[u8], corners: [(i32, i32); 2]) {
+        self.open.push(Clip { corners, before: samples.to_vec() });
+    }
+
+    fn end(&mut self, samples: &mut [u8]) {
+        let Some(Clip { corners: [(left, top), (right, bottom)], mut before }) = self.open.pop() else { return };
+        let end = |at: i32, most: usize| usize::try_from(at).unwrap_or(0).min(most);
+        let columns = end(left, self.width) * CHANNELS..end(right, self.width) * CHANNELS;
+        let row_bytes = self.width.max(1) * CHANNELS;
+        let rows = samples.len() / row_bytes;
+        for row in end(top, rows)..end(bottom, rows) {
+            let (columns, start) = (columns.clone(), row * row_bytes);
+            if columns.start < columns.end {
+                let inside = start + columns.start..start + columns.end;
+                before[inside.clone()].copy_from_slice(&samples[inside]);
+            }
+        }
+        samples.copy_from_slice(&before);
+    }
+
+    fn end_all(&mut self, samples: &mut [u8]) {
+        while !self.open.is_empty() {
+            self.end(samples);
+        }
+    }
 }
 
 #[cfg(test)]

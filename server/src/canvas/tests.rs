@@ -138,3 +138,10 @@ fn wider_texts_are_wider() {
     let (narrow, wide) = (width(Font::strong(20.0), "iii"), width(Font::strong(20.0), "www"));
     assert!(0.0 < narrow && narrow < wide && wide < 80.0, "{narrow} {wide}");
 }
+
+#[test]
+fn four_samples_become_their_mean() {
+    let (black, white) = ([0; 3], [255; 3]);
+    let samples = [black, white, white, black].concat();
+    assert_eq!(thinned_out(&samples, 2), [127; 3]);
+}

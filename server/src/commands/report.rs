@@ -20,7 +20,6 @@ use super::range::EventRange;
 use crate::Failure;
 use crate::snapshot_file::{self, Opened};
 
-/// Findings of a card.
 const MOST_FINDINGS: usize = 3;
 
 /// Most bytes of an attached file: GitHub takes 25 MB.

@@ -17,7 +17,6 @@ use crate::store::StoreAddress;
 /// Configuration of the server, resolved and checked.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ServeConfig {
-    /// Address to bind.
     pub listen: SocketAddr,
     /// Public address of the server, without a trailing slash.
     pub public_address: Option<String>,
@@ -31,7 +30,6 @@ pub struct ServeConfig {
     pub metrics_token: Option<String>,
     /// This program, which reads uploads in a separate process.
     pub program: PathBuf,
-    /// Built web pages.
     pub pages: BuiltPages,
     /// Folder of all data; the default place of the database and the store.
     pub data: PathBuf,
@@ -39,7 +37,6 @@ pub struct ServeConfig {
     pub store: StoreAddress,
     /// Settings of the worker in this process.
     pub worker: WorkerSettings,
-    /// Locations of its recorder.
     pub recorder: RecorderConfig,
     /// Maximum number of queued jobs.
     pub queue: u64,
@@ -76,7 +73,6 @@ pub struct ShareLimits {
     pub longest: Option<Duration>,
 }
 
-/// Format of log lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LogFormat {
     /// Plain text for people.
@@ -92,9 +88,7 @@ pub struct WorkerConfig {
     pub database: DatabaseAddress,
     /// Address of the server's store.
     pub store: StoreAddress,
-    /// Settings of the worker.
     pub worker: WorkerSettings,
-    /// Locations of its recorder.
     pub recorder: RecorderConfig,
     /// Most verbose level that is logged.
     pub log: Level,

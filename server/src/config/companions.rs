@@ -45,7 +45,6 @@ impl Companions {
         folders.map(|folder| folder.join("snapscope/libraries")).find(|folder| folder.is_dir())
     }
 
-    /// Returns the program `snapscope-recorder`.
     pub(super) fn recorder(&self) -> PathBuf {
         self.installed().unwrap_or_else(|| self.beside.clone()).join("snapscope-recorder")
     }

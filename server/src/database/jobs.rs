@@ -132,7 +132,6 @@ pub struct Page {
     pub state: Option<JobState>,
     /// Restricts the list to jobs older than the one with this ID.
     pub before: Option<String>,
-    /// Maximum number of jobs.
     pub limit: u32,
 }
 
@@ -155,7 +154,6 @@ pub struct Counts {
     pub jobs: i64,
 }
 
-/// Result of [`Database::delete_job`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Deletion {
     /// The job and its events are deleted.

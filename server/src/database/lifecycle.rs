@@ -30,7 +30,6 @@ pub enum Claim {
     Mine(Box<JobRow>),
     /// The next job must run alone on its worker.
     Alone,
-    /// No job is queued.
     Nothing,
 }
 

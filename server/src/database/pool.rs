@@ -4,7 +4,7 @@ use std::path::Path;
 
 use sqlx::{PgPool, SqlitePool};
 
-use super::error::{DatabaseError, Result};
+use super::{DatabaseError, Result};
 
 /// A pool of connections to one of the two backends.
 #[derive(Debug, Clone)]

@@ -4,13 +4,11 @@ use shared::api::JobState;
 
 use super::events::{append, event};
 use super::pool::{Database, change, on};
-use super::room::{LIMITS, Limits, USED, fits};
+use super::snapshots::{LIMITS, Limits, USED, fits};
 use super::{NewJob, Result, now_ms};
 
-/// Result of a submission.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Submission {
-    /// The job is queued.
     New,
     /// The same request was submitted before, as the job with this ID.
     Known(String),

@@ -24,9 +24,7 @@ const FOR_EVER: &str = "public, max-age=31536000, immutable";
 pub(crate) struct Asset {
     /// Hash of the uncompressed bytes.
     pub(crate) hash: String,
-    /// Value of `Content-Type`.
     pub(crate) content_type: &'static str,
-    /// Value of `Cache-Control`.
     pub(crate) cache_control: &'static str,
     /// Uncompressed content.
     pub(crate) plain: Bytes,

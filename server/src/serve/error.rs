@@ -63,7 +63,6 @@ impl ApiError {
         Self { problems: problems.iter().map(body).collect(), ..Self::new(ErrorCode::InvalidConfig, message) }
     }
 
-    /// Returns the JSON body.
     pub(crate) fn body(&self) -> ErrorBody {
         ErrorBody {
             code: self.code.to_string(),

@@ -3,7 +3,7 @@
 //! Invariant: the built page is read once at startup; requests use the disk only for the database, the store and
 //! uploads.
 //!
-//! `app.rs` builds the app that `main` and the tests share, `routes.rs` is the complete route table, `error.rs` the
+//! `create_app` builds the app that `main` and the tests share, `routes.rs` is the complete route table, `error.rs` the
 //! complete table of errors, and `api/` has one file per resource.
 //! `guard.rs` decides who may send requests and how often; `access.rs` asks it for each row of the route table once the
 //! router has found the row.
@@ -14,7 +14,6 @@
 mod access;
 mod access_right;
 mod api;
-mod app;
 mod asset;
 mod asset_file;
 mod connections;
@@ -46,7 +45,6 @@ mod site;
 mod state;
 mod unread;
 
-pub use app::create_app;
 pub use opened::{Opened, open};
 pub use site::{Mark, Site};
 pub use state::State;
@@ -55,9 +53,11 @@ use std::io::{ErrorKind, Write};
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use actix_web::HttpServer;
-use actix_web::dev::{Server, ServerHandle};
+use actix_web::body::MessageBody;
+use actix_web::dev::{Server, ServerHandle, ServiceFactory, ServiceRequest, ServiceResponse};
+use actix_web::middleware::from_fn;
 use actix_web::web::Data;
+use actix_web::{App, Error, HttpServer};
 use tokio::sync::watch;
 use tracing::info;
 
@@ -68,6 +68,9 @@ use crate::installation;
 use crate::jobs::worker::{self, Context};
 use crate::log::start_log;
 use crate::serve::connections::Connections;
+use access::guard;
+use observe::observe;
+use unread::close_unread;
 
 /// Time for open requests to end after a signal to stop, in seconds.
 const SHUTDOWN_SECONDS: u64 = 5;
@@ -196,4 +199,29 @@ fn bind_failure(listen: SocketAddr, error: &std::io::Error) -> Failure {
             "choose an address of this machine with --listen",
         ),
     }
+}
+
+/// Builds the app from the loaded page and the state.
+///
+/// The headers are outside of all that refuses, so that refusals carry them too.
+pub fn create_app(
+    site: Data<Site>,
+    state: Data<State>,
+) -> App<
+    impl ServiceFactory<
+        ServiceRequest,
+        Config = (),
+        Response = ServiceResponse<impl MessageBody>,
+        Error = Error,
+        InitError = (),
+    >,
+> {
+    App::new()
+        .app_data(site)
+        .app_data(state)
+        .configure(routes::configure)
+        .wrap(from_fn(guard))
+        .wrap(from_fn(observe))
+        .wrap(headers::security())
+        .wrap(from_fn(close_unread))
 }

@@ -71,7 +71,6 @@ impl Room {
         self.held().kept_bytes
     }
 
-    /// Sets the kept bytes.
     pub fn note_kept(&self, bytes: u64) {
         self.held().kept_bytes = bytes;
     }

@@ -3,19 +3,16 @@
 use std::path::Path;
 use std::{fmt, io};
 
-/// A failed store operation.
 #[derive(Debug)]
 pub struct StoreError {
     message: String,
     kind: StoreErrorKind,
 }
 
-/// Category of a [`StoreError`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StoreErrorKind {
     /// The object does not exist.
     NotFound,
-    /// No space is left.
     Full,
     /// The store failed or does not answer.
     Failed,

@@ -29,7 +29,6 @@ impl StoreMetrics {
         result
     }
 
-    /// Counts transferred bytes.
     pub(super) fn transferred(&self, direction: &'static str, bytes: u64) {
         self.bytes.get_or_create(&[("direction", direction)]).inc_by(bytes);
     }

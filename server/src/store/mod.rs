@@ -7,7 +7,6 @@ mod error;
 mod metrics;
 #[cfg(test)]
 mod tests;
-mod unfinished;
 
 pub use address::{BucketVariables, StoreAddress};
 pub use error::{StoreError, StoreErrorKind};
@@ -15,7 +14,8 @@ pub use metrics::StoreMetrics;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, UNIX_EPOCH};
+use std::{fs, io};
 
 use actix_web::web::Bytes;
 use futures_util::stream::{BoxStream, StreamExt as _, TryStreamExt as _};
@@ -42,7 +42,6 @@ const ANSWER: Duration = Duration::from_secs(30);
 /// Total time during which a request is retried.
 const RETRY: Duration = Duration::from_secs(20);
 
-/// Folder of the snapshots.
 const SNAPSHOTS: &str = "snapshots";
 
 /// Folder of discarded objects, each below the time when it was discarded.
@@ -74,7 +73,6 @@ pub struct Discarded {
 }
 
 impl Discarded {
-    /// Returns its place in the store.
     pub fn place(&self) -> String {
         format!("{TRASH}/{}/{}", self.time_ms, self.object)
     }
@@ -263,7 +261,6 @@ impl Store {
         listed.try_filter_map(|meta| std::future::ready(Ok(discarded(meta)))).try_collect().await
     }
 
-    /// Lists all snapshots.
     pub fn list(&self) -> BoxStream<'static, Result<Listed>> {
         let folder = self.prefix.clone().join(SNAPSHOTS);
         let start = format!("{folder}/");
@@ -289,7 +286,7 @@ impl Store {
     /// Returns an error if the folder cannot be read.
     pub async fn remove_unfinished(&self, written_before_ms: i64) -> Result<u64> {
         let Some(folder) = self.folder.clone() else { return Ok(0) };
-        let removed = tokio::task::spawn_blocking(move || unfinished::remove(&folder, written_before_ms)).await;
+        let removed = tokio::task::spawn_blocking(move || remove(&folder, written_before_ms)).await;
         Ok(removed.map_err(std::io::Error::other)??)
     }
 
@@ -364,4 +361,30 @@ async fn copy(file: &mut tokio::fs::File, writer: &mut BufWriter) -> Result<u64>
         writer.put(piece.into()).await?;
     }
     Ok(copied)
+}
+
+/// Character in temporary file names, between the object's name and a number; complete objects never have it.
+const MARK: char = '#';
+
+/// Removes incomplete files below a folder that were last written before a time, and returns how many.
+fn remove(folder: &Path, written_before_ms: i64) -> io::Result<u64> {
+    let before = UNIX_EPOCH + Duration::from_millis(written_before_ms.try_into().unwrap_or(0));
+    let mut removed = 0;
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder)? {
+            let entry = entry?;
+            if entry.file_type()?.is_dir() {
+                folders.push(entry.path());
+            } else if entry.file_name().to_string_lossy().contains(MARK) && is_older(&entry, before) {
+                // The file may just have become an object.
+                removed += u64::from(fs::remove_file(entry.path()).is_ok());
+            }
+        }
+    }
+    Ok(removed)
+}
+
+fn is_older(entry: &fs::DirEntry, before: std::time::SystemTime) -> bool {
+    entry.metadata().and_then(|metadata| metadata.modified()).is_ok_and(|modified| modified < before)
 }

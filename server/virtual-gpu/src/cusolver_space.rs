@@ -23,7 +23,6 @@ const GESVDJ: &Table = &[(64, 13_408), (513, 563_904), (1024, 2_168_864)];
 const SYEVD: &Table = &[(200, 339_235), (1024, 4_357_331)];
 const GEEV: &Table = &[(16, 33_408), (200, 93_824)];
 
-/// Returns a size of a table.
 fn size_in(table: &Table, rows: usize) -> usize {
     let after = table.partition_point(|(known, _)| *known < rows);
     match (after.checked_sub(1).map(|before| table[before]), table.get(after)) {

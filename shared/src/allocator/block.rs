@@ -24,7 +24,6 @@ impl BlockId {
     }
 }
 
-/// State of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BlockUse {
     Allocated,
@@ -224,7 +223,6 @@ pub enum EventKind {
     FreeCompleted,
     /// A segment was allocated by the driver.
     SegmentAlloc,
-    /// A segment was freed.
     SegmentFree,
     /// Pages were mapped into an expandable segment.
     SegmentMap,

@@ -29,9 +29,7 @@ pub struct Counters {
     /// Rounded bytes of blocks in use and of pending frees.
     pub active_bytes: Gauge,
     pub reserved_bytes: Gauge,
-    /// Segments allocated by `cudaMalloc`.
     pub segment_allocs: u64,
-    /// Segments freed by `cudaFree`.
     pub segment_frees: u64,
     /// Ranges mapped into expandable segments.
     pub maps: u64,
@@ -41,7 +39,6 @@ pub struct Counters {
     pub retries: u64,
     /// Garbage collections that released at least one segment.
     pub collections: u64,
-    /// Requests that failed.
     pub ooms: u64,
 }
 

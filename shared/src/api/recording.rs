@@ -4,7 +4,6 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Line of the recorder.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum RecorderLine {
@@ -101,7 +100,6 @@ pub struct Failed {
     pub message: String,
     /// Step in which it happened, counted from 0; `None` while the model was built.
     pub step: Option<u64>,
-    /// Phase of the step.
     pub phase: String,
     /// Module that was running; empty outside modules.
     pub module: String,

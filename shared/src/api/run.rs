@@ -25,7 +25,6 @@ pub struct RunReport {
     pub torch: Option<String>,
     /// Version of CUDA that PyTorch is built for.
     pub cuda: Option<String>,
-    /// Optimizer steps.
     pub steps: u64,
     /// Events in the snapshot, of all devices.
     pub events: u64,
@@ -97,7 +96,6 @@ pub struct RemedyEdit {
     pub last: u64,
 }
 
-/// Place of an edit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum EditPlace {
@@ -107,7 +105,6 @@ pub enum EditPlace {
     Command,
 }
 
-/// Verdict of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RunStatus {
@@ -189,7 +186,6 @@ pub enum ValueKind {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunOutOfMemory {
     pub device: u64,
-    /// Bytes that were requested.
     pub requested_bytes: u64,
     /// Bytes of the device that were free.
     pub free_bytes: u64,

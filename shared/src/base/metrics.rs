@@ -15,7 +15,6 @@ pub struct MetricHead<M> {
     metrics: Vec<Metric<M>>,
 }
 
-/// Column with a metric.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Metric<M> {
     position: usize,
@@ -24,7 +23,6 @@ pub struct Metric<M> {
     pub run: String,
 }
 
-/// Time of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MetricTime {
     Date(Stamp),

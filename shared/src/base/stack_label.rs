@@ -67,7 +67,6 @@ pub fn automatic_position<'a>(frames: impl Iterator<Item = (&'a str, &'a str)>) 
     title_position(kinds.into_iter())
 }
 
-/// Name of a stack.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct StackLabel {
     /// Function of the user's own frame, or an operation where there is none.

@@ -352,7 +352,6 @@ fn days(year: i64, month: i64, day: i64) -> Option<i64> {
 }
 
 impl Stamp {
-    /// Milliseconds of a day.
     pub const DAY_MS: i64 = 86_400_000;
 
     /// Creates the stamp of a time in milliseconds since the Unix epoch.

@@ -38,9 +38,7 @@ pub struct Font {
 }
 
 impl Font {
-    /// Font of axis labels.
     pub const LABEL: Self = Self::plain(11.0);
-    /// Font of important marks.
     pub const STRONG: Self = Self::strong(11.5);
 
     /// Creates a font of regular weight.
@@ -86,7 +84,6 @@ impl Font {
     }
 }
 
-/// One drawing operation.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Op {
     /// A filled rectangle with rounded corners.
@@ -125,9 +122,7 @@ pub enum Op {
     Dot {
         /// Centre.
         at: Point,
-        /// Radius of the disc.
         radius: f64,
-        /// Colour of the disc.
         color: Color,
         /// Colour of the ring, which is [`RING`] wide.
         ring: Color,
@@ -141,12 +136,10 @@ pub enum Op {
 }
 
 impl Op {
-    /// Creates a solid line.
     pub fn line(points: impl Into<Vec<Point>>, width: f64, color: Color) -> Self {
         Self::Line { points: points.into(), width, color, dashed: false }
     }
 
-    /// Creates a dashed line.
     pub fn dashed(points: impl Into<Vec<Point>>, width: f64, color: Color) -> Self {
         Self::Line { points: points.into(), width, color, dashed: true }
     }

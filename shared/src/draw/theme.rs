@@ -47,13 +47,10 @@ pub struct Theme {
     pub hover: Color,
     /// Pinned band, its outline and the selection.
     pub accent: Color,
-    /// Mark of the peak.
     pub peak: Color,
-    /// Out-of-memory events.
     pub oom: Color,
     /// Marks of something that went well.
     pub ok: Color,
-    /// Line through the cursor.
     pub crosshair: Color,
     /// Annotated spans, by depth.
     pub spans: [Color; 3],
@@ -65,7 +62,6 @@ pub struct Theme {
     pub phases: [Color; PHASES],
     /// Neighbouring phases that are too short to be drawn apart.
     pub mixed: Color,
-    /// Text on a span.
     pub span_text: Color,
 }
 

@@ -12,7 +12,6 @@ use std::fmt::{Arguments, Write as _};
 /// Snapshot with the devices that an export is about and their timelines.
 #[derive(Clone, Copy, Debug)]
 pub struct Subject<'a> {
-    /// Name of the file.
     pub file: &'a str,
     pub trace: &'a Trace,
     /// Exported devices with their timelines, in the order of the export.
@@ -51,7 +50,6 @@ impl<'a> Subject<'a> {
         self.trace.strings.get(id)
     }
 
-    /// Returns the title of a stack.
     pub(super) fn title(&self, stack: StackId) -> String {
         stack_title(self.trace, stack).unwrap_or_else(|| "no stack recorded".to_owned())
     }

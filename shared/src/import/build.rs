@@ -42,7 +42,6 @@ pub(super) struct RawSegment {
     pub(super) pool: Option<PoolId>,
     pub(super) is_expandable: Option<bool>,
     pub(super) stack: StackId,
-    /// Number of a list of blocks.
     pub(super) blocks: Option<u32>,
 }
 
@@ -92,7 +91,6 @@ pub(super) struct SnapshotBuilder {
 /// Data that is to be collected from a file.
 #[derive(Clone, Debug, Default)]
 pub(super) enum Plan {
-    /// The whole trace.
     #[default]
     Whole,
     /// The whole trace, with a preview on the way.
@@ -104,7 +102,6 @@ pub(super) enum Plan {
 }
 
 impl Plan {
-    /// Creates a builder for the plan.
     pub(super) fn builder(&self) -> SnapshotBuilder {
         let watch = matches!(self, Self::Watched | Self::Overview).then(Box::default);
         let keeper = match self {

@@ -37,13 +37,11 @@ use std::ops::Range;
 /// Contents of a file, without its events.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Overview {
-    /// Size of the file.
     pub file_bytes: u64,
     /// Devices with events, by ascending index.
     pub devices: Vec<OverviewDevice>,
 }
 
-/// Device of an [`Overview`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OverviewDevice {
     /// CUDA device index.

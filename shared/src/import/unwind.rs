@@ -188,7 +188,6 @@ fn no_segment() -> Segment {
     }
 }
 
-/// Undoes one event.
 fn undo(held: &mut BTreeMap<u64, Segment>, event: &Event, contexts: &ContextTable) {
     match event.action {
         Action::SegmentAlloc => drop(held.remove(&event.addr)),

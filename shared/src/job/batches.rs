@@ -14,7 +14,6 @@ use super::data::Spread;
 use super::model::Model;
 use super::training::Training;
 
-/// Size of a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BatchSize {
     pub samples: u64,

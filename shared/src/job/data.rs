@@ -56,15 +56,9 @@ pub enum Spread {
     /// Always the maximum.
     Fixed,
     /// Each size from the minimum to the maximum is equally likely.
-    Uniform {
-        /// Minimum.
-        least: u64,
-    },
+    Uniform { least: u64 },
     /// Most sizes are small and few are large: half of them lie in the lowest sixteenth of the range.
-    LongTailed {
-        /// Minimum.
-        least: u64,
-    },
+    LongTailed { least: u64 },
 }
 
 /// Kind of a [`Spread`], without its minimum.

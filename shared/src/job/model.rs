@@ -177,7 +177,6 @@ impl ResNetDepth {
 pub struct Bert {
     /// Number of tokens in the vocabulary.
     pub vocabulary: u64,
-    /// Number of layers.
     pub layers: u64,
     /// Features of a token between the layers; a multiple of `heads`.
     pub hidden: u64,
@@ -209,13 +208,11 @@ impl Bert {
 /// This is the model of PyTorch's example `word_language_model`, with the batch as the first dimension.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rnn {
-    /// Cell of the layers.
     pub cell: RecurrentCell,
     /// Number of tokens in the vocabulary.
     pub vocabulary: u64,
     /// Features of an embedded token.
     pub embedding: u64,
-    /// Number of recurrent layers.
     pub layers: u64,
     /// Features of the hidden state.
     pub hidden: u64,

@@ -85,7 +85,6 @@ impl Parallel {
     }
 }
 
-/// Kind of parallelism.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ParallelKind {
     DataParallel,

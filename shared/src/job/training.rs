@@ -102,14 +102,12 @@ pub enum OptimizerKind {
     Adam {
         /// Decay rates of the running averages.
         betas: (f64, f64),
-        /// Epsilon in the denominator.
         epsilon: f64,
     },
     /// `torch.optim.AdamW`.
     AdamW {
         /// Decay rates of the running averages.
         betas: (f64, f64),
-        /// Epsilon in the denominator.
         epsilon: f64,
     },
 }

@@ -9,7 +9,6 @@ pub struct Transformer {
     pub family: TransformerFamily,
     /// Number of tokens in the vocabulary.
     pub vocabulary: u64,
-    /// Number of decoder layers.
     pub layers: u64,
     /// Features of a token between the layers.
     pub hidden: u64,
@@ -24,7 +23,6 @@ pub struct Transformer {
     pub max_positions: u64,
     /// Norm before attention, before the feed-forward network and after the last layer.
     pub norm: Norm,
-    /// Position embedding.
     pub positions: Positions,
     /// Activation of the feed-forward network; [`Activation::SwiGlu`] adds a gate.
     pub activation: Activation,
@@ -54,7 +52,6 @@ pub enum TransformerFamily {
 pub(super) const ARCHITECTURES: Names<TransformerFamily> =
     &[("gpt2", TransformerFamily::Gpt2), ("llama", TransformerFamily::Llama)];
 
-/// Norm of a [`Transformer`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Norm {
     /// `torch.nn.LayerNorm`, with its epsilon.
@@ -81,7 +78,6 @@ pub(super) const POSITIONS: Names<bool> = &[("learned", true), ("rotary", false)
 /// Dropout probabilities; with 0 the operation is left out where the Python code leaves it out.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Dropout {
-    /// For the sum of the embeddings.
     pub embedding: f64,
     /// For the attention probabilities.
     pub attention: f64,
@@ -120,7 +116,6 @@ pub(super) const ENCODER_ACTIVATIONS: Names<Activation> = &[
     ("relu", Activation::Relu),
 ];
 
-/// Implementation of attention.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Attention {
     /// `scaled_dot_product_attention` with the backend that PyTorch picks for the card.

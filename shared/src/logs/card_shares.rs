@@ -22,7 +22,6 @@ const SAME_MOMENT_MS: u64 = 60_000;
 /// What PyTorch reserved on one GPU, as a snapshot states it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CardSnapshot {
-    /// Name of the file.
     pub name: String,
     /// CUDA index.
     pub device: i64,

@@ -132,7 +132,6 @@ impl Log {
     }
 }
 
-/// Reports on a log.
 pub fn log_report(log: &Log) -> LogReport {
     joined(log.sources().map(Source::part))
 }

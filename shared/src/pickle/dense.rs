@@ -49,7 +49,6 @@ impl Dense {
         }
     }
 
-    /// Replaces an existing entry.
     #[inline(always)]
     pub(super) fn set(&mut self, index: usize, entry: u32) {
         let chunk = &mut self.chunks[index >> CHUNK_BITS];

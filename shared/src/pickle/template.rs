@@ -24,11 +24,9 @@ pub(super) const MOST_ITEMS: usize = 256;
 /// How a value differs from one record of a template to the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// Not at all.
     Same,
     /// It is a string in the memo; the number is its place among the values of a record.
     Name(usize),
-    /// It is an integer.
     Integer(usize),
     /// It is a list of values in the memo, which is written in place or is itself in the memo; no record has two.
     List(usize),
@@ -100,7 +98,6 @@ impl Word {
 
 /// Number of words in a block: events of torch 2.15 have 34 equal bytes in a row.
 const BLOCK_WORDS: usize = 5;
-/// Bytes of a block.
 pub(super) const BLOCK_BYTES: usize = 8 * BLOCK_WORDS;
 
 /// Form of records, learnt from one of them.

@@ -250,7 +250,6 @@ impl Diagnosis {
     }
 }
 
-/// Settings of a diagnosis.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DiagnosisConfig {
     pub findings: FindingsConfig,

@@ -58,9 +58,7 @@ pub struct ComparedSide {
 pub struct ComparedStack {
     /// Way in which the stack was matched.
     pub matched: Matched,
-    /// Title of the stack.
     pub title: String,
-    /// Label of the stack.
     pub label: StackLabel,
     /// Category of most of the difference.
     pub category: Category,
@@ -85,15 +83,11 @@ pub struct ComparedGroup<N> {
 /// Bytes and allocations on both sides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct ComparedChange {
-    /// Bytes in `a`.
     pub a_bytes: u64,
-    /// Bytes in `b`.
     pub b_bytes: u64,
     /// `b_bytes` minus `a_bytes`.
     pub delta_bytes: i64,
-    /// Allocations in `a`.
     pub a_count: u64,
-    /// Allocations in `b`.
     pub b_count: u64,
     /// `b_count` minus `a_count`.
     pub delta_count: i64,
@@ -200,7 +194,6 @@ pub struct Rank {
 /// Difference between a rank and the others.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RankOutlier {
-    /// Number of the rank.
     pub rank: u64,
     /// `peak`, `growth` or `out-of-memory`.
     pub kind: &'static str,

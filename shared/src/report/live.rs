@@ -53,7 +53,6 @@ pub struct EventRange {
 pub struct LiveGroup {
     /// Sum of the requested sizes.
     pub bytes: u64,
-    /// Number of allocations.
     pub count: u64,
     /// Part of the bytes that is from before the trace.
     pub initial_bytes: u64,
@@ -75,7 +74,6 @@ pub struct LiveConfig {
     /// Text of the filter as the user typed it.
     pub filter_text: Option<String>,
     pub by: GroupBy,
-    /// Maximum number of groups.
     pub top: usize,
 }
 

@@ -10,7 +10,6 @@ use crate::trace::Device;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
-/// Report on a log.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LogReport {
     /// Kind of the log, and how much it has, such as `Host memory, ps: 250 samples of 8 processes in 2 h 5 min`.

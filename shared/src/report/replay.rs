@@ -44,7 +44,6 @@ pub struct Replay {
     pub initial_bytes: u64,
     /// Number of blocks from before the trace whose size or address is a guess.
     pub guessed_blocks: u64,
-    /// Figures of the recording itself.
     pub recorded: RunFigures,
     /// What the step needs in which the recording ran out of memory, if it did.
     pub whole_step: Option<WholeStep>,

@@ -129,7 +129,6 @@ pub fn segments(trace: &Trace, device: &Device, allocations: &Allocations, map: 
     }
 }
 
-/// Describes one segment of a map.
 pub fn segment(MapSegment { at, used_bytes, largest_free_bytes, .. }: &MapSegment) -> Segment {
     Segment {
         addr: at.addr,

@@ -17,7 +17,6 @@ pub struct SourceReport {
     pub from: i64,
     /// Last event whose allocations are counted.
     pub to: i64,
-    /// Sums over all allocations.
     pub totals: LineTotals,
     /// Sums over the allocations that no line owns, because no frame is in a file of interest.
     pub unowned: LineTotals,

@@ -100,7 +100,6 @@ impl EventTable {
         self.context.push(context);
     }
 
-    /// Returns the number of events.
     pub fn len(&self) -> usize {
         self.action.len()
     }

@@ -60,7 +60,6 @@ pub struct Segment {
     pub blocks: (u32, u32),
 }
 
-/// Block of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Block {
     /// First address, computed from the sizes if the file has none (before torch 2.1).
@@ -96,7 +95,6 @@ pub struct HistoryEntry {
     pub addr: u64,
     /// Unrounded request.
     pub requested_bytes: u64,
-    /// Stack of the allocation.
     pub stack: StackId,
 }
 

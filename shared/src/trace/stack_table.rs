@@ -188,7 +188,6 @@ pub struct FxNode {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Frame {
-    /// Function name.
     pub name: StringId,
     /// File, or library for symbols of `dladdr`.
     pub filename: StringId,

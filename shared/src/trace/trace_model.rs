@@ -135,7 +135,6 @@ impl Trace {
         self.own_frames = OwnFrames::new(rule);
     }
 
-    /// Returns what kind a frame is of.
     pub fn frame_kind(&self, frame: FrameId) -> FrameKind {
         let kinds = self.own_frames.kinds(&self.frames, &self.strings);
         let added = || self.own_frames.kind_of(self.frames.get(frame), &self.strings);
@@ -200,7 +199,6 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Returns the setting of that name.
     pub fn get(&self, name: &str) -> Option<&Setting> {
         self.entries.iter().find(|(key, _)| key == name).map(|(_, value)| value)
     }
@@ -239,7 +237,6 @@ pub struct FreedEarlier {
     pub event: u32,
     /// Requested size.
     pub size_bytes: u64,
-    /// Stack of the allocation.
     pub stack: StackId,
 }
 

@@ -20,7 +20,6 @@ pub struct Agreement {
 pub const MOST_EDITS: usize = 20_000;
 
 impl Agreement {
-    /// Compares two sequences.
     pub fn of(left: &[Step], right: &[Step]) -> Self {
         let same = left.iter().zip(right).take_while(|(left, right)| left == right).count();
         let is_equal = same == left.len() && same == right.len();

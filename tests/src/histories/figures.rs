@@ -11,11 +11,9 @@ use super::plan::Step;
 /// Counts of one or more histories.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Figures {
-    /// Processes that were killed.
     pub kills: usize,
     /// Faults that kill no process.
     pub other_faults: usize,
-    /// Jobs that were acknowledged.
     pub jobs: usize,
     /// Jobs that finished, failed and were cancelled, without those that were deleted.
     pub ends: [usize; 3],
@@ -23,7 +21,6 @@ pub struct Figures {
     pub begun_again: usize,
     /// Jobs and links that were deleted.
     pub deleted: usize,
-    /// Links that were acknowledged.
     pub links: usize,
     /// Events that were received while they happened.
     pub events: usize,

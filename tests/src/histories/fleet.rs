@@ -123,7 +123,6 @@ impl Fleet {
         fleet
     }
 
-    /// Returns the address of the store.
     pub fn store(&self) -> StoreAddress {
         self.bucket.as_ref().map_or_else(|| StoreAddress::Folder(self.store_folder()), S3::address)
     }

@@ -15,7 +15,7 @@ use super::log::{Log, Violation};
 use super::model::{Answers, Check, Job, Link, must};
 use super::plan::{Ask, Kind, Recipe, What};
 use super::recorder::{Recorder, unpacked};
-use crate::form::Form;
+use crate::http::Form;
 
 /// Timeout of an acknowledgement on a loaded machine.
 pub(super) const PATIENCE: Duration = Duration::from_secs(120);

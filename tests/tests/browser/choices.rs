@@ -11,7 +11,6 @@ fn sample() -> Journey {
     page
 }
 
-/// Reloads the current URL.
 #[track_caller]
 fn reload(page: &Journey) {
     page.reload();

@@ -116,7 +116,6 @@ impl Recording {
         self.dialog("*")
     }
 
-    /// Returns a figure by its label.
     #[track_caller]
     fn figure(&self, label: &str) -> String {
         let names = self.find("[data-figures] dt");

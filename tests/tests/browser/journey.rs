@@ -138,7 +138,6 @@ impl Journey {
         self.region("Findings").status("*").nth(0)
     }
 
-    /// Returns the finding with a code.
     pub(crate) fn finding(&self, code: FindingCode) -> Locator<'_> {
         self.region("Findings").find(&format!("[data-code={}]", code.name()))
     }
@@ -169,7 +168,6 @@ impl Journey {
         self.role("navigation", "Open files").find("li:has([aria-current=page])")
     }
 
-    /// Shows an open file.
     #[track_caller]
     pub(crate) fn show_file(&self, name: &str) {
         self.files().button(&format!("{name}*")).click();

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::time::{Duration, SystemTime};
 
-use testkit::form::Form;
+use testkit::http::Form;
 use testkit::server::{ServeProcess, built_page, root, snapscope};
 use testkit::serving::Launch;
 

@@ -94,7 +94,6 @@ impl Sums {
     }
 }
 
-/// Summarizes a file.
 pub(super) fn summary(trace: &Trace) -> FileSummary {
     let is_alone = trace.devices.len() + usize::from(trace.host.is_some()) == 1;
     let distinct = DistinctStacks::of(trace);

@@ -14,7 +14,6 @@ use yew::prelude::*;
 
 #[derive(Clone, PartialEq, Properties)]
 pub(crate) struct SeePageProps {
-    /// Name of the config.
     pub name: AttrValue,
     pub token: TokenHandle,
 }

@@ -210,7 +210,6 @@ fn set(is_asked: &UseStateHandle<bool>, asked: bool) -> Callback<()> {
 
 #[derive(Clone, PartialEq, Properties)]
 pub(crate) struct CompareProps {
-    /// Id of the job.
     pub id: AttrValue,
 }
 

@@ -32,7 +32,6 @@ use yew::prelude::*;
 
 #[derive(Clone, PartialEq, Properties)]
 pub(crate) struct JobPageProps {
-    /// Id of the job.
     pub id: AttrValue,
     pub scheme: Scheme,
     pub token: TokenHandle,

@@ -11,7 +11,6 @@ use yew::prelude::*;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Order {
     Cancel,
-    /// Holds the new name.
     Rename(String),
     Delete,
 }

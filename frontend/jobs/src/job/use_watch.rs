@@ -118,7 +118,6 @@ impl Follower {
     }
 }
 
-/// Event of a stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum StreamEvent {
     Open,

@@ -96,7 +96,6 @@ pub(crate) type Change = (&'static str, Option<FieldValue>);
 #[derive(Clone, PartialEq, Properties)]
 pub(crate) struct FormFieldProps {
     pub field: Field,
-    /// Values of all fields.
     pub values: Values,
     /// Value as it is written, for a field of several values.
     #[prop_or_default]

@@ -88,7 +88,6 @@ pub(crate) fn use_draft(start: &Start, change: Change) -> DraftHandle {
     DraftHandle { model, error }
 }
 
-/// State of a submission.
 #[derive(Clone, Debug, Default, PartialEq)]
 enum Sending {
     /// Nothing was sent yet, or the text has changed since.

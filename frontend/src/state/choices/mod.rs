@@ -41,7 +41,6 @@ pub struct RowsChoice {
     pub columns: Columns,
 }
 
-/// Choices in the list of events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EventsChoice {
     /// Index of the chosen event.
@@ -60,13 +59,11 @@ impl Default for EventsChoice {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StacksChoice {
     pub controls: Controls,
-    /// Search text.
     pub search: String,
     /// Part of the graph in view; `None` for all of it.
     pub zoom: Option<Zoom>,
     /// Function that is shown between its callers and callees.
     pub site: Option<NameMark>,
-    /// Order of the table.
     pub order: SiteOrder,
 }
 
@@ -182,7 +179,6 @@ pub struct DifferencesChoice {
     /// Kind of groups that form the rows.
     pub by: DiffBy,
     pub sort: DiffSort,
-    /// Search text.
     pub filter: String,
 }
 
@@ -220,7 +216,6 @@ pub enum Choice {
 }
 
 impl Choices {
-    /// Applies a choice.
     pub fn take(&mut self, choice: Choice) {
         match choice {
             Choice::Selecting(selecting) => {

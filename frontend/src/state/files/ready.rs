@@ -28,7 +28,6 @@ pub struct ReadyFile {
     pub pinned: Option<Rc<Hit>>,
     /// Allocation to pin once it is found.
     pub start_pin: Option<PinKey>,
-    /// Selected kind of allocations.
     pub kind: Option<Rc<Kind>>,
     /// Initial part of the timeline, for the shown device and axis.
     pub start_range: Option<View>,
@@ -44,7 +43,6 @@ pub struct ReadyFile {
     pub choices: Rc<Choices>,
     /// Card, if it was chosen or is known.
     pub card: Option<ThisCard>,
-    /// Bookmarks and the measurement.
     pub points: Rc<Points>,
     /// True once the worker has reported the recording's oddities.
     pub are_notices_known: bool,

@@ -29,7 +29,6 @@ const OF_GROUPS: [Head; 3] = [
     head(Column::Title, "Group", "Property that these allocations share"),
 ];
 
-/// Returns the head of an optional column.
 pub fn optional_head(column: Column) -> Head {
     let (label, hint) = match column {
         Column::Born => ("Allocated", "Event of the allocation"),

@@ -21,7 +21,6 @@ const STRIP_COLUMNS: u32 = 160;
 /// Device of an open file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DeviceOf {
-    /// Worker of the file.
     pub client: WorkerClient,
     /// Position of the device in the file.
     pub device: u32,

@@ -17,7 +17,6 @@ use yew::prelude::*;
 
 #[derive(Clone, PartialEq, Properties)]
 pub(super) struct MomentsProps {
-    /// All devices that can be compared.
     pub(super) devices: Vec<Comparable>,
     /// Switch between moments and ranks.
     pub(super) switches: Html,

@@ -8,7 +8,6 @@ use shared::report::rank_outliers;
 /// A device of an open file, with the answer of its Web Worker.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RankFile {
-    /// Name of the file.
     pub name: String,
     /// CUDA index of the device.
     pub index: i64,

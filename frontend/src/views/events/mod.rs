@@ -134,7 +134,6 @@ struct EventCardProps {
     details: Rc<EventDetails>,
 }
 
-/// Shows one event.
 #[component]
 fn EventCard(props: &EventCardProps) -> Html {
     let file = use_file();

@@ -14,7 +14,6 @@ pub const HEADS: [(&str, &str, &str); 7] = [
     ("stack", "Stack", "Code that caused the event"),
 ];
 
-/// Texts of an event.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Row {
     pub event: u32,

@@ -4,7 +4,7 @@ pub mod model;
 pub mod picture;
 
 use self::model::{file_name, moment_text, table_label};
-use super::share::remaining::RemainingTexts;
+use super::share::form::RemainingTexts;
 use crate::ask::{CopyOptions, ExportForm, ExportOrder, GetCopyPreview};
 use crate::components::buttons::{ExportButton, Making};
 use crate::components::dialog::Dialog;
@@ -23,7 +23,6 @@ const PNG_SCALE: f64 = 2.0;
 pub struct ExportDialogProps {
     pub client: WorkerClient,
     pub file: ReadyFile,
-    /// Name of the file.
     pub name: AttrValue,
     /// The view on the screen.
     pub view: ViewState,

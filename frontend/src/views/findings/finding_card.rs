@@ -183,7 +183,6 @@ fn show_part(file: &FileHandle, shown: Shown) {
 pub struct Evidence {
     /// Index of the event that was shown last.
     pub index: Option<usize>,
-    /// Number of events.
     pub count: usize,
     /// Called with the index of the event to show.
     pub on_event: Callback<usize>,

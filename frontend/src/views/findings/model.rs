@@ -142,7 +142,6 @@ pub fn unbroken(words: &str) -> String {
 /// Memory that stays for one reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GrowthLine {
-    /// Name of the reason.
     pub name: &'static str,
     /// Explanation of the reason: a sentence without its full stop.
     pub hint: &'static str,

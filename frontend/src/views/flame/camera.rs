@@ -55,7 +55,6 @@ impl FlameCamera {
         View { x: self.x, y: Span::new(self.row, self.row + self.shown_rows()) }
     }
 
-    /// Moves to a view.
     pub fn set_view(&mut self, view: View) {
         (self.x, self.row) = (view.x, view.y.start);
         self.confine();

@@ -118,7 +118,6 @@ fn show_largest(file: &FileHandle, device: u32) -> Callback<(FlameTree, u32)> {
 struct BarProps {
     pub(super) controls: Controls,
     pub(super) on_controls: Callback<Controls>,
-    /// Search text.
     pub(super) search: AttrValue,
     pub(super) on_search: Callback<AttrValue>,
     /// Summary of what the search finds.

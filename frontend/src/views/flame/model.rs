@@ -19,7 +19,6 @@ pub struct BoxText {
     pub total: String,
     /// Weight outside of all child boxes, with its share; empty if that is zero or all of the weight.
     pub own: String,
-    /// Number of allocations.
     pub count: String,
 }
 

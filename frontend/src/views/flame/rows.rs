@@ -18,7 +18,6 @@ pub enum FlameKind {
 /// Text and colour that all boxes of one site share.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FlameLabel {
-    /// Text in the box.
     pub name: String,
     /// Text behind the name if there is room; may be empty.
     pub place: String,

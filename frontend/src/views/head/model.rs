@@ -22,9 +22,7 @@ pub enum Emphasis {
     Live,
     /// Colour of the line of reserved bytes.
     Reserved,
-    /// No emphasis.
     Plain,
-    /// Style of an error.
     Error,
 }
 

@@ -147,9 +147,7 @@ fn said(text: &str) -> Html {
 
 #[derive(Clone, PartialEq, Properties)]
 struct OperatorsProps {
-    /// Name of the trace.
     name: AttrValue,
-    /// The trace.
     file: LogFile,
 }
 

@@ -31,7 +31,6 @@ pub(super) struct BesideChartProps {
     pub(super) apart_s: Option<f64>,
     /// Seconds by which its clock is moved.
     pub(super) shift_s: f64,
-    /// Called with another shift.
     pub(super) on_shift: Callback<f64>,
 }
 

@@ -94,10 +94,8 @@ pub(super) fn OwnersBar(props: &OwnersBarProps) -> Html {
 
 #[derive(Clone, PartialEq, Properties)]
 pub(super) struct TracedProps {
-    /// File that is shown.
     pub(super) id: FileId,
     pub(super) file: LogFile,
-    /// Other open logs.
     pub(super) logs: Vec<OpenLog>,
 }
 

@@ -64,7 +64,6 @@ pub fn AwaitedBar(props: &AwaitedBarProps) -> Html {
 
 #[derive(Clone, PartialEq, Properties)]
 pub struct ErrorCardProps {
-    /// Name of the file.
     pub name: AttrValue,
     pub failure: Failure,
     pub on_close: Callback<()>,
@@ -109,7 +108,6 @@ pub fn ErrorCard(props: &ErrorCardProps) -> Html {
 
 #[derive(Clone, PartialEq, Properties)]
 pub struct LoadingCardProps {
-    /// Name of the file.
     pub name: AttrValue,
     pub loading: Loading,
     pub on_cancel: Callback<()>,

@@ -68,7 +68,6 @@ fn picture() -> Html {
 
 /// Code for one purpose.
 struct Recipe {
-    /// Text of its tab.
     name: &'static str,
     code: &'static str,
 }

@@ -15,7 +15,6 @@ use yew::prelude::*;
 
 #[derive(Clone, PartialEq, Properties)]
 pub struct PartCardProps {
-    /// Name of the file.
     pub name: AttrValue,
     pub overview: Rc<PreviewData>,
     pub scheme: Scheme,
@@ -189,7 +188,6 @@ pub struct PreviewCurveProps {
     pub device: PreviewDevice,
     /// Share of the device's events that has been read, from 0 to 1.
     pub share: f64,
-    /// Accessible name.
     pub label: AttrValue,
     pub scheme: Scheme,
     #[prop_or_default]

@@ -61,7 +61,6 @@ pub fn share_of_plot(share: f64, width: f64) -> f64 {
 /// A predefined choice of events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Preset {
-    /// The last events.
     Last,
     /// Events around the peak, 3/4 of them before it.
     Peak,

@@ -10,11 +10,9 @@ use yew::prelude::*;
 
 #[derive(Clone, PartialEq, Properties)]
 pub struct PreviewViewProps {
-    /// Name of the file.
     pub name: AttrValue,
     pub loading: Loading,
     pub scheme: Scheme,
-    /// Data read so far.
     pub preview: Rc<PreviewData>,
     pub on_cancel: Callback<()>,
     /// Called when a part of the file should be chosen instead.

@@ -168,7 +168,6 @@ pub struct TopStack {
     pub size: String,
     /// Share of the live bytes.
     pub share: String,
-    /// Number of allocations.
     pub count: String,
     /// Length of the bar, as a percentage of the longest one.
     pub bar: f64,

@@ -40,7 +40,6 @@ struct Nodes {
     tooltip: NodeRef,
 }
 
-/// Shows the map of segments.
 #[component]
 pub(super) fn Map(props: &MapProps) -> Html {
     let (file, shown, easel) = (use_file(), use_shown(), use_easel());

@@ -101,7 +101,6 @@ pub fn block_lines(data: &SegmentsData, segment: u32, block: usize, offset: u64)
 pub struct HeldGroup {
     /// Free bytes of their total size.
     pub free: String,
-    /// What holds them.
     pub by: String,
     /// Stack of their largest blocks.
     pub title: String,

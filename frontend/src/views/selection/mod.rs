@@ -194,7 +194,6 @@ impl SelectingHandle {
         &self.shown.ready.choices.selecting
     }
 
-    /// Changes the selection.
     pub fn choose(&self, selecting: Selecting) {
         self.file.choose(Choice::Selecting(selecting));
     }

@@ -72,7 +72,6 @@ impl SharingHandle {
         keep_token(Some(token));
     }
 
-    /// Uploads the copy.
     pub fn send(&self) {
         let Some(copy) = self.work.copy.borrow().clone().filter(|_| self.state().can_send()) else { return };
         let sharing = self.state();
@@ -99,7 +98,6 @@ impl SharingHandle {
         }
     }
 
-    /// Aborts the upload.
     pub fn cancel(&self) {
         drop(self.work.upload.take());
         self.dispatch(SharingAction::Send(SendStep::Nothing));

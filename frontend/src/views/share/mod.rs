@@ -6,11 +6,10 @@
 //! as the dialog says.
 //! The token that deletes a link is in the storage of the browser that made the link, and nowhere else in plain text.
 
-mod form;
+pub mod form;
 pub mod hook;
 pub mod links_dialog;
 pub mod model;
-pub mod remaining;
 
 use self::form::Form;
 use self::hook::use_sharing;

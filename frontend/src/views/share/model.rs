@@ -174,7 +174,6 @@ pub fn typed_text(typed: &[&str]) -> Option<String> {
 pub struct FoundTexts {
     /// Positions of the texts.
     rows: Vec<u32>,
-    /// Number of all texts, found or not.
     all: u64,
 }
 
@@ -192,7 +191,6 @@ impl FoundTexts {
         Self { rows: found.map(|(position, _)| position).collect(), all: texts.len() as u64 }
     }
 
-    /// Returns the number of texts found.
     pub fn count(&self) -> u32 {
         self.rows.len() as u32
     }

@@ -12,7 +12,6 @@ use std::ops::Range;
 /// Lines that are shown on both sides of a line with memory.
 const CONTEXT: u64 = 4;
 
-/// Most files in the list.
 pub(super) const MOST_FILES: usize = 200;
 
 /// Most notes about files that could not be identified.

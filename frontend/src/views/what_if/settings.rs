@@ -16,7 +16,6 @@ pub(super) struct SettingsFormProps {
     pub(super) recorded: RecordedSetup,
     /// The chosen settings and card.
     pub(super) setup: Rc<WhatIfSetup>,
-    /// Called with other settings.
     pub(super) on_conf: Callback<String>,
 }
 

@@ -8,15 +8,12 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use shared::base::{StringId, StringTable};
 
-/// Event of the allocator.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Row {
     pub(super) address: u64,
     pub(super) size: u64,
-    /// The processor's ticks.
     pub(super) ticks: u64,
     pub(super) stream: i64,
-    /// Number of the stack.
     pub(super) stack: u32,
     /// Number of the text in the history's table.
     pub(super) text: u32,
@@ -112,7 +109,6 @@ pub(super) struct View {
 }
 
 impl View {
-    /// Number of events.
     pub(super) fn len(&self) -> usize {
         self.spooled.as_ref().map_or(0, |(_, len)| *len as usize) + self.recent.len()
     }

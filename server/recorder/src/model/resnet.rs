@@ -175,7 +175,6 @@ impl BlockKind {
 #[derive(Debug, Clone, Copy)]
 struct BlockShape {
     kind: BlockKind,
-    /// Number of input channels.
     inputs: i64,
     /// Number of channels inside the block.
     width: i64,

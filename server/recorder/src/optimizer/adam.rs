@@ -20,7 +20,6 @@ pub(super) struct Adam {
     states: Vec<Option<State>>,
 }
 
-/// State of one parameter.
 #[derive(Debug)]
 struct State {
     /// Number of steps taken; on the device for the fused kernel, which counts there.

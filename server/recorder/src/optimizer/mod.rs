@@ -136,7 +136,6 @@ impl Optimizer {
             .run(|| clip_grad_norm(&Active::of(&self.parameters)?.gradients, max_norm, self.sharded))
     }
 
-    /// Returns the existing gradients.
     fn gradients(&self) -> Result<List> {
         Ok(Active::of(&self.parameters)?.gradients)
     }

@@ -159,7 +159,6 @@ impl Recorded {
         operators.map(|frame| self.trace.strings.get(frame.name)).collect()
     }
 
-    /// Returns the peak of all live bytes.
     pub(crate) fn peak_live_bytes(&self) -> u64 {
         shared::analysis::Timeline::new(&self.trace, &self.trace.devices[0]).live_peak().1
     }

@@ -67,7 +67,6 @@ pub(super) struct PeakChange {
     pub(super) head_bytes: u64,
     /// Head minus base.
     pub(super) delta_bytes: i64,
-    /// Limit as given.
     pub(super) limit: Option<String>,
     /// Growth that the limit allows.
     pub(super) limit_bytes: Option<u64>,

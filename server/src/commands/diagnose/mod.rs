@@ -24,7 +24,6 @@ use crate::Failure;
 use crate::snapshot_file::feed;
 use crate::units;
 
-mod growth;
 mod log;
 mod together;
 
@@ -165,9 +164,8 @@ impl DiagnoseArgs {
         let devices: Vec<_> = opened.devices().collect();
         let studies = studies(&opened.trace, &devices);
         let diagnosis = diagnosis(&opened.trace, &studies, &self.config());
-        let growth: String = { diagnosis.growth.iter() }
-            .map(|growth| growth::table(growth, &opened.device_name(growth.device)))
-            .collect();
+        let growth: String =
+            { diagnosis.growth.iter() }.map(|growth| log::growth(growth, &opened.device_name(growth.device))).collect();
         let word = opened.device_word();
         let paths = source_files(&opened.trace);
         let sources = self.source.as_ref().map(|folder| Sources::of(folder, &paths)).transpose()?;

@@ -1,7 +1,6 @@
 //! Implements `snapscope diff`, which compares the live memory of two moments.
 
 mod page;
-mod traced;
 
 pub(super) use page::Table;
 

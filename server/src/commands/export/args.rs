@@ -89,7 +89,6 @@ pub(super) enum Target {
 }
 
 impl Target {
-    /// Returns the format of a table.
     pub(super) fn table_format(self) -> Option<TableFormat> {
         TableFormat::of_name(self.to_possible_value()?.get_name())
     }

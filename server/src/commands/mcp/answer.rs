@@ -21,7 +21,6 @@ const MOST_LETTERS: usize = 1_500;
 /// Lists of which a few elements say enough.
 const FRAMES: [&str; 7] = ["frames", "a_frames", "b_frames", "stack", "stacks", "events", "values_read"];
 
-/// Answer of a tool.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Answer {
     text: String,

@@ -17,7 +17,6 @@ use crate::commands::{diagnose, peak};
 use crate::config::Terminal;
 use crate::snapshot_file::{self, Opened};
 
-/// Number of stacks.
 const TOP_STACKS: usize = 5;
 
 /// Returns the screens of the files that can be read, and the failures of the others; a file of a folder that is

@@ -42,7 +42,6 @@ impl Display {
         Self { shown, steps: None, interrupted: interrupted() }
     }
 
-    /// Removes the bar.
     pub(super) fn finish(&self) {
         if let Shown::Bar(bar) = &self.shown {
             bar.finish_and_clear();

@@ -36,7 +36,6 @@ impl Display {
         }
     }
 
-    /// Shows a result.
     pub(in crate::commands) fn line(&self, line: &str) {
         let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
         match (&self.bar, self.total) {
@@ -50,7 +49,6 @@ impl Display {
         }
     }
 
-    /// Removes the bar.
     pub(in crate::commands) fn finish(&self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();

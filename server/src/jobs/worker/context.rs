@@ -1,20 +1,27 @@
-//! Holds the state that all jobs of a worker share.
+//! Holds the state that all jobs of a worker share, with its settings and its metrics.
 
 use std::collections::HashMap;
-use std::path::Path;
+use std::fmt;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::registry::{Registry, Unit};
+use shared::base::format::bytes;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tracing::warn;
 use uuid::Uuid;
 
 use super::turns::Turns;
-use super::{RecorderMetrics, WorkerSettings};
 use crate::config::RecorderConfig;
 use crate::database::Database;
 use crate::failure::Failure;
+use crate::recording::repro::Limits;
 use crate::scratch::Scratch;
 use crate::store::Store;
 
@@ -31,7 +38,6 @@ pub struct Context {
     pub(super) give_back: watch::Sender<bool>,
     /// Decides which jobs may run side by side.
     pub(super) turns: Turns,
-    /// Number of running recorders.
     pub(super) running: AtomicUsize,
     pub(super) metrics: RecorderMetrics,
     /// Reasons why nothing can be recorded on a kind of device.
@@ -124,5 +130,82 @@ impl Context {
         let end = self.settings.limits.grace + self.settings.lease;
         // Other workers find the jobs that are still running after that.
         let _ = tokio::time::timeout(end, jobs).await;
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WorkerSettings {
+    /// Number of simultaneous jobs for each kind of device.
+    pub slots: Vec<Slots>,
+    pub limits: Limits,
+    /// Folder for recordings and uploads before they are stored.
+    pub scratch: PathBuf,
+    /// Time without a sign of life after which a worker's jobs are given to others.
+    pub lease: Duration,
+    /// Time for which running jobs may continue after a signal to stop, before they are given back.
+    pub grace: Duration,
+}
+
+/// Number of simultaneous jobs for a kind of device.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Slots {
+    /// `virtual`, or a device such as `cuda:0`.
+    pub kind: String,
+    pub jobs: usize,
+}
+
+impl fmt::Display for WorkerSettings {
+    /// Writes one line per setting.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let jobs: Vec<_> = self.slots.iter().map(|slots| format!("{}={}", slots.kind, slots.jobs)).collect();
+        let jobs = if jobs.is_empty() { "none here".to_owned() } else { jobs.join(", ") };
+        writeln!(f, "simultaneous jobs: {jobs}")?;
+        writeln!(f, "job time: {} s", self.limits.time.as_secs_f64())?;
+        writeln!(f, "job memory: {}", bytes(self.limits.memory_bytes))?;
+        writeln!(f, "lease: {} s", self.lease.as_secs_f64())?;
+        writeln!(f, "grace: {} s", self.grace.as_secs_f64())
+    }
+}
+
+/// Upper bounds in seconds, from the smallest model to the default time limit of a job.
+const SECONDS: [f64; 9] = [0.5, 1.0, 2.5, 5.0, 15.0, 60.0, 240.0, 900.0, 1800.0];
+
+/// Upper bounds in bytes of host memory.
+const BYTES: [f64; 7] = [GIB / 4.0, GIB / 2.0, GIB, 2.0 * GIB, 4.0 * GIB, 8.0 * GIB, 16.0 * GIB];
+const GIB: f64 = (1_u64 << 30) as f64;
+
+#[derive(Debug)]
+pub struct RecorderMetrics {
+    outcomes: Family<[(&'static str, &'static str); 1], Counter>,
+    seconds: Histogram,
+    memory_bytes: Histogram,
+}
+
+impl Default for RecorderMetrics {
+    fn default() -> Self {
+        Self { outcomes: Family::default(), seconds: Histogram::new(SECONDS), memory_bytes: Histogram::new(BYTES) }
+    }
+}
+
+impl RecorderMetrics {
+    /// Adds the metrics to a registry.
+    pub fn register(&self, registry: &mut Registry) {
+        let help = "Recordings started by this process, by outcome";
+        registry.register("recordings", help, self.outcomes.clone());
+        let help = "Time from the start of a recorder to its end";
+        registry.register_with_unit("recording_duration", help, Unit::Seconds, self.seconds.clone());
+        let help = "Peak host memory of a recorder";
+        registry.register_with_unit("recorder_memory", help, Unit::Bytes, self.memory_bytes.clone());
+    }
+
+    /// Counts the end of a recording by its outcome.
+    pub(super) fn ended(&self, outcome: &'static str) {
+        self.outcomes.get_or_create(&[("outcome", outcome)]).inc();
+    }
+
+    /// Records the time and memory of a recorder that has ended.
+    pub(super) fn took(&self, seconds: f64, memory_bytes: u64) {
+        self.seconds.observe(seconds);
+        self.memory_bytes.observe(memory_bytes as f64);
     }
 }

@@ -6,16 +6,12 @@
 mod context;
 mod heartbeat;
 mod listener;
-mod metrics;
 mod reaper;
 mod record;
-mod settings;
 mod several;
 mod turns;
 
-pub use context::Context;
-pub use metrics::RecorderMetrics;
-pub use settings::{Slots, WorkerSettings};
+pub use context::{Context, RecorderMetrics, Slots, WorkerSettings};
 
 use std::sync::Arc;
 use std::time::Duration;

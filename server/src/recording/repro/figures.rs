@@ -22,7 +22,6 @@ const FIGURES_COMMAND: &str = "figures";
 /// Minimum limits of the process: enough for a million events on a busy machine.
 const LEAST: Allowance = Allowance { memory_bytes: 1 << 30, seconds: 60 };
 
-/// Figures of a snapshot.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Figures {
     /// Number of events on all devices.
@@ -177,7 +176,6 @@ pub struct Recording {
     pub at_peak: Vec<FixShare>,
     /// Details of the out-of-memory error, if there was one.
     pub oom: Option<OutOfMemory>,
-    /// Messages of the recorder.
     pub messages: Vec<String>,
     /// Warnings of the virtual GPU about functions that it does not implement; figures may be off there.
     pub warnings: Vec<String>,

@@ -53,7 +53,6 @@ pub trait Watcher {
 pub(super) enum End {
     /// It ended without its keeper.
     Exited(ExitStatus),
-    /// Its keeper stopped it.
     Stopped(Stop),
 }
 

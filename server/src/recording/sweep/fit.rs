@@ -20,7 +20,6 @@ const MOST_BATCH: u64 = 1 << 16;
 /// Number of batches tried beyond the first that does not fit, and below the answer.
 const NEIGHBOURS: u64 = 2;
 
-/// Result of a search.
 #[derive(Debug, Clone)]
 pub struct Fit {
     /// The job with a batch of 1.

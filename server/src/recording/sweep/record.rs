@@ -15,10 +15,8 @@ use crate::recording::repro::{self, Limits, Recording, RecordingFailure, Watcher
 /// Result of recording one combination.
 pub type Outcome = Result<Recording, Box<RecordingFailure>>;
 
-/// Settings of a sweep.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// Limits of each recording.
     pub limits: Limits,
     /// Number of simultaneous recordings; each uses one computing thread and the memory of its own PyTorch.
     pub at_once: usize,

@@ -3,7 +3,8 @@
 //! Handlers describe themselves; their refusals come from the route table and the table of errors. The page loads
 //! nothing from other hosts.
 
-mod ui;
+use std::collections::BTreeMap;
+use std::sync::{Arc, LazyLock};
 
 use actix_web::http::Method;
 use actix_web::web::{Data, Path};
@@ -13,6 +14,7 @@ use utoipa::openapi::path::{Operation, PathItem};
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa::openapi::{ContentBuilder, OpenApi, Ref, ResponseBuilder};
 use utoipa::{Modify, OpenApi as _};
+use utoipa_swagger_ui::Config;
 
 use crate::serve::asset::respond;
 use crate::serve::asset_file::Asset;
@@ -140,7 +142,7 @@ pub(crate) async fn document(request: HttpRequest, document: Data<ApiDocument>) 
     responses((status = 200, description = "The page", body = String, content_type = "text/html"))
 )]
 pub(crate) async fn page(request: HttpRequest) -> HttpResponse {
-    respond(&ui::FILES[ui::PAGE], request.headers())
+    respond(&FILES[PAGE], request.headers())
 }
 
 /// Returns a script, a style sheet or an icon of that page.
@@ -150,8 +152,40 @@ pub(crate) async fn page(request: HttpRequest) -> HttpResponse {
     responses((status = 200, description = "The file", body = String))
 )]
 pub(crate) async fn file(request: HttpRequest, name: Path<String>) -> Result<HttpResponse, ApiError> {
-    let file = ui::FILES.get(name.as_str()).ok_or_else(|| ApiError::not_found("The page has no such file."))?;
+    let file = FILES.get(name.as_str()).ok_or_else(|| ApiError::not_found("The page has no such file."))?;
     Ok(respond(file, request.headers()))
+}
+
+/// Name of the page among the files.
+const PAGE: &str = "index.html";
+
+/// Other files that the page loads.
+const LOADED: [&str; 7] = [
+    "favicon-16x16.png",
+    "favicon-32x32.png",
+    "index.css",
+    "swagger-initializer.js",
+    "swagger-ui-bundle.js",
+    "swagger-ui-standalone-preset.js",
+    "swagger-ui.css",
+];
+
+/// Files by their names.
+static FILES: LazyLock<BTreeMap<&'static str, Asset>> = LazyLock::new(|| {
+    let config = Arc::new(Config::from("/api/v1/openapi.json").use_base_layout());
+    let made = |name| {
+        let file = utoipa_swagger_ui::serve(name, Arc::clone(&config)).ok().flatten().expect("a file of Swagger UI");
+        let bytes = if name == PAGE { of_this_server(&file.bytes) } else { file.bytes.into_owned() };
+        (name, Asset::made(name, bytes))
+    };
+    LOADED.into_iter().chain([PAGE]).map(made).collect()
+});
+
+/// Gives the page a title, and links that work without a slash at the end of its path.
+fn of_this_server(page: &[u8]) -> Vec<u8> {
+    let page = String::from_utf8_lossy(page).replace("<title>Swagger UI</title>", "<title>API – Snapscope</title>");
+    let page = page.replace("=\"index.css\"", "=\"./index.css\"");
+    page.replace("=\"./", "=\"/api/v1/docs/").into_bytes()
 }
 
 #[cfg(test)]

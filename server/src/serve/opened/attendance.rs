@@ -35,12 +35,10 @@ struct Visits {
 pub(super) struct Visit(Attendance);
 
 impl Attendance {
-    /// Notes a request.
     pub(super) fn note(&self) {
         self.change(|_| ());
     }
 
-    /// Begins a visit.
     pub(super) fn visit(&self) -> Visit {
         self.change(|visits| visits.under_way += 1);
         Visit(self.clone())

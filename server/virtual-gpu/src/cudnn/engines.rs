@@ -113,7 +113,6 @@ fn add(numbers: &mut Vec<i64>, list: Vec<i64>) {
     numbers.extend(list);
 }
 
-/// Asks a library.
 fn ask(library: &Library, device: &Made<'_>, content: &Content) -> Reply {
     match ask_for(library, device, content) {
         Ok(numbers) => Reply { status: SUCCESS, numbers },
@@ -154,7 +153,6 @@ fn add_notes(numbers: &mut Vec<i64>, engine: &Made<'_>) {
 
 /// What the questions of this process have in common.
 struct Asked {
-    /// The real library.
     path: PathBuf,
     /// Each card's description, and the beginning of the keys of all questions about it.
     cards: BTreeMap<usize, (Description, Key)>,

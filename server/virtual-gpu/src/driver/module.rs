@@ -171,35 +171,27 @@ fn launch_function(function: *const c_void, stream: Handle) -> c_int {
     status(|| launch(stream))
 }
 
-#[unsafe(no_mangle)]
-pub(super) extern "C" fn cuLaunchKernel(
-    function: *const c_void,
-    _grid_x: c_uint,
-    _grid_y: c_uint,
-    _grid_z: c_uint,
-    _block_x: c_uint,
-    _block_y: c_uint,
-    _block_z: c_uint,
-    _shared_bytes: c_uint,
-    stream: Handle,
-) -> c_int {
-    launch_function(function, stream)
+/// Defines functions that launch a kernel and differ in nothing that is modeled.
+macro_rules! kernels {
+    { $($name:ident)* } => {$(
+        #[unsafe(no_mangle)]
+        pub(super) extern "C" fn $name(
+            function: *const c_void,
+            _grid_x: c_uint,
+            _grid_y: c_uint,
+            _grid_z: c_uint,
+            _block_x: c_uint,
+            _block_y: c_uint,
+            _block_z: c_uint,
+            _shared_bytes: c_uint,
+            stream: Handle,
+        ) -> c_int {
+            launch_function(function, stream)
+        }
+    )*};
 }
 
-#[unsafe(no_mangle)]
-pub(super) extern "C" fn cuLaunchCooperativeKernel(
-    function: *const c_void,
-    _grid_x: c_uint,
-    _grid_y: c_uint,
-    _grid_z: c_uint,
-    _block_x: c_uint,
-    _block_y: c_uint,
-    _block_z: c_uint,
-    _shared_bytes: c_uint,
-    stream: Handle,
-) -> c_int {
-    launch_function(function, stream)
-}
+kernels! { cuLaunchKernel cuLaunchCooperativeKernel }
 
 /// The first fields of `CUlaunchConfig`; the others are not read.
 #[derive(Clone, Copy)]

@@ -51,6 +51,12 @@ impl<'a> Exchange<'a> {
         }
     }
 
+    /// Notes what this rank gives to another or takes from it.
+    fn note(&self, way: Move, peer: c_int) {
+        let buffer = if matches!(way, Move::Give) { self.send } else { self.receive };
+        note(way, self.communicator, peer, buffer, self.part_bytes);
+    }
+
     fn ranks(&self) -> usize {
         usize::try_from(self.communicator.certain_ranks).unwrap_or(0)
     }
@@ -68,167 +74,69 @@ fn run(exchange: Option<Exchange<'_>>, copies: impl FnOnce(&Exchange<'_>)) -> c_
     0
 }
 
-/// Gathers the parts of all ranks, each of which is a copy of this rank's part.
-#[unsafe(no_mangle)]
-extern "C" fn ncclAllGather(
-    send: Handle,
-    receive: Handle,
-    count: usize,
-    data_type: c_int,
-    communicator: Option<&Communicator>,
-    stream: Handle,
-) -> c_int {
-    run(Exchange::new(communicator, (send, receive), count, data_type, stream), |exchange| {
-        // This rank's part comes last, because in an in-place gather it is the source of the others.
-        let own = exchange.rank();
-        (0..exchange.ranks()).filter(|rank| *rank != own).for_each(|rank| exchange.copy(rank, 0));
-        exchange.copy(own, 0);
-    })
+/// Defines collectives by their buffers, their numbers behind the data type, and what they do with an exchange.
+macro_rules! collectives {
+    { $($(#[$doc:meta])* $name:ident($first:ident $(, $second:ident)?; $($number:ident),*) $does:expr;)* } => {$(
+        $(#[$doc])*
+        #[unsafe(no_mangle)]
+        extern "C" fn $name(
+            $first: Handle,
+            $($second: Handle,)?
+            count: usize,
+            data_type: c_int,
+            $($number: c_int,)*
+            communicator: Option<&Communicator>,
+            stream: Handle,
+        ) -> c_int {
+            let [send, .., receive] = [$first, $first $(, $second)?];
+            run(Exchange::new(communicator, (send, receive), count, data_type, stream), $does)
+        }
+    )*};
 }
 
-/// Gathers like [`ncclAllGather`] if this rank is the root, or else does nothing.
-#[unsafe(no_mangle)]
-extern "C" fn ncclGather(
-    send: Handle,
-    receive: Handle,
-    count: usize,
-    data_type: c_int,
-    root: c_int,
-    communicator: Option<&Communicator>,
-    stream: Handle,
-) -> c_int {
-    if communicator.is_some_and(|communicator| communicator.rank == root) {
-        return ncclAllGather(send, receive, count, data_type, communicator, stream);
-    }
-    run(Exchange::new(communicator, (send, receive), count, data_type, stream), |_| ())
-}
-
-/// Reduces to this rank's own values, as if the other ranks held zeros; `PreMulSum` does not scale.
-#[unsafe(no_mangle)]
-extern "C" fn ncclAllReduce(
-    send: Handle,
-    receive: Handle,
-    count: usize,
-    data_type: c_int,
-    _operation: c_int,
-    communicator: Option<&Communicator>,
-    stream: Handle,
-) -> c_int {
-    run(Exchange::new(communicator, (send, receive), count, data_type, stream), |exchange| exchange.copy(0, 0))
-}
-
-/// Reduces like [`ncclAllReduce`] if this rank is the root, or else does nothing.
-#[unsafe(no_mangle)]
-extern "C" fn ncclReduce(
-    send: Handle,
-    receive: Handle,
-    count: usize,
-    data_type: c_int,
-    _operation: c_int,
-    root: c_int,
-    communicator: Option<&Communicator>,
-    stream: Handle,
-) -> c_int {
-    run(Exchange::new(communicator, (send, receive), count, data_type, stream), |exchange| {
+collectives! {
+    /// Gathers the parts of all ranks, each of which is a copy of this rank's part.
+    ncclAllGather(send, receive;) gather;
+    /// Gathers like [`ncclAllGather`] if this rank is the root, or else does nothing.
+    ncclGather(send, receive; root) |exchange| {
+        if exchange.communicator.rank == root {
+            gather(exchange);
+        }
+    };
+    /// Reduces to this rank's own values, as if the other ranks held zeros; `PreMulSum` does not scale.
+    ncclAllReduce(send, receive; _operation) |exchange| exchange.copy(0, 0);
+    /// Reduces like [`ncclAllReduce`] if this rank is the root, or else does nothing.
+    ncclReduce(send, receive; _operation, root) |exchange| {
         if exchange.communicator.rank == root {
             exchange.copy(0, 0);
         }
-    })
-}
-
-/// Returns this rank's part of the sum, which is its part of what it sends.
-#[unsafe(no_mangle)]
-extern "C" fn ncclReduceScatter(
-    send: Handle,
-    receive: Handle,
-    count: usize,
-    data_type: c_int,
-    _operation: c_int,
-    communicator: Option<&Communicator>,
-    stream: Handle,
-) -> c_int {
-    run(Exchange::new(communicator, (send, receive), count, data_type, stream), |exchange| {
-        exchange.copy(0, exchange.rank());
-    })
-}
-
-/// Broadcasts this rank's own values, whichever rank is the root.
-#[unsafe(no_mangle)]
-extern "C" fn ncclBroadcast(
-    send: Handle,
-    receive: Handle,
-    count: usize,
-    data_type: c_int,
-    root: c_int,
-    communicator: Option<&Communicator>,
-    stream: Handle,
-) -> c_int {
-    run(Exchange::new(communicator, (send, receive), count, data_type, stream), |exchange| {
-        exchange.copy(0, 0);
-        if exchange.communicator.rank == root {
-            note(Move::Give, exchange.communicator, root, send, exchange.part_bytes);
-        } else {
-            note(Move::Take, exchange.communicator, root, receive, exchange.part_bytes);
-        }
-    })
-}
-
-/// Broadcasts in place, which moves nothing.
-#[unsafe(no_mangle)]
-extern "C" fn ncclBcast(
-    buffer: Handle,
-    count: usize,
-    data_type: c_int,
-    root: c_int,
-    communicator: Option<&Communicator>,
-    stream: Handle,
-) -> c_int {
-    ncclBroadcast(buffer, buffer, count, data_type, root, communicator, stream)
-}
-
-/// Exchanges parts with all ranks, each of which sends what this rank sends to itself.
-#[unsafe(no_mangle)]
-extern "C" fn ncclAlltoAll(
-    send: Handle,
-    receive: Handle,
-    count: usize,
-    data_type: c_int,
-    communicator: Option<&Communicator>,
-    stream: Handle,
-) -> c_int {
-    run(Exchange::new(communicator, (send, receive), count, data_type, stream), |exchange| {
+    };
+    /// Returns this rank's part of the sum, which is its part of what it sends.
+    ncclReduceScatter(send, receive; _operation) |exchange| exchange.copy(0, exchange.rank());
+    /// Broadcasts this rank's own values, whichever rank is the root.
+    ncclBroadcast(send, receive; root) |exchange| broadcast(exchange, root);
+    /// Broadcasts in place, which moves nothing.
+    ncclBcast(buffer; root) |exchange| broadcast(exchange, root);
+    /// Exchanges parts with all ranks, each of which sends what this rank sends to itself.
+    ncclAlltoAll(send, receive;) |exchange| {
         (0..exchange.ranks()).for_each(|rank| exchange.copy(rank, exchange.rank()));
-    })
+    };
+    /// Sends a part to a rank; a message that the same group receives can carry it.
+    ncclSend(buffer; peer) |exchange| exchange.note(Move::Give, peer);
+    /// Receives a part from a rank.
+    ncclRecv(buffer; peer) |exchange| exchange.note(Move::Take, peer);
 }
 
-/// Sends a part to a rank; a message that the same group receives can carry it.
-#[unsafe(no_mangle)]
-extern "C" fn ncclSend(
-    buffer: Handle,
-    count: usize,
-    data_type: c_int,
-    peer: c_int,
-    communicator: Option<&Communicator>,
-    stream: Handle,
-) -> c_int {
-    run(Exchange::new(communicator, (buffer, buffer), count, data_type, stream), |exchange| {
-        note(Move::Give, exchange.communicator, peer, buffer, exchange.part_bytes);
-    })
+fn gather(exchange: &Exchange<'_>) {
+    // This rank's part comes last, because in an in-place gather it is the source of the others.
+    let own = exchange.rank();
+    (0..exchange.ranks()).filter(|rank| *rank != own).for_each(|rank| exchange.copy(rank, 0));
+    exchange.copy(own, 0);
 }
 
-/// Receives a part from a rank.
-#[unsafe(no_mangle)]
-extern "C" fn ncclRecv(
-    buffer: Handle,
-    count: usize,
-    data_type: c_int,
-    peer: c_int,
-    communicator: Option<&Communicator>,
-    stream: Handle,
-) -> c_int {
-    run(Exchange::new(communicator, (buffer, buffer), count, data_type, stream), |exchange| {
-        note(Move::Take, exchange.communicator, peer, buffer, exchange.part_bytes);
-    })
+fn broadcast(exchange: &Exchange<'_>, root: c_int) {
+    exchange.copy(0, 0);
+    exchange.note(if exchange.communicator.rank == root { Move::Give } else { Move::Take }, root);
 }
 
 /// Returns the first number after the built-in operations, for a sum with a factor.

@@ -90,55 +90,26 @@ pub(super) extern "C" fn __cudaPopCallConfiguration(
     })
 }
 
-#[unsafe(no_mangle)]
-pub(super) extern "C" fn cudaLaunchKernel(
-    kernel: *const c_void,
-    _grid: Dim3,
-    _block: Dim3,
-    arguments: *const *const c_void,
-    _shared_bytes: usize,
-    stream: Handle,
-) -> c_int {
-    set_last_kernel(kernel);
-    note_launch(kernel, arguments);
-    status(|| launch(stream))
+/// Defines functions that launch a kernel and differ in nothing that is modeled.
+macro_rules! kernels {
+    { $($name:ident)* } => {$(
+        #[unsafe(no_mangle)]
+        pub(super) extern "C" fn $name(
+            kernel: *const c_void,
+            _grid: Dim3,
+            _block: Dim3,
+            arguments: *const *const c_void,
+            _shared_bytes: usize,
+            stream: Handle,
+        ) -> c_int {
+            set_last_kernel(kernel);
+            note_launch(kernel, arguments);
+            status(|| launch(stream))
+        }
+    )*};
 }
 
-#[unsafe(no_mangle)]
-pub(super) extern "C" fn __cudaLaunchKernel(
-    kernel: *const c_void,
-    grid: Dim3,
-    block: Dim3,
-    arguments: *const *const c_void,
-    shared_bytes: usize,
-    stream: Handle,
-) -> c_int {
-    cudaLaunchKernel(kernel, grid, block, arguments, shared_bytes, stream)
-}
-
-#[unsafe(no_mangle)]
-pub(super) extern "C" fn __cudaLaunchKernel_ptsz(
-    kernel: *const c_void,
-    grid: Dim3,
-    block: Dim3,
-    arguments: *const *const c_void,
-    shared_bytes: usize,
-    stream: Handle,
-) -> c_int {
-    cudaLaunchKernel(kernel, grid, block, arguments, shared_bytes, stream)
-}
-
-#[unsafe(no_mangle)]
-pub(super) extern "C" fn cudaLaunchCooperativeKernel(
-    kernel: *const c_void,
-    grid: Dim3,
-    block: Dim3,
-    arguments: *const *const c_void,
-    shared_bytes: usize,
-    stream: Handle,
-) -> c_int {
-    cudaLaunchKernel(kernel, grid, block, arguments, shared_bytes, stream)
-}
+kernels! { cudaLaunchKernel __cudaLaunchKernel __cudaLaunchKernel_ptsz cudaLaunchCooperativeKernel }
 
 #[unsafe(no_mangle)]
 pub(super) extern "C" fn cudaLaunchKernelExC(

@@ -27,7 +27,6 @@ pub(crate) struct Graph {
     pub(crate) user_objects: Vec<(usize, u32)>,
 }
 
-/// A capture in progress.
 #[derive(Debug)]
 pub(crate) struct Capture {
     /// Stream in which the capture began and has to end.

@@ -11,7 +11,6 @@ use std::ffi::c_void;
 use super::kernel;
 use super::thread::last_kernel;
 
-/// A comparison kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Comparison {
     /// Size of the scalar in the functor, in bytes; `None` if a tensor is compared with a tensor.

@@ -50,7 +50,6 @@ impl Device {
         Self { ordinal, index, card, is_active: AtomicBool::new(false), contents: Mutex::new(contents) }
     }
 
-    /// Locks the changing state.
     pub(crate) fn lock(&self) -> MutexGuard<'_, Contents> {
         self.contents.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -20,7 +20,6 @@ pub(crate) enum Kind {
     /// An operation of a graph.
     Node = 0x0a50_0000_0000,
     Context = 0x0a60_0000_0000,
-    /// A memory pool.
     Pool = 0x0a70_0000_0000,
     /// An object of the program that graphs keep alive.
     UserObject = 0x0a80_0000_0000,
@@ -33,7 +32,6 @@ const STRIDE: usize = 0x40;
 const ROOM: usize = 0x10_0000_0000;
 
 impl Kind {
-    /// Returns the handle of a number.
     pub(crate) fn handle(self, number: usize) -> Handle {
         (self as u64 as usize + (number + 1) * STRIDE) as Handle
     }

@@ -22,7 +22,6 @@ struct Kernels {
 
 static KERNELS: Mutex<Kernels> = Mutex::new(Kernels { list: Vec::new(), is_sorted: true });
 
-/// Registers the name of a kernel.
 pub(crate) fn register(host_function: *const c_void, name: *const c_char) {
     let mut kernels = KERNELS.lock().unwrap_or_else(PoisonError::into_inner);
     kernels.list.push(Kernel { host_function: host_function as usize, name: name as usize });

@@ -60,7 +60,6 @@ pub(crate) fn tick() -> u64 {
     TICKS.fetch_add(1, Ordering::Relaxed) + 1
 }
 
-/// Returns the current tick.
 pub(crate) fn now() -> u64 {
     TICKS.load(Ordering::Relaxed)
 }
@@ -135,7 +134,6 @@ impl Machine {
         Ok(device)
     }
 
-    /// Locks the pinned memory.
     pub(crate) fn pinned(&self) -> MutexGuard<'_, PinnedMemory> {
         self.pinned.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -20,7 +20,6 @@ pub(crate) type StreamId = usize;
 #[derive(Debug)]
 pub(crate) struct Stream {
     pub(crate) device: usize,
-    /// Flags given at creation.
     pub(crate) flags: u32,
     /// Priority given at creation; lower is more urgent.
     pub(crate) priority: i32,

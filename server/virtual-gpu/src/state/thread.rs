@@ -14,7 +14,6 @@ pub(crate) struct LaunchConfig {
     pub(crate) block: [u32; 3],
     /// Dynamic shared memory, in bytes.
     pub(crate) shared_bytes: usize,
-    /// Handle of the stream.
     pub(crate) stream: usize,
 }
 

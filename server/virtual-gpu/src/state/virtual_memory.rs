@@ -25,7 +25,6 @@ struct Memory {
 pub(crate) struct Mapping {
     pub(crate) start: u64,
     pub(crate) size_bytes: u64,
-    /// Handle of the memory.
     pub(crate) handle: u64,
     /// Ordinal of the memory's device.
     pub(crate) device: usize,
@@ -144,7 +143,6 @@ impl VirtualMemory {
         Ok(returned)
     }
 
-    /// Returns the mapping that holds an address.
     pub(crate) fn find(&self, address: u64) -> Option<Mapping> {
         let (_, mapping) = self.mappings.range(..=address).next_back()?;
         (address - mapping.start < mapping.size_bytes).then_some(*mapping)

@@ -42,7 +42,6 @@ pub(crate) struct UserObject {
 /// Result of `cudaStreamGetCaptureInfo` for a captured stream.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CaptureInfo {
-    /// Number of the capture.
     pub(crate) id: u64,
     pub(crate) is_invalid: bool,
     /// Number of the graph into which the stream is captured.
@@ -211,7 +210,6 @@ impl Work {
         Ok(Some(CaptureInfo { id, is_invalid: capture.is_invalid, graph: capture.graph_id }))
     }
 
-    /// Adds a graph and returns its number.
     pub(crate) fn add_graph(&mut self, graph: Graph) -> usize {
         self.graphs.push(Some(graph));
         self.graphs.len() - 1

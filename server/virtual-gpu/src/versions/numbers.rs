@@ -2,7 +2,6 @@
 
 use std::ffi::c_int;
 
-/// Versions of NVIDIA's libraries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Versions {
     /// Version of CUDA, of which the third part is not reported.

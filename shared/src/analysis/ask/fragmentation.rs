@@ -43,7 +43,6 @@ pub struct Fragmentation {
     pub largest_free_bytes: u64,
     /// Number of segments with live allocations.
     pub used_segments: u64,
-    /// Number of all segments.
     pub segments: u64,
 }
 

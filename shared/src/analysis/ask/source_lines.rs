@@ -58,7 +58,6 @@ impl SourceConfig {
 pub struct LineTotals {
     pub live_bytes: u64,
     pub allocated_bytes: u64,
-    /// Number of live allocations.
     pub live_count: u64,
     /// Number of allocations in the window.
     pub allocated_count: u64,
@@ -95,7 +94,6 @@ crate::names!(CodeKind {
 /// Allocations of a device by the lines of source files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SourceLines {
-    /// Sums over all allocations.
     pub totals: LineTotals,
     /// Sums over the allocations that no line owns.
     pub unowned: LineTotals,

@@ -14,7 +14,6 @@ use crate::analysis::study::studied::Study;
 use crate::analysis::track::timeline::Axis;
 use crate::trace::Action;
 
-/// Origin of a budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BudgetSource {
     /// The capacity that the user gave, as if PyTorch had all of it.

@@ -124,7 +124,6 @@ pub struct CategoryBytes {
     pub bytes: u64,
     /// Part of `bytes` that was allocated before the trace.
     pub initial_bytes: u64,
-    /// Number of allocations.
     pub count: u64,
 }
 

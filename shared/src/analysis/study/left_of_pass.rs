@@ -164,7 +164,6 @@ pub(in crate::analysis) fn end_of_forward(study: &Study<'_>, step: Step) -> impl
 pub struct PassRow {
     /// Sum of the requested sizes.
     pub bytes: u64,
-    /// Number of allocations.
     pub count: u64,
 }
 

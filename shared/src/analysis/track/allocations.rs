@@ -253,7 +253,6 @@ impl Allocations {
         self.deaths.iter().map(|&row| (self.died[row as usize], AllocationId(row)))
     }
 
-    /// Returns the requested size.
     pub(in crate::analysis) fn size_bytes(&self, id: AllocationId) -> u64 {
         self.size_bytes[id.index()]
     }

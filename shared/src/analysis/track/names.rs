@@ -70,7 +70,6 @@ impl Names {
         self.names.iter().copied()
     }
 
-    /// Returns the names of one allocation.
     pub fn of_allocation(&self, id: AllocationId) -> &[Name] {
         let start = self.names.partition_point(|name| name.allocation < id);
         let count = self.names[start..].partition_point(|name| name.allocation == id);
@@ -120,7 +119,6 @@ pub struct StatedHolder<'a> {
     pub has_graph: bool,
 }
 
-/// Returns the holder that a name states.
 pub fn stated_holder(text: &str) -> Option<StatedHolder<'_>> {
     let rest = text.strip_prefix("held ")?;
     let (rest, has_graph) = rest.strip_prefix("with its graph ").map_or((rest, false), |rest| (rest, true));

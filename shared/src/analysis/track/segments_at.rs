@@ -116,7 +116,6 @@ impl Winder {
         self.held.values().copied().collect()
     }
 
-    /// Undoes one event.
     pub(in crate::analysis) fn undo(&mut self, trace: &Trace, mut event: Event) {
         event.size_bytes = self.limit.cap(event.size_bytes);
         match event.action {

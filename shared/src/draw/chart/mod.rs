@@ -132,7 +132,6 @@ impl Chart {
 }
 
 impl Curve {
-    /// Creates a line.
     pub fn line(points: Vec<Point>, color: Color, width: f64) -> Self {
         Self { points, color, width, dashed: false, area: None }
     }
@@ -223,7 +222,6 @@ mod tests;
 /// Minimum distance of two labels of bytes, as a multiple of their height.
 const BETWEEN_BYTES: f64 = 3.1;
 
-/// Axis of a chart.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Axis {
     /// Shown values, from the left or the bottom.
@@ -231,7 +229,6 @@ pub struct Axis {
     pub labels: Labels,
 }
 
-/// Labels of an axis.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Labels {
     None,

@@ -93,7 +93,6 @@ impl<'a> Frame<'a> {
         self.across.at(self.x.fraction(x))
     }
 
-    /// Converts bytes to pixels.
     pub(super) fn py(&self, bytes: f64) -> f64 {
         self.down.end - self.y.fraction(bytes) * self.down.len()
     }
@@ -104,7 +103,6 @@ impl<'a> Frame<'a> {
         self.px(f64::midpoint(x(moment), x(moment.saturating_add(1)))).clamp(self.across.start, self.across.end)
     }
 
-    /// Returns the shown moments.
     pub(super) fn shown(&self) -> Range<u32> {
         self.moments.0..self.moments.1.saturating_add(1)
     }
@@ -213,7 +211,6 @@ impl<'a> Frame<'a> {
 /// Content and size of a timeline.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PictureOptions {
-    /// Heading of the picture.
     pub title: String,
     /// Unit of the x axis; a trace without times is drawn by events.
     pub axis: Axis,
@@ -236,7 +233,6 @@ impl Default for PictureOptions {
 /// Content and size of a picture of one moment.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MomentOptions {
-    /// Heading of the picture.
     pub title: String,
     /// Moment to show, where `n` is the state after event `n - 1`; `None` for the peak.
     pub moment: Option<u32>,
@@ -338,7 +334,6 @@ pub(super) fn label(at: Point, text: &str, align: Align, theme: &Theme) -> Op {
     words(at, text, align, LABEL, theme.text_muted)
 }
 
-/// Draws a text on a baseline.
 pub(super) fn words((x, baseline): Point, text: &str, align: Align, font: Font, color: Color) -> Op {
     Op::text((x, baseline - font.baseline()), text, align, font, color)
 }

@@ -9,7 +9,6 @@ pub use sheet::{Cell, Rows, Sheet, TableFormat, csv_text, markdown_text};
 
 use super::subject::Subject;
 
-/// Table of a snapshot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Table {
     /// Live bytes at a moment, by the stack that allocated them.

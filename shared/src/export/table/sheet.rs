@@ -126,7 +126,6 @@ impl TableFormat {
         }
     }
 
-    /// Returns the media type.
     pub fn media_type(self) -> &'static str {
         match self {
             Self::Csv => "text/csv;charset=utf-8",
@@ -136,7 +135,6 @@ impl TableFormat {
     }
 }
 
-/// Value in a table.
 #[derive(Clone, Debug)]
 pub enum Cell<'a> {
     /// Unknown or missing value.

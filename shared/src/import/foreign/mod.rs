@@ -65,7 +65,6 @@ pub(super) enum Form {
     Json,
     /// HTML page.
     Page,
-    /// None of these.
     Unknown,
 }
 

@@ -46,7 +46,6 @@ impl Cnn {
         features
     }
 
-    /// Returns the shape of the images.
     pub(in crate::job) const fn images(&self) -> Features {
         Features::Image { channels: self.input_channels, size: self.image_size }
     }
@@ -65,7 +64,6 @@ impl Cnn {
 }
 
 impl CnnLayer {
-    /// Returns the shape after the layer.
     pub(in crate::job) fn after(&self, before: Features) -> Result<Features, Fault> {
         match (*self, before) {
             (Self::Conv(conv), Features::Image { channels, size }) => conv.after(channels, size),

@@ -31,7 +31,6 @@ struct Form {
     numbers: &'static [&'static str],
     /// Names of the options, each followed by a number.
     options: &'static [&'static str],
-    /// Names of the flags.
     flags: &'static [&'static str],
     example: &'static str,
 }
@@ -68,7 +67,6 @@ impl CnnLayer {
         FORMS.iter().map(|form| form.name)
     }
 
-    /// Parses a layer.
     pub(in crate::job) fn parse(text: &str) -> Result<Self, Fault> {
         let mut words = text.split_whitespace();
         let name = words.next().unwrap_or_default();

@@ -2,7 +2,6 @@
 
 use super::super::problem::excerpt;
 
-/// A value of a document.
 #[derive(Clone, Debug, PartialEq)]
 pub(in super::super) enum Value {
     Null,

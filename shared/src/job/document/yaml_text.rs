@@ -10,7 +10,6 @@ use saphyr_parser::{Event, Parser, ScalarStyle, ScanError, Tag};
 use super::super::problem::{Place, Problem, excerpt};
 use super::value::{Budget, HINT_BOUND, Value};
 
-/// Parses a text with one YAML document.
 pub(super) fn parse(text: &str) -> Result<Value, Problem> {
     let mut builder = Builder { budget: Budget::new(), open: Vec::new(), anchors: HashMap::new(), root: None };
     for event in Parser::new_from_str(text) {

@@ -19,7 +19,6 @@ pub struct Import {
 /// What became of a foreign key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ImportNote {
-    /// Key, such as `n_embd`.
     pub key: String,
     /// What the key became, such as `model.hidden = 768`, or why it was ignored; without a full stop.
     pub note: String,

@@ -5,7 +5,6 @@
 
 use crate::base::size::{self, leading_number};
 
-/// Inference engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Engine {
     Vllm,

@@ -28,7 +28,6 @@ const LEAST_SAMPLES: usize = 8;
 /// Fraction of a rise that is left out at its beginning.
 const START: usize = 10;
 
-/// Process that climbs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Climber {
     /// Position in [`HostLog::processes`].
@@ -37,13 +36,11 @@ pub struct Climber {
     pub bytes: u64,
     /// Bytes by which its resident set climbs in a rise, likewise.
     pub rss_bytes: u64,
-    /// Number of rises in which it climbs.
     pub rises: usize,
     /// True if it ends within the fall after a rise.
     pub ends_with_rise: bool,
 }
 
-/// Host memory that climbs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Climb {
     pub family: Family,

@@ -92,7 +92,6 @@ pub struct Total {
 /// Source of the memory of a machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TotalSource {
-    /// The log states it.
     Stated,
     /// It follows from the shares of memory that the log has for processes.
     Inferred,
@@ -104,7 +103,6 @@ pub enum TotalSource {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Process {
     pub pid: u32,
-    /// Parent, if the log has it.
     pub parent: Option<u32>,
     pub user: String,
     /// Command line, or as much of it as the log has.

@@ -97,7 +97,6 @@ struct Named {
     line: String,
 }
 
-/// Reader of lines.
 #[derive(Debug, Default)]
 pub(super) struct ProcReader {
     dump: Dump,

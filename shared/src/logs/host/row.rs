@@ -155,7 +155,6 @@ impl<'a> Cells<'a> {
         self.rest
     }
 
-    /// Takes the first cell.
     pub(super) fn first(&mut self) -> Option<&'a str> {
         let rest = self.rest?;
         let Some(separator) = self.separator else {
@@ -173,7 +172,6 @@ impl<'a> Cells<'a> {
         Some(unquoted(cell))
     }
 
-    /// Takes the last cell.
     pub(super) fn last(&mut self) -> Option<&'a str> {
         let rest = self.rest?;
         let Some(separator) = self.separator else {

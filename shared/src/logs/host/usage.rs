@@ -35,7 +35,6 @@ pub(super) enum Said {
     Swap(u64),
 }
 
-/// Reader of lines.
 #[derive(Debug, Default)]
 pub(super) struct UsageReader {
     /// True if the head of `free` names buffers and cached apart, as before its version 3.3.10.

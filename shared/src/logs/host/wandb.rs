@@ -2,7 +2,6 @@
 
 use crate::base::{Metric, MetricHead};
 
-/// Metric of host memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum HostMetric {
     /// Resident set of the process that calls `wandb.init`, in MiB.

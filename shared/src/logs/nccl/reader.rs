@@ -188,7 +188,6 @@ impl NcclReader {
     }
 }
 
-/// Memory of NCCL.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NcclLog {
     /// Processes in the order of their first lines, one for each GPU that a process uses.

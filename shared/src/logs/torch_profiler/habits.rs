@@ -8,7 +8,6 @@ use crate::base::StringId;
 use hashbrown::HashMap;
 use std::cmp::Reverse;
 
-/// Fewest steps that show a habit.
 const FEWEST_STEPS: usize = 3;
 
 /// Fewest copies of tensors to the GPU in each step; a batch of a transformer is up to six tensors.
@@ -26,7 +25,6 @@ const SHARE: u64 = 10;
 /// Most places that are named.
 const MOST_PLACES: usize = 3;
 
-/// Kind of a habit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HabitKind {
     /// The same tensors are copied from pageable memory within modules of the model.

@@ -5,7 +5,6 @@
 use crate::base::{StringId, StringTable, frame_rules};
 use hashbrown::HashMap;
 
-/// What a span is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SpanKind {
     Operator,

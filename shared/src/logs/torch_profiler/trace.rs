@@ -33,7 +33,6 @@ pub struct Profile {
 }
 
 impl Profile {
-    /// Returns a name.
     pub fn name(&self, id: StringId) -> &str {
         self.names.get(id.index()).map_or("", String::as_str)
     }
@@ -130,7 +129,6 @@ pub struct LaneSpan {
     pub name: StringId,
     pub start_us: f64,
     pub end_us: f64,
-    /// Number of spans in it.
     pub count: u64,
 }
 

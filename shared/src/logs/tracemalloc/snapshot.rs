@@ -106,7 +106,6 @@ impl Stacks {
         number(self.frames.len() - 1)
     }
 
-    /// Adds a stack, and returns its number.
     pub(super) fn add(&mut self, frames: impl Iterator<Item = u32>) -> u32 {
         self.members.extend(frames);
         self.ends.push(self.members.len());
@@ -125,7 +124,6 @@ fn number(index: usize) -> u32 {
 }
 
 impl TracemallocSnapshot {
-    /// Returns all blocks.
     pub fn total(&self) -> Total {
         let mut sum = Total::default();
         self.by_stack.iter().for_each(|&total| sum.add(total));

@@ -85,7 +85,6 @@ fn sketch(plot: &Plot, title: &str, steps: u64, theme: &Theme) -> Sketch {
     sketch
 }
 
-/// Draws a text on a baseline.
 fn text((x, baseline): Place, words: &str, align: Align, font: Font, theme: &Theme) -> Op {
     Op::text((x, baseline - font.baseline()), words, align, font, theme.text)
 }
@@ -93,7 +92,6 @@ fn text((x, baseline): Place, words: &str, align: Align, font: Font, theme: &The
 /// Chart to which the recordings are added.
 struct Drawing<'a> {
     plot: &'a Plot,
-    /// Steps of each recording.
     steps: u64,
     theme: &'a Theme,
     /// Horizontal positions by index of the value.

@@ -4,8 +4,7 @@ use std::io::Write as _;
 use std::net::{Shutdown, TcpStream};
 
 use shared::api::ErrorCode;
-use testkit::form::Form;
-use testkit::http::{self, Reply, check_refusal};
+use testkit::http::{self, Form, Reply, check_refusal};
 
 use crate::injected::place::{Place, snapshot};
 

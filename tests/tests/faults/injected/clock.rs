@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 use testkit::clock::Clock;
-use testkit::form::Form;
+use testkit::http::Form;
 use testkit::repro::Played;
 use testkit::serving::{Launch, ServeProcess};
 

@@ -3,8 +3,7 @@
 use serde_json::json;
 use server::config::SettingsArgs;
 use shared::api::ErrorCode;
-use testkit::form::Form;
-use testkit::http::{Reply, check_refusal};
+use testkit::http::{Form, Reply, check_refusal};
 
 use crate::injected::place::{Place, files, snapshot};
 

@@ -1,7 +1,7 @@
 //! Tests that many large uploads and jobs do not accumulate in the server's memory.
 
-use testkit::form::Form;
 use testkit::http;
+use testkit::http::Form;
 use testkit::padded::padded;
 use testkit::process::peak_memory_bytes;
 use testkit::serving::{Launch, ServeProcess};

@@ -5,8 +5,7 @@ use std::path::{Path, PathBuf};
 use server::config::SettingsArgs;
 use server::database::{Database, Page};
 use tempfile::TempDir;
-use testkit::form::Form;
-use testkit::http::Reply;
+use testkit::http::{Form, Reply};
 use testkit::patience::ask_until;
 use testkit::server::{Server, root};
 

@@ -1,8 +1,7 @@
 //! Tests that a store at its quota accepts nothing more and says what to do.
 
 use shared::api::{ErrorCode, JobErrorCode};
-use testkit::form::Form;
-use testkit::http::{Reply, check_refusal};
+use testkit::http::{Form, Reply, check_refusal};
 use testkit::padded::padded;
 use testkit::repro::Played;
 use testkit::serving::{Launch, ServeProcess};

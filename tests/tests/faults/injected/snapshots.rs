@@ -3,8 +3,7 @@
 use flate2::read::GzDecoder;
 use flate2::{Compress, Compression, FlushCompress};
 use shared::api::ErrorCode;
-use testkit::form::Form;
-use testkit::http::{Reply, check_refusal};
+use testkit::http::{Form, Reply, check_refusal};
 use testkit::padded::gzip;
 
 use crate::injected::place::{Place, snapshot};

@@ -4,9 +4,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use shared::api::{ErrorCode, JobErrorCode};
-use testkit::form::Form;
 use testkit::histories::without_folder;
-use testkit::http::check_refusal;
+use testkit::http::{Form, check_refusal};
 use testkit::padded::padded;
 use testkit::patience::wait_until;
 use testkit::repro::Played;

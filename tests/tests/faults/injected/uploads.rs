@@ -7,8 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use flate2::Compression;
 use server::config::SettingsArgs;
 use shared::api::ErrorCode;
-use testkit::form::Form;
-use testkit::http::check_refusal;
+use testkit::http::{Form, check_refusal};
 use testkit::padded::{gzip, padded};
 use testkit::patience::wait_until;
 

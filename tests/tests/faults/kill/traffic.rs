@@ -5,8 +5,8 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
-use testkit::form::Form;
 use testkit::histories::{Answer, Client, Fleet};
+use testkit::http::Form;
 use testkit::padded::padded;
 
 /// Number of jobs and of uploads in the traffic.

@@ -55,7 +55,6 @@ impl Stage {
         }
     }
 
-    /// Runs the script.
     #[track_caller]
     fn run(&self) -> Ran {
         Ran::of(&self.python().output().expect("python3"))
@@ -75,7 +74,6 @@ impl Stage {
         (document["devices"][0]["events"].as_u64().expect("a number"), document["annotations"].as_u64().unwrap_or(0))
     }
 
-    /// Returns a sidecar.
     #[track_caller]
     fn sidecar(&self, name: &str) -> Value {
         let text = std::fs::read(self.scene.path("out").join(name)).expect("a sidecar");

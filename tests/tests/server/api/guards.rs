@@ -3,8 +3,7 @@
 use server::config::SettingsArgs;
 use shared::api::ErrorCode;
 use testkit::both;
-use testkit::form::Form;
-use testkit::http::check_refusal;
+use testkit::http::{Form, check_refusal};
 use testkit::server::{ServeProcess, Server};
 use testkit::serving::Launch;
 use testkit::storage::Backend;

@@ -5,8 +5,7 @@ use std::fs;
 
 use serde_json::Value;
 use tempfile::TempDir;
-use testkit::form::Form;
-use testkit::http::{Reply, send, send_body};
+use testkit::http::{Form, Reply, send, send_body};
 use testkit::server::root;
 use testkit::serving::{Launch, ServeProcess};
 
@@ -30,7 +29,6 @@ impl Logged {
         send(self.server.address, "GET", path, headers)
     }
 
-    /// Stops the server and returns its log.
     fn stop(self) -> String {
         assert_eq!(self.server.stop("TERM"), Some(0));
         fs::read_to_string(self.folder.path().join("log")).unwrap()

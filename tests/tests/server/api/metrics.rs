@@ -4,8 +4,7 @@ use std::time::{Duration, Instant};
 
 use server::config::SettingsArgs;
 use shared::api::ErrorCode;
-use testkit::form::Form;
-use testkit::http::check_refusal;
+use testkit::http::{Form, check_refusal};
 use testkit::server::{Server, root};
 
 #[track_caller]

@@ -5,8 +5,7 @@ use std::collections::HashSet;
 use serde_json::json;
 use server::config::SettingsArgs;
 use shared::api::ErrorCode;
-use testkit::form::Form;
-use testkit::http::check_refusal;
+use testkit::http::{Form, check_refusal};
 use testkit::server::{Reply, Server, root};
 
 const TITLE: &str = "a <b>\"leak\"</b> & more";

@@ -3,9 +3,9 @@
 use std::path::Path;
 use std::process::Command;
 
-use super::budget::{Budget, Unit};
 use super::figures::{bytes, seconds};
 use super::native::{Programs, decode};
+use super::report::{Budget, Unit};
 use super::{Table, median};
 use testkit::process;
 use testkit::server::root;
@@ -68,7 +68,6 @@ fn size(file: &Path) -> Result<u64, String> {
     std::fs::metadata(file).map(|data| data.len()).map_err(|error| format!("{}: {error}", file.display()))
 }
 
-/// Returns the table of the recordings.
 pub fn table(all: &[Recorded]) -> Table {
     let headings = ["steps", "events", "file", "time", "events per second", "memory"];
     let mut table = Table::new("snapscope repro, GPT-2 on the virtual GPU", &headings);

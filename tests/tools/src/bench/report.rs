@@ -2,13 +2,12 @@
 
 use std::path::Path;
 
-use super::budget::{Budget, Unit};
 use super::figures::{bytes, pair_ms, seconds, times};
 use super::measure::Measured;
 use super::native::Task;
 use super::page::Visit;
 use super::trace::Frames;
-use super::{EVENTS_PER_MB, Table};
+use super::{EVENTS_PER_MB, Table, figures};
 
 /// Name of this project's page among the viewers.
 pub const OWN: &str = "snapscope";
@@ -131,7 +130,6 @@ pub fn modules(dist: &Path) -> Vec<Budget> {
     MODULES.map(of).into()
 }
 
-/// Returns the budgets of one file.
 fn of_file(measured: &Measured) -> Vec<Budget> {
     let size_mb = measured.size_mb;
     let named = |what: &str| format!("{size_mb} MB: {what}");
@@ -199,6 +197,58 @@ fn file(measured: &Measured) -> String {
     format!("{:.1} MB", measured.file_bytes as f64 / 1e6)
 }
 
+/// Upper limit of a figure.
+#[derive(Clone, Debug)]
+pub struct Budget {
+    pub what: String,
+    /// Limit, in the unit of the figure.
+    pub at_most: f64,
+    /// Measured value; `None` if this run did not measure it.
+    pub figure: Option<f64>,
+    pub unit: Unit,
+}
+
+/// Unit of a budget and its figure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// Ratio to another figure of the same run.
+    Times,
+    Bytes,
+    Milliseconds,
+}
+
+impl Unit {
+    fn text(self, value: f64) -> String {
+        match self {
+            Self::Times if value < 1.0 => format!("{value:.3}×"),
+            Self::Times => format!("{value:.1}×"),
+            Self::Bytes => figures::bytes(value),
+            Self::Milliseconds => format!("{value:.1} ms"),
+        }
+    }
+}
+
+impl Budget {
+    /// Returns `met`, the relative excess in percent, or `not measured`.
+    pub fn verdict(&self) -> String {
+        match self.figure {
+            None => "not measured".to_owned(),
+            Some(figure) if figure <= self.at_most => "met".to_owned(),
+            Some(figure) => format!("{:.0} % over", ((figure / self.at_most - 1.0) * 100.0).max(1.0)),
+        }
+    }
+}
+
+/// Returns a table of the budgets that this run measured.
+pub fn table(budgets: &[Budget]) -> Table {
+    let mut table = Table::new("Budgets", &["what", "at most", "figure", ""]);
+    for budget in budgets.iter().filter(|budget| budget.figure.is_some()) {
+        let figure = budget.figure.map_or_else(|| "–".to_owned(), |figure| budget.unit.text(figure));
+        table.row(&[budget.what.clone(), budget.unit.text(budget.at_most), figure, budget.verdict()]);
+    }
+    table
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -257,5 +307,16 @@ mod tests {
             ("20 % over", "not measured")
         );
         assert_eq!((verdict("longest").as_str(), verdict("10 Mbit/s").as_str()), ("met", "met"));
+    }
+
+    #[test]
+    fn verdicts() {
+        let budget = |figure| Budget { what: "time".to_owned(), at_most: 4.0, figure, unit: Unit::Times };
+        assert_eq!(budget(Some(4.0)).verdict(), "met");
+        assert_eq!(budget(Some(5.0)).verdict(), "25 % over");
+        assert_eq!(budget(Some(4.001)).verdict(), "1 % over");
+        assert_eq!(budget(None).verdict(), "not measured");
+        let text = table(&[budget(Some(0.25)), budget(None)]).text(true);
+        assert!(text.contains("| time | 4.0×    | 0.250× | met |") && text.lines().count() == 6, "{text}");
     }
 }

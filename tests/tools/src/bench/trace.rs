@@ -18,7 +18,6 @@ pub const CATEGORIES: [&str; 3] =
 /// Times between frames that reached the screen, in milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Frames {
-    /// Number of presented frames.
     pub count: usize,
     /// Median time between two frames.
     pub p50_ms: f64,

@@ -3,13 +3,17 @@
 //! Server and proxy run in separate processes on this machine, with the server's default limits. The clients run in
 //! this process, each with its own address.
 
-mod client;
 mod figures;
-mod idle;
 mod loaded;
 mod proxy;
 mod reads;
 mod uploads;
+
+use super::bench::Table;
+use loaded::Loaded;
+use shared::base::format::bytes;
+use std::time::Duration;
+use testkit::process::{cpu_seconds, peak_memory_bytes};
 
 /// Measures everything and prints the tables.
 ///
@@ -17,7 +21,25 @@ mod uploads;
 ///
 /// Panics if the server is not built or does not answer as expected.
 pub fn run() {
-    idle::print();
+    print();
     reads::print();
     uploads::print();
+}
+
+const DURING: Duration = Duration::from_secs(30);
+
+fn print() {
+    let mut table = Table::new("The server when nobody asks", &["jobs at once", "of a processor", "memory"]);
+    for jobs in [0, 2] {
+        let loaded = Loaded::start(jobs);
+        let pid = loaded.server.pid();
+        // The start is over by then.
+        std::thread::sleep(Duration::from_secs(3));
+        let before_s = cpu_seconds(pid).expect("Linux");
+        std::thread::sleep(DURING);
+        let share = (cpu_seconds(pid).expect("Linux") - before_s) / DURING.as_secs_f64();
+        let memory = bytes(peak_memory_bytes(pid).expect("Linux"));
+        table.row(&[jobs.to_string(), format!("{:.2} %", share * 100.0), memory]);
+    }
+    table.print();
 }

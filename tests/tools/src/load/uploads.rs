@@ -12,7 +12,7 @@ use shared::pickle::Style;
 use super::figures::{Times, milliseconds};
 use super::loaded::{Loaded, post};
 use crate::bench::{Table, snapshot};
-use testkit::form::Form;
+use testkit::http::Form;
 use testkit::padded::gzip;
 use testkit::process::{descendants_with, peak_memory_bytes};
 

@@ -12,7 +12,6 @@ pub(super) fn rounding(ready: Ready<'_>) -> Settings {
     recorded_settings(ready.trace).unwrap_or_default()
 }
 
-/// Returns the facts of an allocation.
 pub(super) fn facts(ready: Ready<'_>, rounding: &Settings, id: AllocationId) -> RowFacts {
     let allocation = ready.timeline.allocations.get(id, ready.device);
     RowFacts {

@@ -33,7 +33,6 @@ pub(crate) struct Sample {
     pub reserved_bytes: u64,
 }
 
-/// Input of [`Watch::after`].
 #[derive(Clone, Debug)]
 pub(crate) enum WatchAction {
     /// Events arrived, each with its number, which counts from 1.
@@ -52,7 +51,6 @@ pub(crate) struct Watch {
     pub device: Option<String>,
     /// Total memory of the device, in bytes.
     pub memory_bytes: Option<u64>,
-    /// Number of parameters of the model.
     pub parameters: Option<u64>,
     /// Number of steps of the run.
     pub steps: Option<u64>,

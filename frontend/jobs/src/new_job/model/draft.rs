@@ -74,7 +74,6 @@ fn resolved(raw: RawJob, task: JobTask) -> Result<(Job, Option<usize>), Vec<Prob
     }
 }
 
-/// Change of a draft.
 #[derive(Clone, Debug)]
 pub(crate) enum DraftAction {
     /// The text was edited by hand.
@@ -108,7 +107,6 @@ pub(crate) enum DraftAction {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Draft {
     pub text: String,
-    /// What the job does.
     pub task: JobTask,
     /// Result of checking the current text.
     pub check: Check,
@@ -165,7 +163,6 @@ impl Draft {
         }
     }
 
-    /// Returns the draft after an action.
     pub(crate) fn after(&self, action: DraftAction) -> Self {
         match action {
             DraftAction::Type(text) => self.with(text),

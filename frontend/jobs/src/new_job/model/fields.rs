@@ -21,7 +21,6 @@ pub(crate) enum Control {
 pub(crate) struct Choice {
     /// Word in the config.
     pub word: String,
-    /// Text in the list.
     pub label: String,
 }
 

@@ -14,13 +14,11 @@ pub struct MapPlan {
     groups: Vec<Vec<u32>>,
     /// Each line with its top edge.
     pub lines: Vec<(f64, Line)>,
-    /// Height of all lines.
     pub height: f64,
     /// Offset of each block from the start of its segment, in bytes.
     offsets: Vec<u64>,
     /// Segment of each block.
     owners: Vec<u32>,
-    /// First line of each segment.
     first_lines: Vec<u32>,
 }
 

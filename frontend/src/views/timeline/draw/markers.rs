@@ -37,7 +37,6 @@ pub struct Marker {
 pub enum MarkerKind {
     /// Moment of the most live bytes.
     Peak,
-    /// An out-of-memory error.
     Oom,
 }
 

@@ -15,9 +15,7 @@ const MIN_WINDOW: f64 = 6.0;
 /// Part of the window that a pointer drags.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hold {
-    /// The left edge.
     Start,
-    /// The right edge.
     End,
     /// The window as a whole.
     Window,

@@ -30,9 +30,7 @@ const FAINT: f32 = 0.3;
 pub struct Piece {
     pub x0: f32,
     pub x1: f32,
-    /// Lower end.
     pub y0: f32,
-    /// Upper end.
     pub y1: f32,
     /// Opacity; lower among many high uprights.
     pub strength: f32,

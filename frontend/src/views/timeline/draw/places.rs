@@ -11,12 +11,10 @@ pub struct Places {
 }
 
 impl Places {
-    /// Creates an empty plot.
     pub fn new(room: Rect) -> Self {
         Self { room, taken: Vec::new() }
     }
 
-    /// Returns the plot's area.
     pub fn room(&self) -> Rect {
         self.room
     }

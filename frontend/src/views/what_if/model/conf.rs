@@ -20,7 +20,6 @@ pub enum FieldKind {
 /// A control for one option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Field {
-    /// Name of the option.
     pub key: &'static str,
     pub label: &'static str,
     /// Text of the empty control, which shows the default.

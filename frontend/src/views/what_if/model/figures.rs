@@ -41,9 +41,7 @@ pub struct FigureRow {
     pub label: &'static str,
     /// Sentence that explains the figure.
     pub explanation: &'static str,
-    /// Value in the recording.
     pub recorded: String,
-    /// Value in the replay.
     pub replayed: String,
     pub verdict: Verdict,
 }

@@ -151,7 +151,6 @@ impl Shape {
 pub(super) struct Sequences {
     /// Number of sequences in the batch.
     pub(super) samples: i64,
-    /// Number of tokens in a sequence.
     pub(super) tokens: i64,
     /// Dtype of the features.
     pub(super) kind: Kind,

@@ -6,7 +6,7 @@ use shared::analysis::GroupBy;
 use shared::api::OfFile;
 use shared::report::LiveGroups;
 
-use super::question::question;
+use super::question;
 use crate::Failure;
 use crate::commands::diff::{Table, compare};
 use crate::commands::mcp::answer::Answer;
@@ -61,7 +61,6 @@ fn function(title: &str) -> &str {
     title.split(" (").next().unwrap_or(title)
 }
 
-/// Compares two moments.
 pub(in crate::commands::mcp) fn diff(shelf: &Shelf, options: &DiffOptions) -> Result<Answer, Failure> {
     let DiffOptions { a, b, .. } = options;
     let args: DiffArgs = Words::of(options, &["a", "b"]).last([a, b]).read()?;

@@ -1,21 +1,23 @@
-//! Answers what a file is, and what is found in it.
+//! Answers what a file is, what is found in it, and what other settings or another GPU would have changed.
 
 use std::path::Path;
 
 use serde_json::json;
 use shared::analysis::{FindingCode, studies};
+use shared::api::OfFile;
 use shared::base::Severity;
 use shared::base::format::{bytes, count, counted};
 use shared::open::Content;
 use shared::report::headlines;
 
-use super::question::question;
+use super::question;
 use crate::Failure;
 use crate::commands::mcp::answer::Answer;
-use crate::commands::mcp::options::{FindingsOptions, OpenOptions, SummaryOptions};
+use crate::commands::mcp::options::{FindingsOptions, OpenOptions, ReplayOptions, SummaryOptions};
 use crate::commands::mcp::shelf::{Shelf, relative};
 use crate::commands::mcp::words::Words;
-use crate::commands::{DiagnoseArgs, inspect, named};
+use crate::commands::replay::page;
+use crate::commands::{DiagnoseArgs, ReplayArgs, inspect, named};
 use crate::snapshot_file::Opened;
 
 /// Most files of a folder that are listed.
@@ -77,7 +79,6 @@ fn folder(name: &str, path: &Path) -> Result<Answer, Failure> {
         .then(question("open", &json!({ "path": latest }), "says what the latest file is")))
 }
 
-/// Sums a snapshot up.
 pub(in crate::commands::mcp) fn summary(shelf: &Shelf, options: &SummaryOptions) -> Result<Answer, Failure> {
     let name = &options.snapshot;
     let opened = shelf.snapshot(name)?;
@@ -86,7 +87,6 @@ pub(in crate::commands::mcp) fn summary(shelf: &Shelf, options: &SummaryOptions)
         .then(question("peak", &json!({ "snapshot": name, "by": "category" }), "weights, activations, gradients, …")))
 }
 
-/// Explains files.
 pub(in crate::commands::mcp) fn findings(shelf: &Shelf, options: &FindingsOptions) -> Result<Answer, Failure> {
     let files = &options.files;
     let paths = files.iter().map(|name| shelf.path(name)).collect::<Result<Vec<_>, _>>()?;
@@ -135,4 +135,27 @@ pub(in crate::commands::mcp) fn findings(shelf: &Shelf, options: &FindingsOption
 fn named(names: &[String], paths: &[std::path::PathBuf], file: &str) -> String {
     let place = paths.iter().position(|path| path.display().to_string() == file);
     place.map_or_else(|| file.to_owned(), |place| names[place].clone())
+}
+
+pub(in crate::commands::mcp) fn replay(shelf: &Shelf, options: &ReplayOptions) -> Result<Answer, Failure> {
+    let ReplayOptions { snapshot, capacity, .. } = options;
+    let args: ReplayArgs = Words::of(options, &["snapshot"]).last([snapshot]).read()?;
+    let opened = shelf.snapshot(snapshot)?;
+    let report = args.report(&opened)?;
+    let (fits, is_sweep) = (report.ooms.is_empty(), report.sweep.is_some());
+    let best = report.sweep.as_ref().and_then(|sweep| sweep.best.clone()).filter(|best| !best.is_empty());
+    let mut answer = Answer::new(page(&opened, &report), &OfFile::new(snapshot, report));
+    if let Some(best) = best {
+        let parameters = json!({ "snapshot": snapshot, "settings": best, "capacity": capacity });
+        answer = answer.then(question("replay", &parameters, "the best settings alone"));
+    }
+    Ok(answer
+        .then_if(!is_sweep, || {
+            let parameters = json!({ "snapshot": snapshot, "capacity": capacity, "sweep": true });
+            question("replay", &parameters, "which settings and which GPU are best")
+        })
+        .then_if(!fits, || question("peak", &json!({ "snapshot": snapshot }), "what to make smaller"))
+        .then_if(fits, || {
+            "run {\"command\": [\"python\", …], \"card\": …}: proves it with the program itself".to_owned()
+        }))
 }

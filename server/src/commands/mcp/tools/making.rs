@@ -7,7 +7,7 @@ use shared::api::{FitReport, FixReport, RunReport, RunStatus, RunsReport};
 use shared::base::format::{bytes, counted};
 use shared::recordings::{self, fix};
 
-use super::question::question;
+use super::question;
 use crate::Failure;
 use crate::commands::fit::has_placeholder;
 use crate::commands::mcp::answer::Answer;
@@ -18,7 +18,6 @@ use crate::commands::mcp::words::Words;
 /// Optimizer steps of a recording for `fit` without a number; memory is stable after the second.
 const STEPS: u64 = 2;
 
-/// Runs a command.
 pub(in crate::commands::mcp) fn run(maker: &Maker, options: &RunOptions) -> Result<Answer, Failure> {
     let RunOptions { command, steps, folder, .. } = options;
     let words = Words::of(options, &["command", "folder"]).word("--json").last(command);

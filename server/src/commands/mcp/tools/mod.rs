@@ -3,10 +3,15 @@
 mod live;
 mod looking;
 mod making;
-mod question;
-mod trying;
 
 pub(super) use live::{allocations, diff, peak};
+pub(super) use looking::replay;
 pub(super) use looking::{findings, open, summary};
 pub(super) use making::{fit, fix, run};
-pub(super) use trying::replay;
+
+/// Writes a question as a call of a tool with the reason for it.
+fn question(tool: &str, parameters: &serde_json::Value, reason: &str) -> String {
+    let fields = parameters.as_object().into_iter().flatten().filter(|(_, value)| !value.is_null());
+    let given: serde_json::Map<_, _> = fields.map(|(name, value)| (name.clone(), value.clone())).collect();
+    format!("{tool} {}: {reason}", serde_json::Value::Object(given))
+}

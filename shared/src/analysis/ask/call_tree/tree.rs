@@ -7,7 +7,6 @@ use crate::trace::StackId;
 use std::cmp::Reverse;
 use std::ops::Range;
 
-/// Order of siblings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum NodeOrder {
     /// Largest total first.
@@ -20,7 +19,6 @@ pub enum NodeOrder {
 /// Options for building a [`CallTree`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct TreeConfig {
-    /// Order of siblings.
     pub order: NodeOrder,
     /// True to begin with the innermost sites, so that callers stand below their callees.
     pub is_inverted: bool,

@@ -113,7 +113,6 @@ pub fn diff_labels((before, after): (&Profile, &Profile), rows: &[DiffRow], own:
 /// Property by which a difference is broken down.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DiffBy {
-    /// Stack of the allocation.
     #[default]
     Stack,
     Category,

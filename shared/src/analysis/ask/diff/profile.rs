@@ -16,7 +16,6 @@ use std::cmp::Reverse;
 /// Stack frame as text.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProfileFrame {
-    /// Name of the function.
     pub name: String,
     pub filename: String,
     pub line: u64,
@@ -30,7 +29,6 @@ pub struct ProfileRow {
     pub category: Category,
     /// Sum of the requested sizes.
     pub bytes: u64,
-    /// Number of allocations.
     pub count: u64,
     /// Largest allocation, the first one of equals.
     pub largest: AllocationKey,

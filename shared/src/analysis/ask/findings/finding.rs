@@ -71,7 +71,6 @@ pub enum Rank {
     Retry,
     /// Memory ran out, or a limit was exceeded.
     Limit,
-    /// Memory grows.
     Growth,
     /// Memory is used unnecessarily.
     Cause,
@@ -102,7 +101,6 @@ impl SourceLine {
     }
 }
 
-/// Evidence for a finding.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Evidence {
     /// How the finding was reached, in a sentence.

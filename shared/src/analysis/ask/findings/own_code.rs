@@ -12,7 +12,6 @@ use hashbrown::HashMap;
 pub(super) enum Own {
     /// The one that calls the model, backward or the optimizer.
     Call,
-    /// The innermost one.
     Innermost,
 }
 

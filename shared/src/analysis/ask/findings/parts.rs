@@ -28,7 +28,6 @@ pub struct FindingPart {
     pub title: String,
     /// Sum of the requested sizes at the target's moment.
     pub bytes: u64,
-    /// Number of allocations.
     pub count: u64,
     pub target: FindingTarget,
 }

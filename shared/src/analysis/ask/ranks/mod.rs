@@ -27,7 +27,6 @@ pub struct RankFigures {
     pub steps: u64,
     /// Average rise in bytes from the end of a step to the end of the next; `None` without steps.
     pub growth_bytes_per_step: Option<u64>,
-    /// Number of out-of-memory events.
     pub ooms: u64,
 }
 

@@ -46,10 +46,7 @@ pub enum Unlike {
         bytes: i64,
     },
     /// It ran out of memory, and most ranks did not.
-    OutOfMemory {
-        /// Number of out-of-memory events.
-        times: u64,
-    },
+    OutOfMemory { times: u64 },
 }
 
 /// Rank that differs from the others.

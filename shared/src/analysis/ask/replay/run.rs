@@ -56,7 +56,6 @@ pub struct ReplayOom {
     pub free_bytes: u64,
 }
 
-/// Result of a replay.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ReplayReport {
     /// Sums, peaks and numbers of driver calls.

@@ -77,7 +77,6 @@ pub enum Outlook {
     Short,
     /// The recorded requests fit; what followed the error is not known.
     Open,
-    /// The whole step fits.
     Fits,
 }
 

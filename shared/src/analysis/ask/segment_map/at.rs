@@ -53,7 +53,6 @@ impl MapBlock {
     }
 }
 
-/// Segment at a moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MapSegment {
     /// Addresses, stream and pool.
@@ -244,7 +243,6 @@ pub struct Room {
     pub stream: u64,
     /// Small for requests of up to 1 MiB, large for all others.
     pub segment_type: SegmentType,
-    /// Number of segments.
     pub segments: u64,
     pub reserved_bytes: u64,
     pub free_bytes: u64,

@@ -34,7 +34,6 @@ crate::names!(AreaBy {
     Function => "function",
 });
 
-/// Area with a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Area {
     pub label: String,
@@ -78,7 +77,6 @@ impl Areas {
         Self { of, named }
     }
 
-    /// Returns the colour number of each area.
     pub fn colors(&self) -> [u32; AREAS] {
         std::array::from_fn(|area| self.named.get(area).map_or(REST_COLOR, |named| named.color))
     }

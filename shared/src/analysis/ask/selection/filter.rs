@@ -64,7 +64,6 @@ struct TextMatches {
     stacks: Vec<bool>,
     contexts: Vec<bool>,
     categories: [bool; Category::ALL.len()],
-    /// Allocations with a matching name.
     named: HashSet<AllocationId>,
     /// Moments of birth within matching spans, ascending and disjoint.
     births: Vec<Range<u32>>,

@@ -85,11 +85,9 @@ impl GroupKey {
 pub struct Totals {
     /// Sum of the requested sizes.
     pub bytes: u64,
-    /// Number of allocations.
     pub count: u64,
     /// Part of `bytes` that was allocated before the trace.
     pub initial_bytes: u64,
-    /// Sum of the weights.
     pub weight: u64,
 }
 
@@ -125,7 +123,6 @@ pub struct Group {
     pub totals: Totals,
 }
 
-/// Selection divided into groups.
 #[derive(Clone, Debug)]
 pub struct Groups {
     /// Groups, the heaviest first.

@@ -6,7 +6,6 @@ use crate::base::frame_rules::{self, is_recorded};
 use crate::base::{StackLabel, format};
 use crate::trace::{FrameId, PoolId, StackId, Trace};
 
-/// Description of a group.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Label {
     pub title: String,

@@ -105,7 +105,6 @@ impl Levels {
         self.counts.iter().rev().nth(1).copied().unwrap_or(i64::MAX)
     }
 
-    /// Returns the highest level.
     pub(super) fn most_bytes(&self) -> u64 {
         self.points.iter().map(|point| point.1).max().unwrap_or(0)
     }

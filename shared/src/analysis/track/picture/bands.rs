@@ -23,13 +23,9 @@ pub enum BandOwner {
 /// Rectangle of the stack, in `0.0..=1.0` across the request's ranges.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Band {
-    /// Left edge.
     pub x0: f32,
-    /// Right edge.
     pub x1: f32,
-    /// Lower edge.
     pub y0: f32,
-    /// Upper edge.
     pub y1: f32,
     pub owner: BandOwner,
     /// Number to choose a colour by, the same for equal call stacks or categories; 0 for the initial band.

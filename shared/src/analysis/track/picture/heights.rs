@@ -29,7 +29,6 @@ impl Heights {
         self.tree.push(sum);
     }
 
-    /// Adds to the height at a place.
     pub(super) fn add(&mut self, place: u32, height: u64) {
         self.update(place, height);
     }

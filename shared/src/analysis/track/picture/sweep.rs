@@ -13,7 +13,6 @@ use crate::analysis::track::timeline::Timeline;
 use crate::trace::Device;
 use std::ops::Range;
 
-/// Returns all bands of a picture.
 pub(super) fn bands(
     timeline: &Timeline,
     device: &Device,

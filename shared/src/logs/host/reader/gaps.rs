@@ -15,7 +15,6 @@ pub(in crate::logs::host) struct Gap {
     pub(in crate::logs::host) after_ms: i64,
     /// Usual time from sample to sample in milliseconds, their median.
     pub(in crate::logs::host) interval_ms: i64,
-    /// Number of such gaps.
     pub(in crate::logs::host) count: u64,
 }
 

@@ -401,7 +401,6 @@ fn without_time<'a>(line: &'a str, head: Option<&Head>, last_time: &str) -> Opti
     }
 }
 
-/// Adds a sample to a process.
 fn push(process: &mut Process, sample: u32, added: &Added) {
     process.samples.push(sample);
     process.rss_kib.push(added.rss_kib);

@@ -12,7 +12,6 @@ const FULL: f64 = 0.9;
 /// Least memory that is worth a finding after the end of a program.
 const LEAST_LEFT: u64 = 16 << 20;
 
-/// Reports on shared memory.
 pub(super) fn findings(log: &HostLog) -> Vec<Finding> {
     let climb = shared_climb(log);
     let peak = if climb.is_none() { shared_peak(log) } else { None };

@@ -52,7 +52,6 @@ pub(super) struct Repeated {
 }
 
 impl Repeated {
-    /// Returns the number of whole rounds.
     pub(super) fn rounds(&self) -> usize {
         self.run.len() / self.period
     }
