@@ -14,7 +14,6 @@ import re
 
 from ..notices import tried
 from .places import calls, edit, enclosed, frames, imports_end, own_place, rewritten, statement
-from .optimizers import receiver_rewritten
 
 _BATCH = re.compile(r"((per_?device_?)?(train_?)?(device_?|micro_?|mini_?|local_?)?(batch_?size|bs|batch)(_?per_?gpu)?)$")
 _LENGTH = re.compile(
@@ -143,8 +142,8 @@ def watch(torch, site, batch):
     def of_loader(args, kwargs):
         size = kwargs.get("batch_size", args[1] if len(args) > 1 else 1)
         shuffles = kwargs.get("shuffle", args[2] if len(args) > 2 else False) or kwargs.get("sampler")
-        is_first = not state["loaders"] and not site.facts["applied"]
-        if state.get("is_elsewhere", site.is_settled and not state["loaders"]) or type(size) is not int:
+        is_first = not state["loaders"]
+        if state.get("is_elsewhere", site.facts.get("batch") and not state["loaders"]) or type(size) is not int:
             state["is_elsewhere"] = True
             return args, kwargs
         if not (is_first or shuffles):
@@ -254,9 +253,21 @@ class _Gate:
 
     def tell_backward(self):
         place = own_place()
-        if self.site.once("backward", place):
-            template = f"({{}} / {self.parts}).backward"
-            self.site.apply("the loss is divided", receiver_rewritten(place, "backward", template))
+        if not self.site.once("backward", place):
+            return
+
+        def divide(call):
+            # A framework's function takes the loss as its argument.
+            part = ast.BinOp(call.args[0] if call.args else call.func.value, ast.Div(), ast.Constant(self.parts))
+            if call.args:
+                call.args[0] = part
+            else:
+                call.func.value = part
+
+        line = rewritten(place, "backward", divide)
+        self.site.apply("the loss is divided", line)
+        if line is None:
+            self.site.refuse("no line of the script's own starts the backward pass")
 
     def wrap(self, owner, name, kind):
         function = getattr(owner, name)

@@ -132,16 +132,21 @@ def _checkpoint_half(torch, site, found):
 
 
 def _wrap_forward(found, wrapper, site, text):
-    """Replaces the forward pass of a model, or a Lightning module's training step, by a wrapped one."""
+    """Replaces the forward pass of a model, or a Lightning module's training step, by a wrapped one.
+
+    The wrapper gets the pass, and a function that notes what was changed.
+    """
     model = found.model
     name = "training_step" if hasattr(type(model), "training_step") else "forward"
-    setattr(model, name, wrapper(getattr(model, name)))
-    site.apply(f"{found.name}.{name}", found.before(text.replace("MODEL", f"{found.name}.{name}")))
+    line = found.before(text.replace("MODEL", f"{found.name}.{name}"))
+    setattr(model, name, wrapper(getattr(model, name), lambda: site.apply(f"{found.name}.{name}", line)))
 
 
 @_on_model("offload-activations")
 def _offload(torch, site, found):
-    def wrapper(forward):
+    def wrapper(forward, tell):
+        tell()
+
         @functools.wraps(forward)
         def offloaded(*args, **kwargs):
             hooks = torch.autograd.graph.save_on_cpu(pin_memory=True)
@@ -180,20 +185,23 @@ def _autocast(torch, site, found):
     is_half = site.is_half_only
     dtype = torch.float16 if is_half else torch.bfloat16
 
-    def wrapper(forward):
+    def wrapper(forward, tell):
         cast = torch.autocast("cuda", dtype=dtype)(forward)
 
         @functools.wraps(forward)
         def checked(*args, **kwargs):
+            # An Accelerator, which may be made after the optimizer, casts by a setting of its own.
+            if site.facts["settings"]:
+                return forward(*args, **kwargs)
             if torch.is_autocast_enabled("cuda"):
                 site.refuse("the script casts automatically already")
+            tried(None, tell)
             return cast(*args, **kwargs)
 
         return checked
 
-    _wrap_forward(found, wrapper, site, f'MODEL = torch.autocast("cuda", dtype={dtype})(MODEL)')
-    if is_half:
-        site.apply("the loss is scaled", found.before('scaler = torch.amp.GradScaler("cuda")'))
+    text = f'MODEL = torch.autocast("cuda", dtype={dtype})(MODEL)'
+    _wrap_forward(found, wrapper, site, text + ('\nscaler = torch.amp.GradScaler("cuda")' if is_half else ""))
 
 
 def _scale(torch, site):

@@ -3,6 +3,7 @@
 import ast
 import functools
 import linecache
+import re
 import sys
 
 from .. import lines
@@ -34,8 +35,9 @@ class Site:
         if what not in self.facts["applied"]:
             self.facts["applied"].append(what)
         for one in edits:
-            if one is not None and one not in self.facts["lines"]:
-                self.facts["lines"].append(one)
+            for line in (_import_of_torch(one), one):
+                if line is not None and line not in self.facts["lines"]:
+                    self.facts["lines"].append(line)
 
     def once(self, *key):
         """Returns true the first time that it is asked for a key: a place is written anew once."""
@@ -121,6 +123,16 @@ def edit(place, where, text):
     indent = first[: len(first) - len(first.lstrip())]
     text = "\n".join(indent + part if part else part for part in text.split("\n"))
     return {"file": place[0], "line": _first(node), "last": node.end_lineno, "where": where, "text": text}
+
+
+def _import_of_torch(one):
+    """Returns an edit that imports PyTorch into a file that does without it; None if an edit does not need it."""
+    file = one and one.get("file")
+    if not file or not re.search(r"(?<!from )(?<!import )\btorch\.", one["text"]):
+        return None
+    names = (name for node in ast.walk(_tree(file)) if isinstance(node, ast.Import) for name in node.names)
+    is_there = any((name.asname or name.name.split(".")[0]) == "torch" for name in names)
+    return None if is_there else edit((file, imports_end(file)), "before", "import torch")
 
 
 # Statements that are written anew, by file and line: the edit, which several remedies share, and its syntax tree.

@@ -48,6 +48,8 @@ def _lightning(torch, name, site, given):
     if name == "autocast":
         is_plain = given.get("precision") in (None, 32, "32", "32-true")
         return {"precision": "16-mixed" if site.is_half_only else "bf16-mixed"} if is_plain else None
+    if name.startswith("microbatch-"):
+        return {"accumulate_grad_batches": given.get("accumulate_grad_batches", 1) * int(name.split("-")[1])}
     return {}
 
 
@@ -56,7 +58,8 @@ def install(torch, sites):
 
     def each(choose, given, change, kind, place):
         for name, site in sites.items():
-            if site.is_settled:
+            # A trainer that adds up gradients belongs to a batch that is smaller elsewhere.
+            if site.is_settled and not (choose is _lightning and name.startswith("microbatch-")):
                 continue
             wanted = choose(torch, name, site, given)
             if wanted is None:
