@@ -27,6 +27,7 @@ class Recorder:
         self.writer = Writer(run, options["output"], self.history, report, self.holding)
         self.peaks = {}
         self.pid = None
+        self.is_vain = False
         self.has_ended = False
 
     def install(self):
@@ -37,7 +38,7 @@ class Recorder:
         self.report.write()
         if torch.version.cuda is None:
             return
-        self.steps = Steps(self._stepped)
+        self.steps = Steps(self._stepped, self._step_ended)
         self.history.install()
         self._keep_peaks()
         texts.install()
@@ -103,9 +104,11 @@ class Recorder:
         self.report.facts["steps"] = count
         collectives.settle(count)
         tried(None, self.holding.stepped, count)
+        self.is_vain = self.remedies is not None and tried(True, self.remedies.stepped, count)
+
+    def _step_ended(self):
         wanted = self.options.get("steps")
-        is_vain = self.remedies is not None and tried(True, self.remedies.stepped, count)
-        if (is_vain or wanted and count >= wanted) and self.pid == os.getpid():
+        if (self.is_vain or wanted and self.steps.most >= wanted) and self.pid == os.getpid():
             self._stop("steps")
 
     # Memory.

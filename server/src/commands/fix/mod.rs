@@ -13,6 +13,8 @@ mod trials;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::RwLock;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use clap::Args;
@@ -133,6 +135,8 @@ impl FixArgs {
             knob: self.knob.as_ref().map(|knob| knob.name.clone()),
             scratch,
             interrupted: &display.interrupted,
+            is_alone: AtomicBool::new(false),
+            turns: RwLock::default(),
         })
     }
 

@@ -17,13 +17,20 @@ pub(super) struct Remedy {
     kind: &'static str,
     /// Setting of the allocator, which needs no change of the script.
     pub(super) allocator: Option<&'static str>,
-    /// True if it can help a script that trains nothing.
-    pub(super) is_for_inference: bool,
+    helps: Scripts,
+}
+
+/// Scripts that a remedy can help.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Scripts {
+    All,
+    Training,
+    Inference,
 }
 
 const fn remedy(name: &'static str, kind: &'static str, title: &'static str) -> Remedy {
     let class = FixCostClass::None;
-    Remedy { name, title, class, reason: "", changes: None, kind, allocator: None, is_for_inference: false }
+    Remedy { name, title, class, reason: "", changes: None, kind, allocator: None, helps: Scripts::Training }
 }
 
 impl Remedy {
@@ -35,8 +42,8 @@ impl Remedy {
         Self { changes: Some(changes), ..self }
     }
 
-    const fn for_inference(self) -> Self {
-        Self { is_for_inference: true, ..self }
+    const fn helping(self, helps: Scripts) -> Self {
+        Self { helps, ..self }
     }
 }
 
@@ -46,10 +53,12 @@ use FixCostClass::{Large, Moderate, Small};
 pub(super) const ALL: &[Remedy] = &[
     Remedy {
         allocator: Some("expandable_segments:True"),
-        ..remedy("expandable-segments", "allocator", "Let segments grow, so that gaps can be used").for_inference()
+        ..remedy("expandable-segments", "allocator", "Let segments grow, so that gaps can be used")
+            .helping(Scripts::All)
     },
+    remedy("no-grad", "graph", "Build no graph for a backward pass that never comes").helping(Scripts::Inference),
     remedy("gradients-early", "gradients", "Free gradients right after the step"),
-    remedy("efficient-attention", "attention", "Compute attention without its table of weights").for_inference(),
+    remedy("efficient-attention", "attention", "Compute attention without its table of weights").helping(Scripts::All),
     remedy("fused", "step", "Step all parameters in one kernel, without copies"),
     remedy("foreach-off", "step", "Step one parameter at a time")
         .costs(Small, "a few small kernels for each parameter"),
@@ -73,13 +82,13 @@ pub(super) const ALL: &[Remedy] = &[
         .costs(Moderate, "the compiled code computes the others again in backward"),
     remedy("autocast", "precision", "Compute the forward pass in 16 bits")
         .changing("activations have 16 bits")
-        .for_inference(),
+        .helping(Scripts::All),
     remedy("bf16-weights", "precision", "Keep weights, gradients and optimizer state in bfloat16")
         .changing("weights are rounded to 8 bits of precision at each step")
-        .for_inference(),
+        .helping(Scripts::All),
     remedy("length-half", "length", "Take sequences of half the length")
         .changing("each token sees half as much text before it")
-        .for_inference(),
+        .helping(Scripts::All),
     remedy("adam-8bit", "optimizer", "Keep the optimizer's state in 8 bits").changing("the state is quantized"),
     remedy("paged-adam-8bit", "optimizer", "Keep the optimizer's state in 8 bits, in memory that pages to the host")
         .changing("the state is quantized")
@@ -94,6 +103,11 @@ impl Remedy {
     /// Returns the remedy with this name.
     pub(super) fn named(name: &str) -> Option<&'static Self> {
         ALL.iter().find(|remedy| remedy.name == name)
+    }
+
+    /// Returns true if it can help a script that trains, or trains nothing.
+    pub(super) fn is_for(&self, is_training: bool) -> bool {
+        self.helps != if is_training { Scripts::Inference } else { Scripts::Training }
     }
 
     /// Returns true if not both can be applied.

@@ -66,7 +66,11 @@ impl Fix<'_> {
             );
         }
         if !self.trials.is_training {
-            report.notes.push("the script takes no optimizer step, so no remedies for training were tried".to_owned());
+            report.notes.push(
+                "the script ends without an optimizer step: this is what it needs without training, and no remedies \
+                 for training were tried"
+                    .to_owned(),
+            );
         }
         if self.is_interrupted() {
             report.notes.push("interrupted: this is what was known until then".to_owned());
@@ -125,7 +129,7 @@ impl Fix<'_> {
     fn each(&self, baseline: &Trial, report: &FixReport) -> (Vec<Proven>, Vec<FixLeftOut>, Option<u64>) {
         let (mut proven, mut left_out, mut batch) = (Vec::<Proven>::new(), Vec::new(), None);
         let mut rest: Vec<&'static Remedy> =
-            remedies::ALL.iter().filter(|remedy| self.trials.is_training || remedy.is_for_inference).collect();
+            remedies::ALL.iter().filter(|remedy| remedy.is_for(self.trials.is_training)).collect();
         while !rest.is_empty() && !self.is_interrupted() {
             let helps = |name: &str| proven.iter().any(|proven| proven.remedy.name == name);
             let is_vain = |name: &str| left_out.iter().any(|left: &FixLeftOut| left.name == name);
@@ -188,7 +192,7 @@ impl Fix<'_> {
         // What is reserved has to fit; less that is live in as many segments helps nobody.
         let saves_bytes = baseline.run.peak_reserved_bytes.saturating_sub(trial.run.peak_reserved_bytes);
         if saves_bytes as f64 <= baseline.run.peak_reserved_bytes as f64 * LEAST_SAVED {
-            return Err("it saves less than 1 % of this peak".to_owned());
+            return Err("less than 1 % of this peak is saved".to_owned());
         }
         let lines = self.lines(&[remedy], std::slice::from_ref(facts));
         if lines.is_empty() {

@@ -2,8 +2,8 @@
 
 use std::ffi::OsString;
 use std::path::Path;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, RwLock};
 use std::thread;
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ use super::remedies::Remedy;
 use crate::Failure;
 use crate::commands::host::kib_of;
 use crate::commands::itself::Itself;
-use crate::commands::run::weight;
+use crate::commands::run::{KILLED, weight};
 use crate::config::{ALLOCATOR, ScriptConfig};
 use crate::snapshot_file::Opened;
 
@@ -42,6 +42,10 @@ pub(super) struct Trials<'a> {
     pub(super) knob: Option<String>,
     pub(super) scratch: tempfile::TempDir,
     pub(super) interrupted: &'a AtomicBool,
+    /// True once runs side by side were too much for this machine.
+    pub(super) is_alone: AtomicBool,
+    /// Shared by runs side by side, and held by one that is alone.
+    pub(super) turns: RwLock<()>,
 }
 
 /// A run that has ended.
@@ -54,7 +58,22 @@ pub(super) struct Trial {
 
 impl Trials<'_> {
     /// Runs the script with remedies, on its cards or on larger ones of their kind; leaves the snapshot at `output`.
+    ///
+    /// Once a run was killed beside another one, as when memory runs out, it and all later ones run alone.
     pub(super) fn run(&self, remedies: &[&str], is_enlarged: bool, output: &Path) -> Result<Trial, Failure> {
+        if !self.is_alone.load(Ordering::Relaxed) {
+            let _turn = self.turns.read();
+            let trial = self.run_now(remedies, is_enlarged, output)?;
+            if trial.run.exit_status != Some(KILLED) || at_once() == 1 || self.interrupted.load(Ordering::Relaxed) {
+                return Ok(trial);
+            }
+            self.is_alone.store(true, Ordering::Relaxed);
+        }
+        let _turn = self.turns.write();
+        self.run_now(remedies, is_enlarged, output)
+    }
+
+    fn run_now(&self, remedies: &[&str], is_enlarged: bool, output: &Path) -> Result<Trial, Failure> {
         let margin_bytes = self.margin_bytes();
         let of_run = |card: &Card| match is_enlarged {
             true => card.with_memory(card.memory_bytes * 8),
@@ -73,7 +92,9 @@ impl Trials<'_> {
         })?;
         let run = report.runs.into_iter().max_by_key(|run| (weight(run.status), run.peak_reserved_bytes));
         let mut run = run.expect("a verdict is that of a run");
-        if let Some(message) = run.message.as_mut().filter(|message| message.contains("exit status")) {
+        if let Some(message) =
+            run.message.as_mut().filter(|message| !said.is_empty() && message.contains("exit status"))
+        {
             // A program that refuses its arguments says so and raises nothing.
             *message += &format!(": {said}");
         }

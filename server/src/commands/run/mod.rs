@@ -43,6 +43,7 @@ pub use options::RunArgs;
 pub(super) use options::script_name;
 pub(super) use ran::weight;
 pub(super) use trial::Trials;
+pub(super) use verdict::KILLED;
 pub(super) use verdict::out_of_memory;
 
 impl RunArgs {

@@ -72,7 +72,7 @@ fn blame(runs: &mut [RunReport], ended: &Ended) {
     let (status, message) = match ended.end.stop {
         Some(RunStop::HostMemory) => (RunStatus::Failed, host_memory(ended)),
         Some(RunStop::Disk) => (RunStatus::Failed, disk(ended)),
-        _ => (failed_status(ended, ""), format!("the script ended with exit status {}", ended.end.status)),
+        _ => (failed_status(ended, ""), ended_with(ended.end.status)),
     };
     runs[0].status = status;
     runs[0].message = Some(message);
@@ -235,14 +235,22 @@ fn reason_without_cuda(ended: &Ended, process: Option<&Reported>) -> (RunStatus,
             let message = format!("the script ended before it used CUDA: {}", exception_text(exception));
             (failed_status(ended, "-"), message)
         }
-        (status, _) => {
-            (failed_status(ended, "-"), format!("the script ended with exit status {status} before it used CUDA"))
-        }
+        (status, _) => (failed_status(ended, "-"), format!("{} before it used CUDA", ended_with(status))),
     }
 }
 
+/// Exit status of what SIGKILL has ended.
+pub(in crate::commands) const KILLED: i32 = 128 + 9;
+
 const NOT_IMPORTED: &str =
     "no process of the command imported PyTorch, or Python ignores PYTHONPATH (options -I and -E)";
+
+fn ended_with(status: i32) -> String {
+    match status {
+        KILLED => format!("the script was killed (exit status {KILLED}: this machine's memory may have run out)"),
+        _ => format!("the script ended with exit status {status}"),
+    }
+}
 
 fn host_memory(ended: &Ended) -> String {
     let limit = bytes(ended.end.limits.memory_bytes);

@@ -145,7 +145,7 @@ impl Fix<'_> {
         tried.retain(|(_, remedy)| {
             let helps = remedy.saves_bytes >= figures.peak_reserved_bytes / 100;
             if !helps {
-                let reason = "it saves less than 1 % of the peak".to_owned();
+                let reason = "less than 1 % of the peak is saved".to_owned();
                 left_out.push(FixLeftOut { name: remedy.name.clone(), reason });
             }
             helps

@@ -105,3 +105,19 @@ fn steps_end_a_script_that_would_go_on() {
     );
     stage.run(&["--steps", "3"]).check(0, &["stopped after 3 steps, as asked"]);
 }
+
+/// A step is over once all optimizers of the step before have taken it, such as those of each parameter in backward.
+#[test]
+fn a_step_ends_with_its_last_optimizer() {
+    let stage = Stage::new(
+        "import torch\na, b, c = (torch.optim.Optimizer() for _ in range(3))\n\
+         for step in range(9):\n    a.step()\n    kept = torch.Block(1 << 20 + step)\n    b.step()\n    del kept\n    \
+         if step == 0: c.step()\n",
+    );
+    let peak = |steps: &str| {
+        let runs = stage.document(&["--steps", steps], 0);
+        (runs[0]["steps"].clone(), runs[0]["peak_live_bytes"].clone())
+    };
+    // The third optimizer steps only once: it is not waited for longer than until the next step.
+    assert_eq!([peak("2"), peak("4")], [2, 4].map(|steps: u64| (steps.into(), (1_u64 << (19 + steps)).into())));
+}

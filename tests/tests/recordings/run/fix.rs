@@ -40,6 +40,31 @@ def train(steps):
 train(100)
 ";
 
+/// Two models, the activations of which take 1 GiB each.
+const TWO_MODELS: &str = "\
+import torch
+
+
+class Layer(torch.nn.Module):
+    def __init__(self):
+        self.weight = torch.Block(1 << 20)
+        self.weight.requires_grad = True
+
+    def forward(self):
+        is_short = torch.save_on_cpu.is_on or torch.no_grad.is_on
+        return torch.Block(1 << 20 if is_short else 1 << 30)
+
+
+generator = Layer()
+critic = Layer()
+optimizers = [torch.optim.Optimizer(model.parameters()) for model in (generator, critic)]
+for step in range(8):
+    kept = [generator(), critic()]
+    for optimizer in optimizers:
+        optimizer.step()
+    del kept
+";
+
 fn fix(stage: &Stage, options: &[&str]) -> Ran {
     Ran::of(&stage.named("fix", options).args(["--", "python3", "train.py"]).output().expect("the command to start"))
 }
@@ -79,19 +104,44 @@ fn the_cheapest_that_fits_is_proven_on_the_card() {
     ran.check(0, &["add # train.py, instead of line 19: optimizer = torch.optim.SGD(model.parameters()"]);
 }
 
-/// The lines of each remedy, and of the smallest set on a card that is too small, do the same in a plain run.
+/// Pastes the lines of each remedy, and of the smallest set on a card that is too small: a plain run does the same.
+fn check_lines(stage: &Stage, remedies: &[&str]) {
+    let mut check = Command::new("python3");
+    check.arg(root().join("tests/oracle/fix.py")).arg(snapscope()).args(["python3", "train.py"]);
+    check.envs(stage.named("fix", &[]).get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let ran = Ran::of(&check.current_dir(stage.scene.top()).output().expect("python3"));
+    let equal: Vec<_> = remedies.iter().map(|name| format!("equal {name}")).collect();
+    ran.check(0, &equal.iter().map(String::as_str).collect::<Vec<_>>());
+    assert!(!ran.text.contains("DIFFERS") && ran.text.contains(" MiB: ('fits',)"), "{}", ran.text);
+}
+
 #[test]
 fn what_is_printed_does_what_was_tried() {
     // The lines go before the class, whose first line is that of its decorator.
     let decorated = "import dataclasses\n\n\n@dataclasses.dataclass\nclass Config:\n    pass\n\n\nBATCH =";
     let stage = Stage::new(&TRAINING.replace("\nBATCH =", decorated));
-    let mut check = Command::new("python3");
-    check.arg(root().join("tests/oracle/fix.py")).arg(snapscope()).args(["python3", "train.py"]);
-    check.envs(stage.named("fix", &[]).get_envs().filter_map(|(name, value)| Some((name, value?))));
-    let ran = Ran::of(&check.current_dir(stage.scene.top()).output().expect("python3"));
-    let equal = ["foreach-off", "microbatch-2", "microbatch-4", "microbatch-8"].map(|name| format!("equal {name}"));
-    ran.check(0, &equal.each_ref().map(String::as_str));
-    assert!(!ran.text.contains("DIFFERS") && ran.text.contains(" MiB: ('fits',)"), "{}", ran.text);
+    check_lines(&stage, &["foreach-off", "microbatch-2", "microbatch-4", "microbatch-8"]);
+}
+
+#[test]
+fn each_of_two_models_is_remedied() {
+    let stage = Stage::new(TWO_MODELS);
+    check_lines(&stage, &["offload-activations"]);
+    let report = report(&stage, &["--card", "custom:4GiB"]);
+    let applied = &remedy(&report, "offload-activations")["applied"];
+    assert_eq!(applied, &json!(["generator.forward", "critic.forward"]));
+}
+
+#[test]
+fn a_script_that_trains_nothing_needs_no_graph() {
+    let without_steps: String =
+        TWO_MODELS.lines().filter(|line| !line.contains("optim")).map(|line| format!("{line}\n")).collect();
+    let stage = Stage::new(&without_steps);
+    check_lines(&stage, &["no-grad"]);
+    let report = report(&stage, &["--card", "custom:4GiB"]);
+    let without: Vec<_> = report["left_out"].as_array().expect("a list").iter().map(|left| &left["name"]).collect();
+    assert!(!without.contains(&&json!("offload-activations")), "there is no backward pass to wait for: {without:?}");
+    assert!(report["notes"].to_string().contains("the script ends without an optimizer step"), "{report:#}");
 }
 
 #[test]
@@ -145,7 +195,7 @@ fn a_script_that_cannot_be_helped_is_told_in_a_sentence() {
     fix(&fails, &[]).check(2, &["train.py as it is: ValueError at train.py:3: no data", "until it works"]);
     let trains_nothing = Stage::new("import torch\nkept = torch.Block(1 << 32)\n");
     let ran = fix(&trains_nothing, &["--card", "custom:4GiB"]);
-    ran.check(0, &["nothing that was tried makes it fit", "note: the script takes no optimizer step"]);
+    ran.check(0, &["nothing that was tried makes it fit", "note: the script ends without an optimizer step"]);
     let random = Stage::new("import os, torch\nkept = torch.Block(int.from_bytes(os.urandom(2), 'big') + 1 << 9)\n");
     fix(&random, &[]).check(0, &["the script is not deterministic: two runs of it differ from allocation 1 on"]);
     fix(&random, &["--", "no-such-program"]).check(2, &["no-such-program"]);

@@ -1,5 +1,6 @@
 """Finds the blocks that a model repeats, and lets them compute their forward pass again in backward."""
 
+import collections
 import functools
 import importlib
 import math
@@ -103,14 +104,21 @@ def _repeated(torch, model, name):
     """Returns the outermost modules whose class repeats, by the expression of the list that they are in."""
     nn = torch.nn
     containers = (nn.ModuleList, nn.ModuleDict, nn.Sequential)
-    counts = {}
-    for one in model.modules():
-        counts[type(one)] = counts.get(type(one), 0) + 1
     found, single = {}, {}
+
+    def kind(one):
+        """Returns a module's class, and the layers of a sequence that has nothing else; None for other containers."""
+        if not isinstance(one, containers):
+            return type(one)
+        layers = list(one.children())
+        is_plain = isinstance(one, nn.Sequential) and len(layers) > 1 and all(not layer._modules for layer in layers)
+        return (type(one), *map(type, layers)) if is_plain else None
+
+    counts = collections.Counter(map(kind, model.modules()))
 
     def is_block(one):
         has_layers = next(one.children(), None) is not None and next(one.parameters(), None) is not None
-        return has_layers and not isinstance(one, containers) and counts[type(one)] > 1
+        return has_layers and kind(one) is not None and counts[kind(one)] > 1
 
     def visit(module, path):
         inner = {f"{path}.{key}" if path else key: child for key, child in module.named_children()}
@@ -119,7 +127,7 @@ def _repeated(torch, model, name):
             found[_path(name, path)] = list(blocks.values())
         else:
             for key, child in blocks.items():
-                single.setdefault(type(child), {})[_path(name, key)] = child
+                single.setdefault(kind(child), {})[_path(name, key)] = child
         for key, child in inner.items():
             if key not in blocks:
                 visit(child, key)

@@ -4,6 +4,7 @@ The model is the outermost module of the user's that has the parameters of an op
 """
 
 import functools
+import re
 
 from ..notices import guarded, tried
 from . import blocks
@@ -23,12 +24,12 @@ def _on_model(name):
 
 
 class Found:
-    """A model, the name of the user's variable for it, and the place before which lines about it go."""
+    """A model, the expression by which the user has it, and the place before which lines about it go."""
 
     def __init__(self, model, name, place):
         self.model = model
-        self.name = name or "model"
-        self.place = outside_loops(place) if place else None
+        self.name = name
+        self.place = outside_loops(place, re.match(r"\w+", name)[0])
 
     def inner(self):
         """Returns the module behind wrappers for several GPUs or of a compiler, and its name."""
@@ -70,55 +71,71 @@ class _Watch:
             begin(self, params, *args, **kwargs)
 
         optimizer.__init__ = __init__
-        register = self.torch.nn.modules.module.register_module_forward_pre_hook
-        self.handle = register(self.forward)
+        self.call = self.torch.nn.Module.__call__
+
+        # The pass itself must see what the remedies change, so a hook, which runs within the call, would be too late.
+        def __call__(self, *args, **kwargs):
+            watch.forward(self)
+            return watch.call(self, *args, **kwargs)
+
+        self.torch.nn.Module.__call__ = __call__
 
     def optimizer(self, params):
-        """Finds the model of an optimizer's parameters, which are returned as a list."""
+        """Finds the models of an optimizer's parameters, which are returned as a list."""
         params = list(params)
-        first = params[0]
-        if isinstance(first, dict):
+        if isinstance(params[0], dict):
             for group in params:
                 group["params"] = [group["params"]] if self._is_parameter(group["params"]) else list(group["params"])
-            first = params[0]["params"][0]
-        elif isinstance(first, tuple):
-            first = first[1]
-        tried(None, self._find, first)
+            each = [parameter for group in params for parameter in group["params"]]
+        else:
+            each = params
+        tried(None, self._find, [one[1] if isinstance(one, tuple) else one for one in each])
         return params
 
     def _is_parameter(self, value):
         return isinstance(value, self.torch.Tensor)
 
-    def _find(self, parameter):
-        def has_it(value):
-            return isinstance(value, self.torch.nn.Module) and any(one is parameter for one in value.parameters())
+    def _find(self, parameters):
+        known = set()
+        for parameter in parameters:
+            if id(parameter) in known:
+                continue
 
-        found = variable(has_it)
-        if found is not None:
+            def has_it(value):
+                return isinstance(value, self.torch.nn.Module) and any(one is parameter for one in value.parameters())
+
+            found = variable(has_it)
+            if found is None:
+                return
+            known |= set(map(id, found[0].parameters()))
             self._apply(Found(*found))
 
     @guarded
-    def forward(self, module, args):
+    def forward(self, module):
         """Runs before the forward pass of each module, until a model is known."""
-        torch = self.torch
-        if self.is_training and not torch.is_grad_enabled():
+        if self.is_training and not self.torch.is_grad_enabled():
             return
-        if not any(one.requires_grad or not self.is_training for one in module.parameters()):
-            return
-        self.handle.remove()
-        if not self.seen:
+        if any(one.requires_grad or not self.is_training for one in module.parameters()):
             found = variable(lambda value: value is module)
-            self._apply(Found(*(found or (module, None, own_place()))))
+            if found is not None:
+                return self._apply(Found(*found))
+            self.torch.nn.Module.__call__ = self.call
+            for site, _ in self.wanted:
+                if not site.facts["settings"]:
+                    site.refuse("no variable of the script is its model, so that no line could change it")
 
     def _apply(self, found):
-        self.handle.remove()
+        self.torch.nn.Module.__call__ = self.call
         inside = set(map(id, found.model.modules()))
         if not inside.isdisjoint(self.seen):
             return
         self.seen |= inside
         for site, apply in self.wanted:
-            if not site.is_settled and not site.facts["refused"]:
+            if not site.facts["settings"]:
                 tried(None, apply, self.torch, site, found)
+                # Of several models, it is enough that one takes it.
+                if site.is_settled:
+                    site.facts["refused"] = None
 
 
 @_on_model("checkpoint")
@@ -131,15 +148,30 @@ def _checkpoint_half(torch, site, found):
     blocks.checkpoint(torch, site, found, every=2)
 
 
-def _wrap_forward(found, wrapper, site, text):
+def _wrap_forward(found, wrapper, site, *texts):
     """Replaces the forward pass of a model, or a Lightning module's training step, by a wrapped one.
 
     The wrapper gets the pass, and a function that notes what was changed.
     """
     model = found.model
     name = "training_step" if hasattr(type(model), "training_step") else "forward"
-    line = found.before(text.replace("MODEL", f"{found.name}.{name}"))
-    setattr(model, name, wrapper(getattr(model, name), lambda: site.apply(f"{found.name}.{name}", line)))
+    lines = [found.before(text.replace("MODEL", f"{found.name}.{name}")) for text in texts]
+    setattr(model, name, wrapper(getattr(model, name), lambda: site.apply(f"{found.name}.{name}", *lines)))
+
+
+@_on_model("no-grad")
+def _no_grad(torch, site, found):
+    def wrapper(forward, tell):
+        @functools.wraps(forward)
+        def checked(*args, **kwargs):
+            if torch.is_grad_enabled():
+                tried(None, tell)
+            with torch.no_grad():
+                return forward(*args, **kwargs)
+
+        return checked
+
+    _wrap_forward(found, wrapper, site, "MODEL = torch.no_grad()(MODEL)")
 
 
 @_on_model("offload-activations")
@@ -156,16 +188,16 @@ def _offload(torch, site, found):
 
         return offloaded
 
-    text = (
+    helper = (
         "import functools\n\n"
-        "_forward = MODEL\n\n"
-        "@functools.wraps(_forward)\n"
-        "def _offloaded(*args, **kwargs):\n"
-        "    with torch.autograd.graph.save_on_cpu(pin_memory=True):\n"
-        "        return _forward(*args, **kwargs)\n\n"
-        "MODEL = _offloaded"
+        "def _offloaded(forward):\n"
+        "    @functools.wraps(forward)\n"
+        "    def offloaded(*args, **kwargs):\n"
+        "        with torch.autograd.graph.save_on_cpu(pin_memory=True):\n"
+        "            return forward(*args, **kwargs)\n\n"
+        "    return offloaded\n"
     )
-    _wrap_forward(found, wrapper, site, text)
+    _wrap_forward(found, wrapper, site, helper, "MODEL = _offloaded(MODEL)")
 
 
 def _count(site, hooks):
@@ -200,8 +232,10 @@ def _autocast(torch, site, found):
 
         return checked
 
-    text = f'MODEL = torch.autocast("cuda", dtype={dtype})(MODEL)'
-    _wrap_forward(found, wrapper, site, text + ('\nscaler = torch.amp.GradScaler("cuda")' if is_half else ""))
+    texts = [f'MODEL = torch.autocast("cuda", dtype={dtype})(MODEL)']
+    if is_half and site.once("scaler"):
+        texts.append('scaler = torch.amp.GradScaler("cuda")')
+    _wrap_forward(found, wrapper, site, *texts)
 
 
 def _scale(torch, site):
@@ -257,16 +291,18 @@ def _bf16(torch, site, found):
         return tuple(map(narrow, args)), {name: narrow(value) for name, value in kwargs.items()}
 
     model.register_forward_pre_hook(cast, with_kwargs=True)
-    text = (
+    helper = (
         "def _narrow(value):\n"
         "    is_wide = isinstance(value, torch.Tensor) and value.is_floating_point()\n"
         "    return value.bfloat16() if is_wide else value\n\n"
         "def _cast(module, args, kwargs):\n"
-        "    return tuple(map(_narrow, args)), {name: _narrow(value) for name, value in kwargs.items()}\n\n"
+        "    return tuple(map(_narrow, args)), {name: _narrow(value) for name, value in kwargs.items()}\n"
+    )
+    text = (
         f"{found.name}.to(torch.bfloat16)\n"
         f"{found.name}.register_forward_pre_hook(_cast, with_kwargs=True)"
     )
-    site.apply(f"{found.name}, weights and floating-point inputs", found.before(text))
+    site.apply(f"{found.name}, weights and floating-point inputs", found.before(helper), found.before(text))
 
 
 @_on_model("efficient-attention")

@@ -185,20 +185,23 @@ def _gradients_early(torch, site):
 
 
 _IN_BACKWARD = """\
-_small = {}
-for _group in OPTIMIZER.param_groups:
-    for _one in _group["params"]:
-        _small[_one] = type(OPTIMIZER)([{**_group, "params": [_one]}]), _group
+def _step_in_backward(optimizer):
+    small = {}
+    for group in optimizer.param_groups:
+        for one in group["params"]:
+            small[one] = type(optimizer)([{**group, "params": [one]}]), group
 
-def _step_now(parameter):
-    optimizer, group = _small[parameter]
-    optimizer.param_groups[0]["lr"] = group["lr"]
-    optimizer.step()
-    parameter.grad = None
+    def step_now(parameter):
+        one, group = small[parameter]
+        one.param_groups[0]["lr"] = group["lr"]
+        one.step()
+        parameter.grad = None
 
-for _one in _small:
-    if _one.requires_grad:
-        _one.register_post_accumulate_grad_hook(_step_now)"""
+    for one in small:
+        if one.requires_grad:
+            one.register_post_accumulate_grad_hook(step_now)
+
+_step_in_backward(OPTIMIZER)"""
 
 
 def _step_in_backward(torch, site):
@@ -251,9 +254,13 @@ def _step_in_backward(torch, site):
 
         setattr(torch.nn.utils, name, call)
 
+    @guarded
+    def stepped(optimizer, args, kwargs):
+        seen.difference_update(one for group in optimizer.param_groups for one in group["params"])
+
     refused("clip_grad_norm_")
     refused("clip_grad_value_")
-    sys.modules["torch.optim.optimizer"].register_optimizer_step_post_hook(lambda optimizer, args, kwargs: seen.clear())
+    sys.modules["torch.optim.optimizer"].register_optimizer_step_post_hook(stepped)
     _on_construction(torch, after=built)
 
 

@@ -12,6 +12,9 @@ from .. import lines
 # Longest line of a statement that is written anew.
 _LONGEST = 100
 
+# Items of a list or a dictionary that are searched for a value.
+_MOST_ITEMS = 64
+
 
 class Site:
     """What one remedy has changed, with the lines that change the same in the user's files."""
@@ -148,7 +151,11 @@ def rewritten(place, name, change, then=None):
     if found is None:
         return None
     one, tree = found
-    change(calls(tree, name)[0])
+    call = next(iter(calls(tree, name)), None)
+    if call is None:
+        # A loop comes by again, and the call has another name by now.
+        return one
+    change(call)
     if then is not None:
         _insert(tree, name, ast.parse(then).body)
     return _renewed(place, one, tree)
@@ -218,21 +225,42 @@ def with_keywords(**values):
 def variable(wanted):
     """Returns (value, name, place) of the user's variable for which `wanted` is true, with the statement that now runs.
 
-    Local and global variables are searched, and the attributes of objects of the user's own; None if there is none.
+    Local and global variables are searched, the items of their lists and dictionaries, and the attributes of objects;
+    None if there is none. What a comprehension names is gone behind it.
     """
     for frame in frames():
         place = frame.f_code.co_filename, frame.f_lineno
+        node = statement(*place)
+        inner = [one.target for one in ast.walk(node) if isinstance(one, ast.comprehension)] if node is not None else []
+        gone = _bound(inner)
         for space in (frame.f_locals, frame.f_globals):
-            for name, value in list(space.items()):
+            named = [(name, value) for name, value in list(space.items()) if name not in gone]
+            for name, value in named:
                 if wanted(value):
                     return value, name, place
-            for name, value in list(space.items()):
-                if name.startswith("__") or not hasattr(value, "__dict__") or isinstance(value, type(sys)):
-                    continue
-                for inner, held in list(vars(value).items()):
+            for name, value in named:
+                for inner, held in _held(name, value):
                     if wanted(held):
-                        return held, f"{name}.{inner}", place
+                        return held, inner, place
     return None
+
+
+def _bound(nodes):
+    """Returns the names that syntax trees assign to."""
+    names = (name for node in nodes for name in ast.walk(node) if isinstance(name, ast.Name))
+    return {name.id for name in names if isinstance(name.ctx, ast.Store)}
+
+
+def _held(name, value):
+    """Yields (expression, value) of what a variable holds."""
+    if name.startswith(("__", ".")):
+        return
+    if type(value) in (list, tuple):
+        yield from ((f"{name}[{index}]", held) for index, held in enumerate(value[:_MOST_ITEMS]))
+    elif type(value) is dict:
+        yield from ((f"{name}[{key!r}]", held) for key, held in list(value.items())[:_MOST_ITEMS] if type(key) is str)
+    elif hasattr(value, "__dict__") and not isinstance(value, type(sys)):
+        yield from ((f"{name}.{inner}", held) for inner, held in list(vars(value).items()))
 
 
 def imports_end(file):
@@ -245,17 +273,18 @@ def imports_end(file):
     return None
 
 
-def outside_loops(place):
-    """Returns the place before the outermost loop that runs a place, within its function."""
+def outside_loops(place, name):
+    """Returns the place before the outermost loop that runs a place, within its function, and that knows a name."""
     file, line = place
     tree = _tree(file)
-    found = None
     around = [node for node in ast.walk(tree) if _is_around(node, line)] if tree is not None else []
-    functions = [node.lineno for node in around if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
+    around.sort(key=lambda node: -node.lineno)
     for node in around:
-        if isinstance(node, (ast.For, ast.AsyncFor, ast.While)) and node.lineno >= max(functions, default=0):
-            found = min(found or node.lineno, node.lineno)
-    return (file, found) if found else place
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) or name in _bound([node]):
+            break
+        if isinstance(node, (ast.For, ast.AsyncFor, ast.While)):
+            line = node.lineno
+    return file, line
 
 
 def _is_around(node, line):
