@@ -78,6 +78,12 @@ pub(super) const ALL: &[Remedy] = &[
         .costs(Moderate, "a second forward pass of the blocks"),
     remedy("offload-activations", "activations", "Keep activations in host memory until backward")
         .costs(Large, "activations over PCIe in each step"),
+    remedy(
+        "offload-optimizer",
+        "optimizer",
+        "Keep the optimizer's state in host memory, and step one parameter at a time",
+    )
+    .costs(Large, "the state over PCIe in each step"),
     remedy("compile-budget", "checkpoint", "Let the compiler keep half of the activations")
         .costs(Moderate, "the compiled code computes the others again in backward"),
     remedy("autocast", "precision", "Compute the forward pass in 16 bits")

@@ -219,11 +219,7 @@ def _step_in_backward(torch, site):
                     small[one] = kind([{**group, "params": [one]}]), group
                     making.pop()
                     one.register_post_accumulate_grad_hook(now)
-        place = own_place()
-        node = statement(*place) if place else None
-        targets = getattr(node, "targets", [])
-        text = _IN_BACKWARD.replace("OPTIMIZER", ast.unparse(targets[0])) if len(targets) == 1 else None
-        site.apply(_named(place, optimizer), edit(place, "after", text) if text else None)
+        _behind(site, optimizer, _IN_BACKWARD)
 
     made, making = set(), []
 
@@ -264,11 +260,86 @@ def _step_in_backward(torch, site):
     _on_construction(torch, after=built)
 
 
+_ON_HOST = """\
+def _offload_state(optimizer):
+    groups = [(group, one) for group in optimizer.param_groups for one in group["params"]]
+    small = {one: (type(optimizer)([{**group, "params": [one]}]), group) for group, one in groups}
+    moved = {}
+
+    def step(self, closure=None):
+        loss = closure() if closure is not None else None
+        for one, (optimizer, group) in small.items():
+            if one.grad is not None:
+                state = optimizer.state[one]
+                state.update({name: state[name].to(one.device) for name in moved.get(one, ())})
+                optimizer.param_groups[0]["lr"] = group["lr"]
+                optimizer.step()
+                moved[one] = [name for name, value in state.items() if getattr(value, "is_cuda", False)]
+                state.update({name: state[name].to("cpu") for name in moved[one]})
+        return loss
+
+    optimizer.step = step.__get__(optimizer)
+
+_offload_state(OPTIMIZER)"""
+
+
+def _offload_optimizer(torch, site):
+    """Steps one parameter at a time with its state, which is on the host otherwise."""
+    making = []
+
+    def after(optimizer):
+        if making:
+            return
+        if "step-in-backward" in site.options["remedies"]:
+            return site.refuse("the step is in backward")
+        kind = type(optimizer)
+        making.append(True)
+        groups = [(group, one) for group in optimizer.param_groups for one in group["params"]]
+        small = {one: (kind([{**group, "params": [one]}]), group) for group, one in groups}
+        making.pop()
+        moved = {}
+
+        def step(self, closure=None):
+            loss = closure() if closure is not None else None
+            for one, (optimizer, group) in small.items():
+                if one.grad is not None:
+                    state = optimizer.state[one]
+                    state.update({name: state[name].to(one.device) for name in moved.get(one, ())})
+                    optimizer.param_groups[0]["lr"] = group["lr"]
+                    # Without the hooks of steps, and without what turns gradients off for it.
+                    with torch.no_grad():
+                        inspect.unwrap(kind.step)(optimizer)
+                    moved[one] = [name for name, value in state.items() if getattr(value, "is_cuda", False)]
+                    for name in moved[one]:
+                        site.add("moved_bytes", state[name].numel() * state[name].element_size())
+                    state.update({name: state[name].to("cpu") for name in moved[one]})
+            # For the hooks of steps.
+            groups, self.param_groups = self.param_groups, []
+            kind.step(self)
+            self.param_groups = groups
+            return loss
+
+        optimizer.step = step.__get__(optimizer)
+        _behind(site, optimizer, _ON_HOST)
+
+    _on_construction(torch, after=after)
+
+
+def _behind(site, optimizer, text):
+    """Notes lines that go behind the statement that makes an optimizer."""
+    place = own_place()
+    node = statement(*place) if place else None
+    targets = getattr(node, "targets", [])
+    text = text.replace("OPTIMIZER", ast.unparse(targets[0])) if len(targets) == 1 else None
+    site.apply(_named(place, optimizer), edit(place, "after", text) if text else None)
+
+
 REMEDIES = {
     "foreach-off": _foreach_off,
     "fused": _fused,
     "gradients-early": _gradients_early,
     "step-in-backward": _step_in_backward,
+    "offload-optimizer": _offload_optimizer,
     "adam-8bit": _replace("bitsandbytes.optim.AdamW8bit"),
     "paged-adam-8bit": _replace("bitsandbytes.optim.PagedAdamW8bit"),
     "adafactor": _replace("torch.optim.Adafactor"),
