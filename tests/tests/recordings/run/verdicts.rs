@@ -240,3 +240,18 @@ fn a_line_that_is_noted_keeps_nothing_alive() {
     );
     stage.run(&[]).check(0, &["train.py', 4, 'read') 0"]);
 }
+
+#[test]
+fn a_scripted_function_knows_wrapped_ones() {
+    let stage = Stage::new(
+        "import torch, types\nfrom snapscope_run.values import patch\n\
+         known = {id(len): 'aten::len'}\n\
+         find = lambda function: known.get(id(function))\n\
+         add = lambda function, operator: known.update({id(function): operator})\n\
+         torch.jit = types.SimpleNamespace(_builtins=types.SimpleNamespace(_find_builtin=find, _register_builtin=add))\n\
+         owner = types.SimpleNamespace(len=len, sum=sum)\n\
+         for name in ('len', 'sum'): patch.wrap(owner, name, lambda function: lambda result, *args: result)\n\
+         kept = torch.Block(5 << 20)\nprint(owner.len([1, 2]), owner.sum([3]), find(owner.len), find(owner.sum))\n",
+    );
+    stage.run(&[]).check(0, &["2 3 aten::len None"]);
+}

@@ -1,6 +1,7 @@
 """Replaces functions of PyTorch by wrappers, and finds the functions behind them."""
 
 import functools
+import sys
 
 from ..notices import tried
 
@@ -40,4 +41,13 @@ def wrap(owner, name, make, prepare=None):
     except (AttributeError, TypeError):
         pass
     _originals[call] = function
+    replace(owner, name, function, call)
+
+
+def replace(owner, name, function, call):
+    """Puts a wrapper in the place of a function; TorchScript, which knows PyTorch's own by identity, takes it for it."""
     setattr(owner, name, call)
+    builtins = getattr(getattr(sys.modules.get("torch"), "jit", None), "_builtins", None)
+    operator = tried(None, builtins._find_builtin, function) if builtins is not None else None
+    if operator is not None:
+        tried(None, builtins._register_builtin, call, operator)

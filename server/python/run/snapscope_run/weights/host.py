@@ -3,6 +3,7 @@
 import functools
 
 from ..notices import tried
+from ..values.patch import replace
 
 # Bytes of a tensor from which nothing fills it.
 LARGE = 1 << 20
@@ -44,7 +45,7 @@ def _wrap(owner, name, answer):
         answered = tried(None, answer, function, *args, **kwargs)
         return function(*args, **kwargs) if answered is None else answered
 
-    setattr(owner, name, call)
+    replace(owner, name, function, call)
 
 
 class Host:
