@@ -56,6 +56,10 @@ pub struct FixArgs {
     #[arg(long, value_name = "KNOB", requires = "command")]
     knob: Option<Knob>,
 
+    /// Ranks of the script, of which the first runs, as `snapscope run --world` does
+    #[arg(long, value_name = "N", requires = "command", value_parser = clap::value_parser!(u64).range(1..))]
+    world: Option<u64>,
+
     /// Run the script with these remedies only, joined by +, and keep the snapshot
     #[arg(long = "try", value_name = "NAME", requires = "command")]
     only: Option<String>,
@@ -132,6 +136,7 @@ impl FixArgs {
             time_limit: self.time_limit,
             memory_limit: self.memory_limit,
             is_training: true,
+            world: self.world,
             knob: self.knob.as_ref().map(|knob| knob.name.clone()),
             scratch,
             interrupted: &display.interrupted,

@@ -25,6 +25,8 @@ pub(super) struct Remedy {
 enum Scripts {
     All,
     Training,
+    /// Trainings with other ranks.
+    Ranks,
     Inference,
 }
 
@@ -66,6 +68,9 @@ pub(super) const ALL: &[Remedy] = &[
     remedy("loss-chunks", "loss", "Compute the loss in chunks").costs(Small, "a loop over chunks of the logits"),
     remedy("step-in-backward", "gradients", "Step each parameter in backward, and free its gradient")
         .costs(Small, "a few small kernels for each parameter"),
+    remedy("shard-optimizer", "optimizer", "Leave each rank the optimizer's state of a part of the parameters")
+        .costs(Small, "the ranks broadcast their parameters after each step")
+        .helping(Scripts::Ranks),
     remedy("microbatch-2", "batch", "Take half the batch at a time, and add up the gradients")
         .costs(Small, "2 passes with smaller kernels for each step"),
     remedy("microbatch-4", "batch", "Take a quarter of the batch at a time, and add up the gradients")
@@ -111,9 +116,14 @@ impl Remedy {
         ALL.iter().find(|remedy| remedy.name == name)
     }
 
-    /// Returns true if it can help a script that trains, or trains nothing.
-    pub(super) fn is_for(&self, is_training: bool) -> bool {
-        self.helps != if is_training { Scripts::Inference } else { Scripts::Training }
+    /// Returns true if it can help a script that trains, perhaps with other ranks, or trains nothing.
+    pub(super) const fn is_for(&self, is_training: bool, has_ranks: bool) -> bool {
+        match self.helps {
+            Scripts::All => true,
+            Scripts::Training => is_training,
+            Scripts::Ranks => is_training && has_ranks,
+            Scripts::Inference => !is_training,
+        }
     }
 
     /// Returns true if not both can be applied.
@@ -170,6 +180,18 @@ mod tests {
         let cost = remedy.cost(&facts);
         assert_eq!(cost.reason, "17 % more FLOPs, 1.50 T for a second forward pass");
         assert_eq!((cost.class, remedy.cost(&RemedyFacts::default()).class), (Moderate, Moderate));
+    }
+
+    #[test]
+    fn each_kind_of_script_gets_what_can_help_it() {
+        let offered = |name: &str| {
+            let remedy = Remedy::named(name).expect("it is in the table");
+            [(true, true), (true, false), (false, true)].map(|(trains, has_ranks)| remedy.is_for(trains, has_ranks))
+        };
+        assert_eq!(offered("shard-optimizer"), [true, false, false]);
+        assert_eq!(offered("offload-optimizer"), [true, true, false]);
+        assert_eq!(offered("no-grad"), [false, false, true]);
+        assert_eq!(offered("autocast"), [true; 3]);
     }
 
     #[test]

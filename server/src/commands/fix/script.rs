@@ -128,8 +128,9 @@ impl Fix<'_> {
     /// Tries each remedy alone.
     fn each(&self, baseline: &Trial, report: &FixReport) -> (Vec<Proven>, Vec<FixLeftOut>, Option<u64>) {
         let (mut proven, mut left_out, mut batch) = (Vec::<Proven>::new(), Vec::new(), None);
-        let mut rest: Vec<&'static Remedy> =
-            remedies::ALL.iter().filter(|remedy| remedy.is_for(self.trials.is_training)).collect();
+        let Trials { is_training, world, .. } = self.trials;
+        let is_offered = |remedy: &&Remedy| remedy.is_for(is_training, world.is_some());
+        let mut rest: Vec<&'static Remedy> = remedies::ALL.iter().filter(is_offered).collect();
         while !rest.is_empty() && !self.is_interrupted() {
             let helps = |name: &str| proven.iter().any(|proven| proven.remedy.name == name);
             let is_vain = |name: &str| left_out.iter().any(|left: &FixLeftOut| left.name == name);

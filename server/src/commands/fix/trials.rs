@@ -38,6 +38,8 @@ pub(super) struct Trials<'a> {
     pub(super) time_limit: Duration,
     pub(super) memory_limit: Option<u64>,
     pub(super) is_training: bool,
+    /// Ranks of the script, of which the first one runs.
+    pub(super) world: Option<u64>,
     /// Name that the user gives for the batch.
     pub(super) knob: Option<String>,
     pub(super) scratch: tempfile::TempDir,
@@ -90,6 +92,9 @@ impl Trials<'_> {
                 let _ = Pid::from_raw(child.id() as i32).map(|pid| kill_process(pid, Signal::TERM));
             }
         })?;
+        if self.world.is_some() {
+            let _ = std::fs::rename(output.with_extension("rank0.pickle"), output);
+        }
         let run = report.runs.into_iter().max_by_key(|run| (weight(run.status), run.peak_reserved_bytes));
         let mut run = run.expect("a verdict is that of a run");
         if let Some(message) =
@@ -123,6 +128,7 @@ impl Trials<'_> {
             [format!("--time={}s", self.time_limit.as_secs()), format!("--change={change}")].map(OsString::from),
         );
         arguments.extend(self.memory_limit.map(|bytes| format!("--memory-limit={bytes}B").into()));
+        arguments.extend(self.world.iter().flat_map(|world| [format!("--world={world}").into(), "--ranks=0".into()]));
         arguments.extend(["-o".into(), output.into()]);
         let variable = self.allocator_variable(settings.into_iter().filter_map(allocator));
         let variables = variable.map(|(name, text)| (name.into(), text.into())).into_iter().collect();

@@ -15,7 +15,9 @@ _LEAST_LAYERS = 4
 def checkpoint(torch, site, found, every):
     """Checkpoints each block, or each second one, by the framework's own switch where there is one."""
     model, name = found.inner()
-    _count_flops(torch, site)
+    # A hook of modules would be compiled along, and breaks what is compiled into parts.
+    if not any(type(one).__name__ == "OptimizedModule" or one._compiled_call_impl for one in found.model.modules()):
+        _count_flops(torch, site)
     if every == 1 and _by_switch(site, found, model, name):
         return
     repeated = _repeated(torch, model, name)

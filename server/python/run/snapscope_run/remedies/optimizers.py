@@ -108,6 +108,42 @@ def _imported(place, text):
     return edit(place, "before", f"import {module}") if module != "torch" else None
 
 
+def _shard(torch, site):
+    """Leaves each rank the state of a part of the parameters; the ranks tell each other what they have stepped."""
+    making = []
+
+    def make(kind):
+        begin = kind.__new__
+
+        def __new__(new, *args, **kwargs):
+            distributed = torch.distributed
+            if new is not kind or making:
+                return begin(new)
+            if not distributed.is_initialized() or distributed.get_world_size() == 1:
+                site.refuse("there are no other ranks: --world 8 runs a script of eight as the first of them")
+                return begin(new)
+            importlib.import_module("torch.distributed.optim")
+            making.append(True)
+            try:
+                made = distributed.optim.ZeroRedundancyOptimizer(*args, optimizer_class=kind, **kwargs)
+            finally:
+                making.pop()
+
+            def change(call):
+                call.keywords.insert(0, ast.keyword("optimizer_class", call.func))
+                call.func = ast.Name("ZeroRedundancyOptimizer")
+
+            place = own_place()
+            imported = edit(place, "before", "from torch.distributed.optim import ZeroRedundancyOptimizer")
+            site.apply(_named(place, made), imported, rewritten(place, kind.__name__, change))
+            return made
+
+        kind.__new__ = staticmethod(__new__)
+
+    for kind in (torch.optim.Adam, torch.optim.AdamW):
+        make(kind)
+
+
 def receiver_rewritten(place, name, template, then=None):
     """Returns an edit of a call `RECEIVER.NAME(…)`, whose function becomes the template, filled with the receiver.
 
@@ -339,6 +375,7 @@ REMEDIES = {
     "fused": _fused,
     "gradients-early": _gradients_early,
     "step-in-backward": _step_in_backward,
+    "shard-optimizer": _shard,
     "offload-optimizer": _offload_optimizer,
     "adam-8bit": _replace("bitsandbytes.optim.AdamW8bit"),
     "paged-adam-8bit": _replace("bitsandbytes.optim.PagedAdamW8bit"),
