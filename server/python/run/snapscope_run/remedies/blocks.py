@@ -16,7 +16,7 @@ def checkpoint(torch, site, found, every):
     """Checkpoints each block, or each second one, by the framework's own switch where there is one."""
     model, name = found.inner()
     # A hook of modules would be compiled along, and breaks what is compiled into parts.
-    if not any(type(one).__name__ == "OptimizedModule" or one._compiled_call_impl for one in found.model.modules()):
+    if not any(_is_compiled(one) for one in found.model.modules()):
         _count_flops(torch, site)
     if every == 1 and _by_switch(site, found, model, name):
         return
@@ -42,6 +42,11 @@ def checkpoint(torch, site, found, every):
         site.facts["changes"] = "batch normalization updates its running statistics twice in each step"
     if not site.is_settled:
         site.refuse("the model has no blocks that repeat, and no long nn.Sequential")
+
+
+def _is_compiled(module):
+    # Before 2.1, PyTorch compiles no module in place.
+    return type(module).__name__ == "OptimizedModule" or getattr(module, "_compiled_call_impl", None) is not None
 
 
 def budget(torch, site):
