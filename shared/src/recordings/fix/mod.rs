@@ -40,6 +40,7 @@ pub fn answer(report: &FixReport) -> String {
         None => match report.remedies.iter().find(|remedy| remedy.figures.fits) {
             // Interrupted before the run on the card itself.
             Some(remedy) => format!("{needs}: with {} it should fit, by a run on a larger card", remedy.name),
+            None if report.remedies.is_empty() && report.left_out.is_empty() => format!("{needs}: no remedy was tried"),
             None => format!("{needs}: nothing that was tried makes it fit"),
         },
     }

@@ -67,6 +67,8 @@ fn the_answer_says_what_is_enough() {
     assert_eq!(told(&report).as_deref(), Some("nothing that was tried makes it fit"));
     report.remedies[1].figures.fits = true;
     assert_eq!(told(&report).as_deref(), Some("with checkpoint it should fit, by a run on a larger card"));
+    (report.remedies, report.left_out) = Default::default();
+    assert_eq!(told(&report).as_deref(), Some("no remedy was tried"));
     report.baseline.fits = true;
     assert_eq!(answer(&report), "It needs 14.6 GiB and t4-16gb has 14.6 GiB: it fits as it is");
 }
