@@ -1,7 +1,8 @@
 //! One open file: its devices, figures, notices, timeline and panel.
 
-use crate::ask::{DeviceFigures, GetKind, Hit};
+use crate::ask::{DeviceFigures, GetKind, Hit, HitAllocation};
 use crate::hooks::{FileHandle, OpenLog, Peer, Seen, ShownFile, use_asked, use_file, use_settled, use_shown};
+use crate::platform::bring_into_view;
 use crate::state::{DockTab, Issued, Origin, ReadyFile};
 use crate::views::dock::Dock;
 use crate::views::findings::card::use_card;
@@ -18,7 +19,7 @@ use crate::views::points::PointsBar;
 use crate::views::points::model::flags;
 use crate::views::timeline::Timeline;
 use crate::views::tour::Tour;
-use shared::base::format;
+use shared::base::{StackLabel, format};
 use std::rc::Rc;
 use yew::prelude::*;
 
@@ -116,6 +117,7 @@ fn Workspace(props: &WorkspaceProps) -> Html {
                 if ready.kind.is_some() { <KindBar /> }
             </Toolbar>
             <PointsBar />
+            { for ready.pinned_allocation().map(tapped) }
             <div class="workspace">
                 <div class="stage">
                     <Timeline key={ready.arrivals} command={*command} {flags} {on_view} {on_hover} />
@@ -126,6 +128,18 @@ fn Workspace(props: &WorkspaceProps) -> Html {
             // Before the findings are there, the tour would point at things that still move.
             if ready.findings.is_some() { <Tour /> }
         </>
+    }
+}
+
+/// Returns the line that says what was tapped, for phones, where the panel is a screen away.
+fn tapped(pinned: &HitAllocation) -> Html {
+    let name = pinned.label.as_ref().map_or_else(|| "no stack recorded".to_owned(), StackLabel::text);
+    let onclick = |_: MouseEvent| bring_into_view(".panel");
+    html! {
+        <button type="button" class="tapped" {onclick}>
+            <strong class="numbers">{ format::bytes(pinned.size_bytes) }</strong>
+            <span>{ name }</span>
+        </button>
     }
 }
 

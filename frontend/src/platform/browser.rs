@@ -4,7 +4,9 @@ use super::surface::{set_style, size_of_element};
 use js_sys::{Date, Object, Reflect};
 use wasm_bindgen::JsValue;
 use wasm_bindgen_futures::JsFuture;
-use web_sys::{Element, HtmlDialogElement, HtmlElement, UrlSearchParams, Window};
+use web_sys::{
+    Element, HtmlDialogElement, HtmlElement, ScrollIntoViewOptions, ScrollLogicalPosition, UrlSearchParams, Window,
+};
 
 pub(super) fn window() -> Window {
     web_sys::window().expect("the page has a window")
@@ -48,13 +50,18 @@ pub fn search_param(name: &str) -> Option<String> {
     UrlSearchParams::new_with_str(&search).ok()?.get(name)
 }
 
-/// Scrolls to the first element that matches a selector, unless all of it is in view.
+/// Scrolls to the first element that matches a selector, unless all of it is in view; a list scrolls sideways for it.
 pub fn bring_into_view(selector: &str) {
     let found = window().document().and_then(|document| document.query_selector(selector).ok().flatten());
     let Some(element) = found else { return };
     let (rect, height) = (element.get_bounding_client_rect(), window().inner_height().ok().and_then(|px| px.as_f64()));
     if rect.top() < 0.0 || height.is_some_and(|height| rect.bottom() > height) {
         element.scroll_into_view();
+    } else {
+        let nearest = ScrollIntoViewOptions::new();
+        nearest.set_block(ScrollLogicalPosition::Nearest);
+        nearest.set_inline(ScrollLogicalPosition::Nearest);
+        element.scroll_into_view_with_scroll_into_view_options(&nearest);
     }
 }
 

@@ -344,7 +344,7 @@ impl Files {
             FileAction::ChooseDock(dock) => files.with_shown(|file| file.choose_dock(dock)),
             FileAction::Point(action) => files.with_shown(|file| file.take_point(action)),
             FileAction::MaximizeDock => files.with_shown(ReadyFile::toggle_maximized),
-            FileAction::ChooseColor(color) => files.with_shown(|file| file.color = color),
+            FileAction::ChooseColor(color) => files.with_shown(|file| file.color = Some(color)),
             FileAction::Choose(choice) => files.with_shown(|file| file.choose(choice)),
             FileAction::ChooseRanks(are_ranks) => files.are_ranks = are_ranks,
             FileAction::GoTo(start) => files.go_to(*start, false),
@@ -455,7 +455,6 @@ impl OpenFile {
             }
             (Report::Figures(figures), FileStatus::Ready(ready)) => ready.hear(figures),
             (Report::Notices(notices), FileStatus::Ready(ready)) => {
-                ready.are_notices_known = true;
                 ready.summary = Rc::new(FileSummary { notices, ..FileSummary::clone(&ready.summary) });
             }
             // A worker that panics reports the reason first and its trap second, so the first report has the cause.

@@ -110,7 +110,7 @@ pub struct ViewState {
     /// True if the open view takes the whole window but the minimap.
     pub is_maximized: bool,
     /// Property that the colours show.
-    pub color: ColorBy,
+    pub color: Option<ColorBy>,
     /// Choices in the views below the timeline.
     pub choices: Rc<Choices>,
     /// Card, if it is known and no replay has its own.
@@ -133,7 +133,7 @@ impl ViewState {
             text += &format!(";kind={kind}");
         }
         text += &format!(";tab={}", tab.name());
-        if *color != ColorBy::Stack {
+        if let Some(color) = color {
             text += &format!(";color={}", color.name());
         }
         if let Some(dock) = dock {
@@ -175,7 +175,7 @@ impl ViewState {
         // An unknown view below the timeline is ignored.
         let dock = fields.get("dock").and_then(DockTab::of_name);
         let is_maximized = dock.is_some() && fields.get("dock-size") == Some("full");
-        let color = fields.get("color").and_then(ColorBy::of_name).unwrap_or_default();
+        let color = fields.get("color").and_then(ColorBy::of_name);
         let choices = Rc::new(choices::read(fields, dock));
         let card = if choices::has_card(&choices, dock) { None } else { card_of(fields) };
         let points = Rc::new(Points::read(fields.get("bookmarks"), fields.get("measure")));
@@ -293,7 +293,7 @@ mod tests {
             tab: PanelTab::Allocation,
             dock: None,
             is_maximized: false,
-            color: ColorBy::Stack,
+            color: None,
             choices: Rc::default(),
             card: None,
             points: Rc::default(),
@@ -317,8 +317,8 @@ mod tests {
             ViewState { kind: Some(Rc::new(Kind::StackOf(AllocationKey::Event(7)))), ..view() },
             ViewState { dock: Some(DockTab::WhatIf), ..view() },
             ViewState { dock: Some(DockTab::Segments), is_maximized: true, ..view() },
-            ViewState { color: ColorBy::Category, tab: PanelTab::Findings, ..view() },
-            ViewState { color: ColorBy::AreaModule, ..view() },
+            ViewState { color: Some(ColorBy::Category), tab: PanelTab::Findings, ..view() },
+            ViewState { color: Some(ColorBy::AreaModule), ..view() },
             ViewState { card: Some(ThisCard::whole(48 << 30)), ..view() },
             ViewState { points: Rc::new(Points::read(Some("0@4!leak+1@9"), Some("0@4..9"))), ..view() },
             ViewState { card: Some(ThisCard::whole(48 << 30)), dock: Some(DockTab::WhatIf), ..view() },

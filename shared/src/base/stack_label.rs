@@ -110,16 +110,17 @@ impl StackLabel {
         }
     }
 
-    /// Returns the label in two parts, the first of which tells it apart from the others of a list in a few letters.
+    /// Returns the label in two parts, the first of which tells it apart from the others of a list.
     ///
-    /// That is what only this label has: its place, its leaf, or where its stack differs, and else the lines of both.
+    /// That is its head if no other label has it, or else what only this one has: its leaf, or where its stack differs,
+    /// and else the lines of both.
     pub fn split(&self, list: &[Self]) -> (String, String) {
-        let Self { title, place, leaf, differs } = self;
+        let Self { leaf, differs, .. } = self;
         let is_alone = |of: fn(&Self) -> &String| {
             !of(self).is_empty() && list.iter().filter(|other| of(other) == of(self)).count() == 1
         };
-        if is_alone(|label| &label.place) {
-            return (place.clone(), format!("{title} {}", self.tail()).trim_end().to_owned());
+        if list.iter().filter(|other| other.head() == self.head()).count() == 1 {
+            return (self.head(), self.tail());
         }
         let lead = match () {
             () if is_alone(|label| &label.leaf) => leaf.clone(),
@@ -227,11 +228,15 @@ impl<'a> Labelled<'a> {
         Self::new(frames, kinds)
     }
 
-    /// Returns the frames in the order in which differences are looked for; `None` separates the two passes.
+    /// Returns the frames in the order in which differences are looked for: those of the program, then all but those of
+    /// the interpreter, then these; `None` separates the passes.
     fn path(&self) -> Vec<Option<FrameText<'a>>> {
         let of_program = self.frames.iter().zip(&self.kinds).filter(|(_, kind)| !kind.is_runtime);
+        let outward = || self.frames.iter().rev().map(|&frame| Some(frame));
+        let (of_interpreter, others): (Vec<_>, Vec<_>) =
+            outward().partition(|frame| frame.is_some_and(is_of_interpreter));
         let of_program = of_program.map(|(&frame, _)| Some(frame));
-        of_program.chain([None]).chain(self.frames.iter().rev().map(|&frame| Some(frame))).collect()
+        of_program.chain([None]).chain(others).chain([None]).chain(of_interpreter).collect()
     }
 }
 
@@ -256,6 +261,11 @@ pub fn distinguish(list: &mut [Labelled<'_>]) {
 }
 
 type Path<'a> = Vec<Option<FrameText<'a>>>;
+
+/// Returns true for frames of CPython itself, which say nothing about a program.
+fn is_of_interpreter((_, filename, _): FrameText<'_>) -> bool {
+    filename.ends_with(".c")
+}
 
 /// Appends to each text the frame after every fork of the paths behind `depth`.
 fn fork(paths: &[Path<'_>], group: Vec<usize>, depth: usize, texts: &mut [Vec<String>]) {
@@ -286,8 +296,10 @@ fn fork(paths: &[Path<'_>], group: Vec<usize>, depth: usize, texts: &mut [Vec<St
 /// Names the frames after a fork, with their whole paths if they are equal otherwise.
 fn names<'a>(frames: impl Iterator<Item = Option<FrameText<'a>>>) -> Vec<String> {
     let frames: Vec<_> = frames.collect();
+    let number = |frame: &Option<FrameText<'_>>| frames.iter().position(|other| other == frame).unwrap_or(0) + 1;
     let short = |frame: &Option<FrameText<'_>>| match *frame {
         None => "no further caller".to_owned(),
+        Some(inner) if is_of_interpreter(inner) => format!("variant {}", number(frame)),
         Some(frame) => match title(frame) {
             operation if operation != frame.0 => operation,
             name => place(&name, frame.1, frame.2),

@@ -1,11 +1,11 @@
 //! Builds the diagnosis of a snapshot: the run of each device, findings, and growth over steps.
 
 use super::event::{Frame, frames};
-use super::headline::headline;
+use super::headline::Headline;
 use crate::analysis::{
-    self, Advice, AdviceStep, BudgetSource, Category, ClassTotal, Confidence, FindingCode, FindingsConfig, GrowthClass,
-    Kept, LONGEST_TITLE, Label, RunKind, SourceLine, Study, finding_parts, finding_target, findings_of, part_text,
-    recorded_capacity, script_of, until_full,
+    self, Advice, AdviceStep, AtPeak, BudgetSource, Category, ClassTotal, Confidence, FindingCode, FindingsConfig,
+    GrowthClass, Kept, LONGEST_TITLE, Label, RunKind, SourceLine, Study, finding_parts, finding_target, findings_of,
+    part_text, recorded_capacity, script_of, until_full,
 };
 use crate::base::Severity;
 use crate::job::Card;
@@ -44,6 +44,9 @@ pub struct RunOfDevice {
     /// One sentence: what ran, on what, and what went wrong or how much room is left.
     #[serde(default)]
     pub headline: String,
+    /// First part of the headline, before its colon: what ran, and on what.
+    #[serde(default)]
+    pub subject: String,
     /// True if the sentence states a problem.
     #[serde(default)]
     pub has_problem: bool,
@@ -59,6 +62,8 @@ pub struct Finding {
     pub device: i64,
     /// Bytes that the finding is about; for growth, those of one step.
     pub bytes: u64,
+    #[serde(default)]
+    pub at_peak: AtPeak,
     /// Problem in one sentence without its full stop, of at most 80 characters.
     pub title: String,
     /// Line of the user's own code, if known.
@@ -103,6 +108,9 @@ pub struct Target {
     pub stack: Vec<Frame>,
     /// Line of the user's own code that is in the stacks of all allocations.
     pub line: Option<TargetLine>,
+    /// Regular expression that names the modules of all allocations, if they are those of equal layers.
+    #[serde(default)]
+    pub pattern: Option<String>,
 }
 
 /// Line of code, as tables of allocations name it.
@@ -182,6 +190,15 @@ pub struct GrowthGroup {
     pub stack: Vec<Frame>,
 }
 
+impl RunOfDevice {
+    /// Returns the second part of the headline, what went wrong or how much room is left, as a sentence of its own.
+    pub fn outcome(&self) -> String {
+        let outcome = self.headline.strip_prefix(&self.subject).unwrap_or(&self.headline).trim_start_matches(": ");
+        let mut letters = outcome.chars();
+        letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+    }
+}
+
 impl FindingPart {
     /// Formats the part in one line, such as `785 MiB in 2 allocations: forward (model.py:3)`.
     pub fn text(&self) -> String {
@@ -213,6 +230,7 @@ impl Finding {
             confidence: Confidence::High,
             device,
             bytes,
+            at_peak: AtPeak::default(),
             title,
             line: None,
             parts: Vec::new(),
@@ -292,15 +310,15 @@ fn try_remedies(studies: &[Study<'_>], found: &mut [analysis::Finding], capacity
 
 fn run_of(trace: &Trace, study: &Study<'_>, findings: &[Finding], capacity_bytes: Option<u64>) -> RunOfDevice {
     let is_error = |finding: &&Finding| finding.device == study.device.index && finding.severity == Severity::Error;
-    let error = findings.iter().find(is_error).map(|finding| finding.title.as_str());
-    let (headline, has_problem) = headline(trace, study, error, capacity_bytes);
+    let headline = Headline::of(trace, study, findings.iter().find(is_error), capacity_bytes);
     RunOfDevice {
         device: study.device.index,
         kind: study.kind,
         steps: study.steps.as_ref().map_or(0, |steps| steps.steps.len() as u64),
         recorded_capacity_bytes: recorded_capacity(study.device, study.timeline),
-        headline,
-        has_problem,
+        headline: headline.sentence(),
+        has_problem: headline.has_problem,
+        subject: headline.subject,
     }
 }
 
@@ -308,7 +326,19 @@ fn finding(trace: &Trace, studies: &[Study<'_>], found: analysis::Finding) -> Fi
     let study = studies.iter().find(|study| study.device.index == found.device);
     let parts = study.map_or_else(Vec::new, |study| finding_parts(study, &found));
     let shown = study.and_then(|study| finding_target(study, &found));
-    let analysis::Finding { code, severity, confidence, rank: _, device, bytes, title, line, evidence, advice } = found;
+    let analysis::Finding {
+        code,
+        severity,
+        confidence,
+        rank: _,
+        device,
+        bytes,
+        at_peak,
+        title,
+        line,
+        evidence,
+        advice,
+    } = found;
     let analysis::Evidence { shows, events, stacks } = evidence;
     let stacks = stacks.iter().map(|&stack| frames(trace, stack)).collect();
     let evidence = Evidence { shows, events, stacks };
@@ -318,6 +348,7 @@ fn finding(trace: &Trace, studies: &[Study<'_>], found: analysis::Finding) -> Fi
         confidence,
         device,
         bytes,
+        at_peak,
         title,
         line,
         parts: parts.into_iter().map(|one| part(trace, one)).collect(),
@@ -335,9 +366,9 @@ fn part(trace: &Trace, part: analysis::FindingPart) -> FindingPart {
 }
 
 fn target(trace: &Trace, target: analysis::FindingTarget) -> Target {
-    let analysis::FindingTarget { first, last, category, stack, line } = target;
+    let analysis::FindingTarget { first, last, category, stack, line, pattern } = target;
     let line = line.map(|Label { title, detail }| TargetLine { title, detail });
-    Target { first, last, category, stack: stack.map_or_else(Vec::new, |stack| frames(trace, stack)), line }
+    Target { first, last, category, stack: stack.map_or_else(Vec::new, |stack| frames(trace, stack)), line, pattern }
 }
 
 fn growth(trace: &Trace, study: &Study<'_>, config: &DiagnosisConfig) -> Growth {

@@ -1,27 +1,41 @@
 //! Sums up a device in one sentence: what ran, on what, and what went wrong or how much room is left.
 
-use crate::analysis::{Budget, RunKind, Study, recorded_version, script_of, until_full};
+use super::diagnosis::Finding;
+use crate::analysis::{
+    AtPeak, Budget, Category, RunKind, Study, live_by_category, recorded_version, script_of, until_full,
+};
 use crate::base::format;
 use crate::trace::{Accelerator, Action, Trace};
 
-/// Returns the sentence about a device, and whether it states a problem.
-///
-/// `error` is the title of its first error, if it has one; `capacity_bytes` is the memory of the card, if it is known.
-pub(super) fn headline(
-    trace: &Trace,
-    study: &Study<'_>,
-    error: Option<&str>,
-    capacity_bytes: Option<u64>,
-) -> (String, bool) {
-    let problem = problem(study, error, capacity_bytes);
-    let is_problem = problem.is_some();
-    let outcome = problem.unwrap_or_else(|| room(study, capacity_bytes));
-    (format!("{} on {}: {outcome}", what(study), on(trace, study, capacity_bytes)), is_problem)
+/// Sentence about a device, in its two parts.
+pub(super) struct Headline {
+    /// What ran, and on what.
+    pub(super) subject: String,
+    /// What went wrong, or how much room is left.
+    pub(super) outcome: String,
+    pub(super) has_problem: bool,
+}
+
+impl Headline {
+    /// `error` is the first error about the device, if it has one; `capacity_bytes` is the memory of the card, if it is
+    /// known.
+    pub(super) fn of(trace: &Trace, study: &Study<'_>, error: Option<&Finding>, capacity_bytes: Option<u64>) -> Self {
+        let problem = problem(study, error, capacity_bytes);
+        Self {
+            subject: format!("{} on {}", what(study), on(trace, study, capacity_bytes)),
+            has_problem: problem.is_some(),
+            outcome: problem.unwrap_or_else(|| room(study, capacity_bytes)),
+        }
+    }
+
+    pub(super) fn sentence(&self) -> String {
+        format!("{}: {}", self.subject, self.outcome)
+    }
 }
 
 /// Returns the sentence about each device with memory, as far as it can be said without findings.
 pub fn headlines(trace: &Trace, studies: &[Study<'_>]) -> Vec<String> {
-    studies.iter().map(|study| headline(trace, study, None, None).0).collect()
+    studies.iter().map(|study| Headline::of(trace, study, None, None).sentence()).collect()
 }
 
 /// Names the run and its script: `Training in train.py, 3 steps`.
@@ -54,21 +68,45 @@ fn on(trace: &Trace, study: &Study<'_>, capacity_bytes: Option<u64>) -> String {
     format!("{device}{memory}{version}")
 }
 
-/// States the worst problem: no memory left, growth, or else the first error.
-fn problem(study: &Study<'_>, error: Option<&str>, capacity_bytes: Option<u64>) -> Option<String> {
+/// States the worst problem: what fills the memory, none left, growth, or else the first error.
+fn problem(study: &Study<'_>, error: Option<&Finding>, capacity_bytes: Option<u64>) -> Option<String> {
     let events = &study.device.events;
     let failed = events.actions().iter().position(|action| action == Action::Oom);
+    if let Some(cause) = error.filter(|error| error.at_peak.fills(study.timeline.live_peak().1)) {
+        let out = if failed.is_some() { "ran out of memory: " } else { "" };
+        let AtPeak { bytes, rest_bytes } = cause.at_peak;
+        let (peak, bytes) = (format::bytes(study.timeline.live_peak().1), format::bytes(bytes));
+        let title = lower(&cause.title);
+        return Some(format!(
+            "{out}{title}; {bytes} of {peak} at the peak, about {} without it",
+            format::bytes(rest_bytes)
+        ));
+    }
     if let Some(event) = failed.map(|event| events.at(event)) {
         let (asked, free) = (format::bytes(event.size_bytes), format::bytes(event.addr));
-        return Some(format!("ran out of memory, tried to allocate {asked} with {free} free"));
+        return Some(format!("ran out of memory, tried to allocate {asked} with {free} free{}", filled_by(study)));
     }
     let grows = study.growth.bytes_per_step();
     if grows > 0 {
         let full = until_full(study, capacity_bytes)
             .map_or_else(String::new, |full| format!(", full after {}", format::counted(full.steps, "more step")));
-        return Some(format!("grows by {} per step{full}", format::bytes(grows)));
+        let cause = error.filter(|error| error.at_peak.rest_bytes > 0);
+        let cause =
+            cause.map_or_else(|| format!("grows by {} per step", format::bytes(grows)), |cause| lower(&cause.title));
+        return Some(cause + &full);
     }
-    error.map(lower)
+    error.map(|error| lower(&error.title))
+}
+
+/// Names the category that has most of the peak: `; activations are 135 of 137 GiB`.
+fn filled_by(study: &Study<'_>) -> String {
+    let (moment, peak_bytes) = study.timeline.live_peak();
+    let shares = if study.phases.are_told() { live_by_category(study, moment) } else { Vec::new() };
+    let most = shares.first().filter(|share| share.category != Category::Unknown && share.bytes * 2 > peak_bytes);
+    most.map_or_else(String::new, |share| {
+        let (bytes, peak) = (format::bytes(share.bytes), format::bytes(peak_bytes));
+        format!("; {} are {bytes} of {peak}", share.category.plural())
+    })
 }
 
 /// States the room that the peak leaves, or the peak if the memory of the card is not known.
@@ -124,6 +162,19 @@ mod tests {
         let failed = format!("{begin}\noom 4MiB free=512 @f@/srv/model.py<main@/srv/train.py\n{end}");
         let failed_text = "A run in train.py on GPU 0: ran out of memory, tried to allocate 4.00 MiB with 512 B free";
         check(&failed, None, failed_text, true);
+        let step = |step: usize| {
+            format!(
+                "alloc a{step} 2MiB @forward@phase\nalloc g{step} 1MiB @backward@phase\n\
+                 alloc s{step} 1MiB @step@torch/optim/sgd.py<main@train.py\nfree s{step}\nfree g{step}\n"
+            )
+        };
+        let growing: String = (0..6).map(step).collect();
+        let filled = "Training in train.py, 6 steps on GPU 0: the model's outputs stay after every step: 2.00 MiB per step, in forward; \
+                      10.0 MiB of 14.0 MiB at the peak, about 4.00 MiB without it";
+        check(&growing, None, filled, true);
+        let failed = format!("{growing}oom 4MiB free=512 @forward@m.py<train@train.py\n");
+        let failed_text = filled.replace("0: ", "0: ran out of memory: ");
+        check(&failed, None, &failed_text, true);
         let state = "segment s 2MiB\nblock b 1MiB";
         check(state, None, "A snapshot without events on GPU 0: peak 1.00 MiB live, 2.00 MiB reserved", false);
     }

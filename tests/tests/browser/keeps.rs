@@ -288,7 +288,7 @@ fn the_device_with_the_error_is_shown_and_unused_ones_are_folded() {
     let devices = page.tablist("Devices").tab("*");
     assert!(shown().contains("GPU 1") && shown().contains("peak live 2.00 MiB · out of memory"), "{}", shown());
     assert_eq!(devices.count(), 4);
-    page.find("[data-headline]").wait_text("ran out of memory");
+    page.find("[data-headline]").wait_text("Ran out of memory");
     page.screenshot("six-devices");
 
     // A note is shown on the device that it concerns.

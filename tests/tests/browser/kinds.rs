@@ -58,6 +58,7 @@ fn all_of_a_stack_are_selected_and_walked_through() {
 #[test]
 fn the_legend_selects_what_it_names() {
     let page = timeline();
+    page.button("Stack").click();
     let stacks = page.role("list", "Largest stacks");
     stacks.find("button").nth(0).click();
     stacks.find("button[aria-pressed=true]").wait();

@@ -1,10 +1,12 @@
 //! Decides which of the files that were opened together is shown until the user chooses one.
 //!
 //! Users open the files of all ranks to find the one that ran out of memory, so that one is shown as soon as it is
-//! known. A file that can't be read is replaced by one that can.
+//! known; otherwise it is the rank that differs most from the others. A file that can't be read is replaced by one that
+//! can.
 
 use super::{FileAction, FileId, FileStatus, Files, OpenFile, ReadyFile};
-use shared::analysis::FindingCode;
+use shared::analysis::{FindingCode, Outlier, RankFigures, Unlike, outliers, rank_of_name};
+use shared::base::Severity;
 use shared::trace::Action;
 
 impl FileAction {
@@ -45,16 +47,54 @@ impl Files {
             return Some(failed.id);
         }
         if !matches!(shown.status, FileStatus::Failed(_)) {
-            return None;
+            return self.outlier(shown.batch);
         }
         let is_ready = |file: &&OpenFile| matches!(file.status, FileStatus::Ready(_) | FileStatus::Log(_));
         let can_be_read = |file: &&OpenFile| !matches!(file.status, FileStatus::Failed(_));
         let good = together().rfind(is_ready).or_else(|| together().rfind(can_be_read));
         good.map(|file| file.id)
     }
+
+    /// Returns the rank of a batch that grows most beyond the others, or else whose peak is farthest from theirs, once
+    /// all ranks are known; `None` if they are alike.
+    fn outlier(&self, batch: u32) -> Option<FileId> {
+        let ranks: Vec<&OpenFile> =
+            self.all.iter().filter(|file| file.batch == batch && rank_of_name(&file.name).is_some()).collect();
+        let figures: Vec<RankFigures> = ranks.iter().map(|file| file.rank_figures()).collect::<Option<_>>()?;
+        let apart = |outlier: &Outlier| match outlier.unlike {
+            Unlike::OutOfMemory { .. } => (2, 0),
+            Unlike::Growth { bytes } => (1, bytes.unsigned_abs()),
+            Unlike::Peak { bytes, .. } => (0, bytes.unsigned_abs()),
+        };
+        let most = outliers(&figures).into_iter().max_by_key(apart)?;
+        Some(ranks[most.rank].id)
+    }
 }
 
 impl OpenFile {
+    /// Returns true if an error is among its findings, as far as they have arrived.
+    pub fn has_errors(&self) -> bool {
+        let diagnosis = match &self.status {
+            FileStatus::Ready(file) => file.findings.as_deref(),
+            FileStatus::Log(log) => Some(&log.report.diagnosis),
+            _ => None,
+        };
+        diagnosis.is_some_and(|diagnosis| diagnosis.findings.iter().any(|found| found.severity == Severity::Error))
+    }
+
+    /// Returns the highest peak and the fastest growth of its devices, once its findings have arrived.
+    fn rank_figures(&self) -> Option<RankFigures> {
+        let FileStatus::Ready(file) = &self.status else { return None };
+        let findings = file.findings.as_ref()?;
+        let peaks = file.figures.iter().flatten().map(|figures| figures.summary.peak_live_bytes);
+        let growth = findings.growth.iter().map(|growth| growth.bytes_per_step);
+        Some(RankFigures {
+            peak_live_bytes: peaks.max().unwrap_or(0),
+            growth_bytes_per_step: growth.max(),
+            ..RankFigures::default()
+        })
+    }
+
     /// Returns true if the file is known to contain an out-of-memory error.
     pub fn is_out_of_memory(&self) -> bool {
         match &self.status {

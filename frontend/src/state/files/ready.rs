@@ -7,6 +7,7 @@ use crate::state::card::ThisCard;
 use crate::state::choices::{Choice, Choices};
 use crate::state::points::{PointAction, Points};
 use crate::state::view_state::{DockTab, PanelTab, PinKey, ViewState};
+use shared::analysis::PhaseBasis;
 use shared::report::Diagnosis;
 use std::rc::Rc;
 
@@ -37,15 +38,13 @@ pub struct ReadyFile {
     pub dock: Option<DockTab>,
     /// True if the open view takes the whole window but the minimap.
     pub is_maximized: bool,
-    /// Property that the colours of the timeline show.
-    pub color: ColorBy,
+    /// Chosen property that the colours of the timeline show; see [`color`](Self::color).
+    pub color: Option<ColorBy>,
     /// Choices in the views below the timeline.
     pub choices: Rc<Choices>,
     /// Card, if it was chosen or is known.
     pub card: Option<ThisCard>,
     pub points: Rc<Points>,
-    /// True once the worker has reported the recording's oddities.
-    pub are_notices_known: bool,
     /// Notice about the view.
     pub notice: Option<Rc<str>>,
     /// Number of views requested while the page was open; the timeline starts anew with each.
@@ -78,7 +77,6 @@ impl ReadyFile {
             card: choices.what_if.as_deref().map_or(card.or(start.card), ThisCard::of),
             choices,
             points,
-            are_notices_known: false,
             notice: start.notice.clone(),
             arrivals: 0,
         }
@@ -110,6 +108,16 @@ impl ReadyFile {
     /// Returns the steps and phases of the shown device, once they have arrived.
     pub fn shown_parts(&self) -> Option<&Rc<Parts>> {
         self.parts.get(self.device as usize)?.as_ref()
+    }
+
+    /// Returns the property that the colours of the timeline show: the chosen one, or categories where stacks or
+    /// operations tell them.
+    pub fn color(&self) -> ColorBy {
+        let are_categories_told =
+            |parts: &Rc<Parts>| !parts.phases.is_empty() && parts.phases_basis != PhaseBasis::Curve;
+        let first =
+            if self.shown_parts().is_some_and(are_categories_told) { ColorBy::Category } else { ColorBy::Stack };
+        self.color.unwrap_or(first)
     }
 
     /// Returns the figures of the shown device, once they have arrived.

@@ -7,7 +7,7 @@ use crate::draw::span::Span;
 use crate::state::ViewState;
 use crate::state::choices::Choices;
 use crate::state::view_state::PinKey;
-use shared::report::Diagnosis;
+use shared::report::{Diagnosis, Growth};
 
 fn add(id: FileId) -> FileAction {
     add_at(id, Start::default())
@@ -141,7 +141,7 @@ fn what_a_finding_shows_leaves_the_tab_alone() {
 fn view(device: i64) -> ViewState {
     let range = View { x: Span::new(1.0, 2.0), y: Span::new(0.0, 9.0) };
     let pin = PinKey { allocation: AllocationKey::Event(3), moment: 4 };
-    let (axis, tab, color) = (Axis::Time, PanelTab::File, ColorBy::Category);
+    let (axis, tab, color) = (Axis::Time, PanelTab::File, Some(ColorBy::Category));
     let choices = Rc::default();
     ViewState {
         device,
@@ -301,4 +301,25 @@ fn a_file_is_read_again_once_its_decoder_can_be_had() {
     let files = files.after(FileAction::Retry { id: 1, now_ms: 30.0 });
     assert!(matches!(&files.all[0].status, FileStatus::Loading(loading) if loading.began_ms == 30.0));
     assert_eq!(ready(&files.after(hear(1, opened(&[5])))).summary.devices.len(), 1);
+}
+
+#[test]
+fn the_rank_that_differs_is_shown_until_somebody_chooses() {
+    let ranks = |growing: FileId| {
+        let one = |id: FileId| {
+            let name = format!("ddp.rank{id}.pickle").into();
+            let growth = Growth { bytes_per_step: u64::from(id == growing) << 20, ..Growth::default() };
+            let findings = Diagnosis { growth: vec![growth], ..Diagnosis::default() };
+            [
+                FileAction::Add(Box::new(NewFile { id, name, ..NewFile::default() })),
+                hear(id, opened(&[5])),
+                hear(id, Report::Findings(findings)),
+            ]
+        };
+        after([1, 2, 3, 4, 5].into_iter().flat_map(one))
+    };
+    assert_eq!(ranks(2).shown, Some(2));
+    assert_eq!(ranks(9).shown, Some(5), "all are alike");
+    let late = hear(1, Report::Findings(Diagnosis::default()));
+    assert_eq!(ranks(2).after(FileAction::Show(4)).after(late).shown, Some(4));
 }

@@ -53,13 +53,14 @@ pub fn item(finding: &Finding, device: Html, events: Html, doing: Option<&Doing>
     let is_of_log = doing.is_none();
     let place = finding.line.as_ref().map(|line| line.place()).filter(|place| !finding.title.contains(place.as_str()));
     html! {
-        <li class={classes!("finding", finding.severity.name())} data-code={finding.code.name()}>
+        <li class={classes!("finding", finding.severity.name())} data-code={finding.code.name()}
+            data-cause={(finding.at_peak.rest_bytes > 0).then_some("")}>
             <p class="finding-head">
                 <Icon name={icon(finding.severity)} />
                 <span class="finding-severity">{ severity_word(finding.severity) }</span>
                 { device }
-                if finding.bytes > 0 {
-                    <span class="finding-bytes numbers">{ format::bytes(finding.bytes) }</span>
+                if let bytes @ 1.. = finding.at_peak.bytes.max(finding.bytes) {
+                    <span class="finding-bytes numbers">{ format::bytes(bytes) }</span>
                 }
             </p>
             <h2 class="finding-title">{ sentence(&finding.title) }</h2>
@@ -147,14 +148,15 @@ pub struct Shown {
 
 /// Returns the kind of the allocations that a target has in common.
 fn kind_of(target: &Target) -> Option<Kind> {
-    let Target { category, stack, line, .. } = target;
+    let Target { category, stack, line, pattern, .. } = target;
     let of_line = || {
         let line = line.as_ref()?;
         let mark = NameMark::of([line.title.as_str(), &line.detail]);
         Some(Kind::Group(GroupMark { by: GroupBy::Frame, mark }))
     };
     let of_stack = || (!stack.is_empty()).then(|| Kind::Stack(stack_mark(stack)));
-    category.map(Kind::Category).or_else(of_stack).or_else(of_line)
+    let of_pattern = || pattern.clone().map(|text| Kind::Text { text, is_expression: true });
+    category.map(Kind::Category).or_else(of_stack).or_else(of_line).or_else(of_pattern)
 }
 
 /// Returns the part of the timeline that shows a target; `device` is a position.
@@ -265,6 +267,10 @@ fn buttons(step: &AdviceStep, finding: &Finding, doing: Option<&Doing>) -> Html 
             let target = doing.zip(finding.target.as_ref());
             target.map(|(doing, target)| show_button(doing, target, "what this finding is about")).unwrap_or_default()
         }
+        (StepKind::Cause, _) => {
+            let onclick = |_: MouseEvent| bring_into_view("[data-cause]");
+            html! { <button type="button" class="button quiet" {onclick}>{ "What grows" }</button> }
+        }
     };
     html! { <span class="finding-buttons">{ buttons }</span> }
 }
@@ -285,7 +291,7 @@ fn show_button(doing: &Doing, target: &Target, what: &str) -> Html {
     }
 }
 
-fn sentence(text: &str) -> Html {
+pub fn sentence(text: &str) -> Html {
     let part = |part| match part {
         Prose::Words(words) => html! { { unbroken(words) } },
         Prose::Code(code) => html! { <code>{ code }</code> },

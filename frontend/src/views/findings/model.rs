@@ -216,6 +216,7 @@ mod tests {
             confidence: Confidence::High,
             device: 0,
             bytes: 0,
+            at_peak: shared::analysis::AtPeak::default(),
             title: String::new(),
             line: None,
             evidence: Evidence::default(),

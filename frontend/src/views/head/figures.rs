@@ -4,6 +4,9 @@
 use super::model::{Emphasis, Figure, figures};
 use crate::hooks::use_shown;
 use crate::state::ReadyFile;
+use crate::views::findings::finding_card::sentence;
+use crate::views::findings::model::unbroken;
+use shared::base::Severity;
 use shared::report::RunOfDevice;
 use yew::prelude::*;
 
@@ -33,17 +36,35 @@ pub fn figure(figure: &Figure, class: &'static str) -> Html {
     }
 }
 
-/// Shows the sentence; its line is reserved while findings are awaited, so that nothing moves when they arrive.
+/// Shows how the run went, with the first step of the remedy, and below it what ran.
+///
+/// Both lines are reserved while findings are awaited, so that nothing moves when they arrive.
 #[component]
 pub fn Headline() -> Html {
     let shown = use_shown();
     let run = run_of(&shown.ready);
     let has_problem = run.is_some_and(|run| run.has_problem);
+    let line = |run: &RunOfDevice| {
+        let remedy = has_problem.then(|| remedy(&shown.ready)).flatten();
+        html! {
+            <>
+                <strong>{ unbroken(&run.outcome()) }</strong>
+                if let Some(remedy) = remedy { <span class="headline-remedy" title={remedy.replace('`', "")}>{ sentence(remedy) }</span> }
+                <span class="headline-subject">{ &run.subject }</span>
+            </>
+        }
+    };
     html! {
-        <p class={classes!("headline", has_problem.then_some("problem"))} role="status" data-headline="">
-            { for run.map(|run| &run.headline) }
-        </p>
+        <p class={classes!("headline", has_problem.then_some("problem"))} role="status" data-headline="">{ for run.map(line) }</p>
     }
+}
+
+/// Returns the first thing to do about the worst problem of the shown device.
+fn remedy(file: &ReadyFile) -> Option<&str> {
+    let mut findings = file.findings.as_ref()?.findings.iter();
+    let worst =
+        findings.find(|finding| finding.device == file.device_index() && finding.severity == Severity::Error)?;
+    worst.steps.first().map(|step| step.text.as_str())
 }
 
 /// Returns the run of the shown device, once the findings have arrived; devices without memory have none.

@@ -6,7 +6,7 @@ use crate::components::controls::Select;
 use crate::components::icon::{Icon, IconName};
 use crate::components::site_header::{Place, SiteHeader};
 use crate::hooks::{FilesHandle, SchemeHandle, use_file, use_shown};
-use crate::platform::has_server;
+use crate::platform::{bring_into_view_soon, has_server};
 use crate::state::{FileAction, FileId, FileStatus, Files, OpenFile, TimelineCommand};
 use yew::prelude::*;
 
@@ -33,6 +33,7 @@ pub struct HeaderProps {
 pub fn Header(props: &HeaderProps) -> Html {
     let HeaderProps { files, scheme, on_open, on_above } = props;
     let all = &files.files().all;
+    use_effect_with((files.files().shown, all.len()), |_| bring_into_view_soon(".file-tab.shown"));
     let names: Vec<&str> = all.iter().map(|file| &*file.name).collect();
     let texts = tab_texts(&names);
     let tab = |(file, text): (&OpenFile, String)| file_tab(files, file, text);
@@ -129,10 +130,12 @@ fn file_tab(files: &FilesHandle, file: &OpenFile, text: String) -> Html {
         FileStatus::Loading(_) => ("loading", "loading"),
         FileStatus::Choosing(_) => ("loading", "waiting for your selection"),
         FileStatus::Failed(_) => ("failed", "could not be read"),
+        FileStatus::Ready(_) | FileStatus::Log(_) if file.has_errors() => ("ready", "has an error"),
         FileStatus::Ready(_) | FileStatus::Log(_) => ("ready", ""),
     };
+    let state = is_out.then_some("out").or(file.has_errors().then_some("erred"));
     html! {
-        <li key={id} class={classes!("file-tab", status, is_out.then_some("out"), is_shown.then_some("shown"))}
+        <li key={id} class={classes!("file-tab", status, state, is_shown.then_some("shown"))}
             data-status={status}>
             <button type="button" class="file-name" onclick={on_show} title={file.name.to_string()}
                 aria-label={format!("{} {word}", file.name).trim_end().to_owned()}

@@ -140,6 +140,9 @@ pub fn device_name(index: i64) -> String {
     if index < 0 { "Pinned host memory".to_owned() } else { format!("GPU {index}") }
 }
 
+/// With more tabs, each has little room, so that names are cut however short the common parts are.
+const FEW_TABS: usize = 4;
+
 /// Shorter common beginnings are not worth a cut.
 const LEAST_CUT: usize = 12;
 
@@ -148,8 +151,20 @@ const LEAST_CUT: usize = 12;
 /// The cut is at a separator, so that no word or number is torn apart.
 pub fn tab_texts(names: &[&str]) -> Vec<String> {
     let cut = common_cut(names);
-    let text = |name: &&str| if cut == 0 { (*name).to_owned() } else { format!("…{}", &name[cut..]) };
+    let end = if names.len() > FEW_TABS { common_ending(names) } else { 0 };
+    let text = |name: &&str| {
+        let name = name.get(..name.len() - end).filter(|name| name.len() > cut).unwrap_or(name);
+        if cut == 0 { name.to_owned() } else { format!("…{}", &name[cut..]) }
+    };
     names.iter().map(text).collect()
+}
+
+/// Returns the length of the ending that all names have, such as `.pickle.gz`.
+fn common_ending(names: &[&str]) -> usize {
+    let Some((stem, _)) = names.first().and_then(|first| first.split_once('.')) else { return 0 };
+    let endings = names[0][stem.len()..].match_indices('.').map(|(at, _)| &names[0][stem.len() + at..]);
+    let is_common = |ending: &&str| names.iter().all(|name| name.ends_with(ending));
+    endings.filter(|ending| *ending != names[0]).find(is_common).map_or(0, str::len)
 }
 
 fn common_cut(names: &[&str]) -> usize {
@@ -159,7 +174,7 @@ fn common_cut(names: &[&str]) -> usize {
     let is_separator = |byte: u8| matches!(byte, b'-' | b'_' | b'.' | b' ' | b'=' | b'/');
     let cut = first.bytes().take(shared).rposition(is_separator).map_or(0, |position| position + 1);
     // Separators are ASCII, so that the cut is between characters; nothing must be left of no name.
-    let is_short = cut < LEAST_CUT || names.iter().any(|name| name.len() <= cut);
+    let is_short = cut < LEAST_CUT && names.len() <= FEW_TABS || names.iter().any(|name| name.len() <= cut);
     if is_short { 0 } else { cut }
 }
 
@@ -262,6 +277,8 @@ mod tests {
             &["cornell-runs_rank0.pickle", "cornell-runs_rank12.pickle"],
             &["…rank0.pickle", "…rank12.pickle"],
         );
+        let ranks = ["ddp.rank0.p.gz", "ddp.rank1.p.gz", "ddp.rank2.p.gz", "ddp.rank3.p.gz", "ddp.rank4.p.gz"];
+        check_names_model(&ranks, &["…rank0", "…rank1", "…rank2", "…rank3", "…rank4"]);
         check_names_model(&["snapshot-before.pickle"], &["snapshot-before.pickle"]);
         check_names_model(&["a_1.pickle", "a_2.pickle"], &["a_1.pickle", "a_2.pickle"]);
         check_names_model(&["training-run-é.json", "training-run-è.json"], &["…é.json", "…è.json"]);

@@ -1,6 +1,6 @@
 //! Notices about oddities in a readable file, and where the file came from.
 
-use super::model::{device_name, is_folded, notices_of, severity_word, summary};
+use super::model::{is_folded, notices_of, severity_word, summary};
 use crate::ask::Notice;
 use crate::components::icon::{Icon, IconName};
 use crate::hooks::{use_file, use_shown};
@@ -9,22 +9,13 @@ use std::rc::Rc;
 use yew::prelude::*;
 
 /// Shows the notices, folded under one line if there are many.
-///
-/// That line is there from the start, so that nothing moves when notices arrive.
 #[component]
 pub fn NoticeList() -> Html {
     let shown = use_shown();
     let (ready, device) = (&shown.ready, shown.device.summary.device);
     // Notices about other devices are left out.
     let notices = &notices_of(&ready.summary.notices, device);
-    let Some(worst) = notices.first() else {
-        let text = match (ready.are_notices_known, ready.summary.devices.len()) {
-            (false, _) => "Checking the recording…".to_owned(),
-            (true, 0 | 1) => "No notices about this recording".to_owned(),
-            (true, _) => format!("No notices about the recording of {}", device_name(device)),
-        };
-        return html! { <p class="notices notice quiet" data-notices=""><Icon name={IconName::Info} /><span>{ text }</span></p> };
-    };
+    let Some(worst) = notices.first() else { return Html::default() };
     let lines = html! { <ul>{ for notices.iter().map(line) }</ul> };
     if !is_folded(notices) {
         return html! { <section class="notices" aria-label="Notices" data-notices="">{ lines }</section> };

@@ -357,7 +357,7 @@ impl Director {
         let (x, units_per_px, bytes, areas) = {
             let stage = self.stage.borrow();
             let (camera, (x, y)) = (&stage.camera, stage.in_plot(at));
-            let areas = area_by(stage.shown.ready.color);
+            let areas = area_by(stage.shown.ready.color());
             (camera.position_from_x(x), camera.units_per_device_pixel(), camera.bytes_from_y(y), areas)
         };
         let subject = self.subject();

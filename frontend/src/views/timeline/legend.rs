@@ -3,7 +3,7 @@
 
 use crate::ask::{
     AreaRow, BandName, CategoryBytes, ColorBy, GetAreas, GetBandNames, GetCategories, GroupBy, GroupKeyData, Kind,
-    Parts, PhaseBasis, area_by,
+    PhaseBasis, area_by,
 };
 use crate::draw::color::Color;
 use crate::draw::shade;
@@ -12,6 +12,7 @@ use crate::hooks::{FileHandle, ShownFile, use_asked, use_file, use_shown};
 use crate::state::FileAction;
 use shared::analysis::Category;
 use shared::base::format;
+use std::cmp::Reverse;
 use yew::prelude::*;
 
 /// Number of stacks that the legend names.
@@ -23,7 +24,7 @@ const STACKS: u32 = 6;
 #[component]
 pub(super) fn Legend() -> Html {
     let (file, shown) = (use_file(), use_shown());
-    let (color, device, moment) = (shown.ready.color, shown.device.device, shown.moment().0);
+    let (color, device, moment) = (shown.ready.color(), shown.device.device, shown.moment().0);
     let theme = file.scheme.theme();
     let is_by_category = color == ColorBy::Category;
     let bytes = use_asked(is_by_category.then_some(GetCategories { device, moment }));
@@ -40,18 +41,18 @@ pub(super) fn Legend() -> Html {
             <ul class="timeline-keys" aria-label="Legend">
                 <li>{line(theme.live)}{"live"}</li>
                 <li>{line(theme.reserved)}{"reserved"}</li>
-                if !color.is_area() { <li title="Neighbors that are too small to draw separately, in the color of their largest part">{merged(color, theme)}{"small allocations, merged"}</li> }
-                if shown.device.summary.initial_bytes > 0 && is_by_stack {
-                    <li title="Allocated before the recording began">{initial(theme)}{"allocated before recording"}</li>
-                }
-                { for shown.ready.shown_parts().into_iter().flat_map(|parts| origins(parts)) }
             </ul>
             if color.is_area() { <AreaLegend /> }
             if is_by_category {
-                <ul class="timeline-categories numbers" aria-label="Categories">{ for bytes.iter().map(|bytes| categories(bytes, within, theme)) }</ul>
+                <ul class="timeline-categories numbers" aria-label="Categories">{ for bytes.iter().map(|bytes| categories(bytes, within, theme)) }{ for_small(color, theme) }</ul>
             }
             if is_by_stack {
-                <ul class="timeline-categories timeline-stacks numbers" aria-label="Largest stacks">{ for bands.iter().map(|bands| largest(bands, within, theme)) }</ul>
+                <ul class="timeline-categories timeline-stacks numbers" aria-label="Largest stacks">{ for bands.iter().map(|bands| largest(bands, within, theme)) }
+                    if shown.device.summary.initial_bytes > 0 {
+                        <li title="Allocated before the recording began">{initial(theme)}{"allocated before recording"}</li>
+                    }
+                    { for_small(color, theme) }
+                </ul>
             }
         </div>
     }
@@ -62,12 +63,12 @@ type Within<'a> = (&'a FileHandle, &'a ShownFile);
 
 fn choice((file, shown): Within<'_>, this: ColorBy, label: &'static str, title: &'static str) -> Html {
     let onclick = file.acting(move |_: MouseEvent| FileAction::ChooseColor(this));
-    let pressed = (shown.ready.color == this).to_string();
+    let pressed = (shown.ready.color() == this).to_string();
     html! { <button type="button" {title} aria-pressed={pressed} {onclick}>{ label }</button> }
 }
 
 fn area_choice((file, shown): Within<'_>) -> Html {
-    let color = shown.ready.color;
+    let color = shown.ready.color();
     let is_on = color.is_area();
     let next = if is_on { color } else { ColorBy::AreaCategory };
     let onclick = file.acting(move |_: MouseEvent| FileAction::ChooseColor(next));
@@ -77,15 +78,13 @@ fn area_choice((file, shown): Within<'_>) -> Html {
     }
 }
 
-/// Returns entries that say how steps and phases were found, if no annotation names them.
-fn origins(parts: &Parts) -> Vec<Html> {
-    let steps = parts.steps_basis.origin().filter(|_| !parts.steps.is_empty()).map(|origin| ("steps", origin));
-    let phases = (!parts.phases.is_empty()).then(|| ("phases", parts.phases_basis.origin()));
-    let entry = |(what, origin)| {
-        let text = format!("{what} {origin}");
-        html! { <li class="timeline-origin" title={text.clone()}>{ text }</li> }
-    };
-    steps.into_iter().chain(phases).map(entry).collect()
+/// Returns the entry for allocations that are drawn together.
+fn for_small(color: ColorBy, theme: &Theme) -> Html {
+    html! {
+        <li title="Neighbors that are too small to draw separately, in the color of their largest part">
+            {merged(color, theme)}{"small allocations, merged"}
+        </li>
+    }
 }
 
 fn categories(bytes: &CategoryBytes, within: Within<'_>, theme: &Theme) -> Html {
@@ -192,7 +191,7 @@ const CHOICES: [(ColorBy, &str); 3] =
 #[component]
 fn AreaLegend() -> Html {
     let (file, shown) = (use_file(), use_shown());
-    let (device, moment, shown_color) = (shown.device.device, shown.moment().0, shown.ready.color);
+    let (device, moment, shown_color) = (shown.device.device, shown.moment().0, shown.ready.color());
     let (by, selected) = (area_by(shown_color).unwrap_or_default(), shown.ready.kind.as_deref().cloned());
     let rows = use_asked(Some(GetAreas { device, by, moment, selected }));
     let choice = |(color, label): (ColorBy, &'static str)| {
@@ -243,15 +242,17 @@ pub struct CategoryLine {
     pub size: String,
 }
 
-/// Returns all categories of the trace, in an order that does not depend on the moment.
+/// Returns the categories that have bytes, most bytes first.
 fn lines(bytes: &CategoryBytes) -> Vec<CategoryLine> {
+    let mut rows: Vec<_> = bytes.rows.iter().filter(|(_, size_bytes)| *size_bytes > 0).collect();
+    rows.sort_by_key(|(_, size_bytes)| Reverse(*size_bytes));
     let line = |&(category, size_bytes): &(Category, u64)| CategoryLine {
         category,
         color: category as u32 + 1,
         name: name(category),
         size: format::bytes(size_bytes),
     };
-    bytes.rows.iter().map(line).collect()
+    rows.into_iter().map(line).collect()
 }
 
 /// Says which moment the bytes of the legend are of.
@@ -277,15 +278,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_legend_names_what_the_trace_has() {
+    fn the_legend_names_what_has_memory() {
         let rows = vec![(Category::Parameter, 1 << 30), (Category::Activation, 3 << 30), (Category::Unknown, 0)];
         let bytes = CategoryBytes { rows, basis: PhaseBasis::Operations, ..CategoryBytes::default() };
         let lines = lines(&bytes);
         let names: Vec<_> = lines.iter().map(|line| (line.color, line.name, line.size.as_str())).collect();
-        assert_eq!(
-            names,
-            [(1, "parameters", "1.00 GiB"), (4, "activations", "3.00 GiB"), (10, "unknown purpose", "0 B")]
-        );
+        assert_eq!(names, [(4, "activations", "3.00 GiB"), (1, "parameters", "1.00 GiB")]);
         assert_eq!(doubt(&bytes), None);
         assert!(doubt(&CategoryBytes::default()).is_some(), "the curve alone is a guess");
     }

@@ -143,7 +143,7 @@ impl Running {
     /// Applies what has changed while the device and the axis stay the same.
     fn follow_change(&self, before: &Given, now: &Given) {
         let looks =
-            |(file, shown, _): &Given| (shown.ready.color, file.scheme, shown.pinned(), shown.ready.kind.clone());
+            |(file, shown, _): &Given| (shown.ready.color(), file.scheme, shown.pinned(), shown.ready.kind.clone());
         if looks(before) != looks(now) {
             self.director.with(Stage::take_looks);
         }

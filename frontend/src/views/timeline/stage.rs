@@ -21,7 +21,6 @@ use crate::draw::span::Span;
 use crate::hooks::{FileHandle, Seen, ShownFile};
 use crate::platform;
 use crate::platform::{Drawn, Surface};
-use crate::state::ReadyFile;
 use std::rc::Rc;
 
 /// Height in device pixels from which pictures draw an allocation by itself.
@@ -172,9 +171,8 @@ impl Stage {
     }
 
     fn looks(&self) -> Looks {
-        let ReadyFile { color, kind, .. } = &self.shown.ready;
-        let (scheme, pinned) = (self.file.scheme, self.shown.pinned());
-        Looks { color: *color, scheme, kind: kind.as_deref().map(Kind::number), pinned }
+        let (scheme, pinned, ready) = (self.file.scheme, self.shown.pinned(), &self.shown.ready);
+        Looks { color: ready.color(), scheme, kind: ready.kind.as_deref().map(Kind::number), pinned }
     }
 
     fn place_marks(&mut self) {

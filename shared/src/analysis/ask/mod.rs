@@ -22,7 +22,7 @@ pub use diff::{
     Change, Diff, DiffBy, DiffRow, DiffStack, Matched, Profile, ProfileFrame, ProfileRow, Side, diff, diff_labels,
 };
 pub use findings::{
-    Advice, AdviceStep, Confidence, Evidence, Finding, FindingCode, FindingPart, FindingTarget, FindingsConfig,
+    Advice, AdviceStep, AtPeak, Confidence, Evidence, Finding, FindingCode, FindingPart, FindingTarget, FindingsConfig,
     LONGEST_TITLE, Rank, SourceLine, StepKind, finding_parts, finding_target, findings, findings_of, part_text,
     studies, title_of_parts,
 };

@@ -20,6 +20,7 @@ fn report() -> LogReport {
         confidence: Confidence::Medium,
         device: HOST,
         bytes: 2 << 30,
+        at_peak: crate::analysis::AtPeak::default(),
         title: TITLE.to_owned(),
         line: None,
         parts: Vec::new(),

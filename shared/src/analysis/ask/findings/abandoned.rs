@@ -6,7 +6,7 @@
 
 use super::advice::Advice;
 use super::code::FindingCode;
-use super::finding::{Confidence, Evidence, Finding, Rank, title_of_parts, top_stacks};
+use super::finding::{AtPeak, Confidence, Evidence, Finding, Rank, title_of_parts, top_stacks};
 use super::own_code::{Own, OwnCode};
 use crate::analysis::study::phases::Phase;
 use crate::analysis::study::studied::Study;
@@ -40,6 +40,7 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
         rank: Rank::Retry,
         device: study.device.index,
         bytes,
+        at_peak: AtPeak::default(),
         title: title_of_parts(
             &format!("The attempt that ran out of memory still holds {} in the next one", format::bytes(bytes)),
             [from],

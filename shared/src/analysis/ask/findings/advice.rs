@@ -48,6 +48,8 @@ pub enum StepKind {
     Record,
     /// The timeline shows what the step is about.
     Show,
+    /// The finding about what grows says how.
+    Cause,
 }
 
 crate::names!(StepKind {
@@ -56,6 +58,7 @@ crate::names!(StepKind {
     Try => "try",
     Record => "record",
     Show => "show",
+    Cause => "cause",
 });
 
 /// Marks of code that is to be copied.

@@ -2,7 +2,7 @@
 
 use super::advice::Advice;
 use super::code::FindingCode;
-use super::finding::{Confidence, Evidence, Finding, MOST_SHOWN, Rank, title_of_parts, top_stacks};
+use super::finding::{AtPeak, Confidence, Evidence, Finding, MOST_SHOWN, Rank, title_of_parts, top_stacks};
 use super::own_code::{Own, line_of};
 use crate::analysis::study::studied::Study;
 use crate::base::{Severity, format};
@@ -48,6 +48,7 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
         rank: Rank::Cause,
         device: study.device.index,
         bytes,
+        at_peak: AtPeak::default(),
         title: title_of_parts(
             &format!(
                 "PyTorch's cache is emptied in {} of {}, {} each time",

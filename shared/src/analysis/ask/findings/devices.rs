@@ -2,7 +2,7 @@
 
 use super::advice::Advice;
 use super::code::FindingCode;
-use super::finding::{Confidence, Evidence, Finding, Rank, title_of_parts, top_stacks};
+use super::finding::{AtPeak, Confidence, Evidence, Finding, Rank, title_of_parts, top_stacks};
 use super::own_code::{Own, line_of};
 use crate::analysis::study::categories::{CategoryBytes, live_by_category};
 use crate::analysis::study::studied::Study;
@@ -55,6 +55,7 @@ fn without_weights(study: &Study<'_>) -> Finding {
         rank: Rank::Cause,
         device: index,
         bytes: peak_bytes,
+        at_peak: AtPeak::default(),
         title: title_of_parts(
             &format!("GPU {index} has no weights, but steps allocate up to {} on it", format::bytes(peak_bytes)),
             [most],
@@ -97,6 +98,7 @@ fn uneven(studies: &[&Study<'_>]) -> Option<Finding> {
         rank: Rank::Cause,
         device: index,
         bytes: bytes - other_bytes,
+        at_peak: AtPeak::default(),
         title: title_of_parts(
             &format!(
                 "GPU {index} peaks at {}, all others at {} or less",

@@ -2,7 +2,7 @@
 
 use super::advice::Advice;
 use super::code::FindingCode;
-use super::finding::{Confidence, Evidence, Finding, Rank, title_of_parts, top_stacks};
+use super::finding::{AtPeak, Confidence, Evidence, Finding, Rank, title_of_parts, top_stacks};
 use super::own_code::{Own, OwnCode};
 use crate::analysis::study::phases::{Phase, PhaseBasis};
 use crate::analysis::study::studied::Study;
@@ -42,6 +42,7 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
         rank: Rank::Cause,
         device: study.device.index,
         bytes,
+        at_peak: AtPeak::default(),
         title: title_of_parts(&what, [from]),
         line: own.map(|own| own.line),
         evidence: Evidence {

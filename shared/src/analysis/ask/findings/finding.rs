@@ -8,6 +8,7 @@ use crate::analysis::track::allocations::Origin;
 use crate::analysis::track::stack_title::place;
 use crate::base::Severity;
 use crate::trace::StackId;
+use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 
 /// A diagnosis with its evidence and advice.
@@ -23,6 +24,7 @@ pub struct Finding {
     pub device: i64,
     /// Bytes that the finding is about; bytes per step if they grow.
     pub bytes: u64,
+    pub at_peak: AtPeak,
     /// What was found, as a sentence without a full stop, of at most [`LONGEST_TITLE`] characters.
     pub title: String,
     /// Line of the user's own code that the finding is about, if known.
@@ -30,6 +32,27 @@ pub struct Finding {
     pub evidence: Evidence,
     pub advice: Advice,
 }
+
+/// Memory that a cause holds when most memory is live, and what would be left of the peak without it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct AtPeak {
+    /// Bytes at the peak: of growth, those that earlier steps have left; of an out-of-memory error, all live bytes
+    /// before it; 0 for all other findings.
+    pub bytes: u64,
+    /// Highest live bytes at any moment without what growth has kept until then; 0 unless memory grows.
+    pub rest_bytes: u64,
+}
+
+impl AtPeak {
+    /// Returns true if growth holds so much of a peak that it is the reason for its height.
+    pub fn fills(self, peak_bytes: u64) -> bool {
+        self.rest_bytes > 0 && self.bytes.saturating_mul(FILLING) >= peak_bytes
+    }
+}
+
+/// Growth that holds at least 1/4 of the peak is the reason for its height.
+const FILLING: u64 = 4;
 
 /// Characters of the longest title, so that one line of the page shows it.
 pub const LONGEST_TITLE: usize = 80;
@@ -69,6 +92,8 @@ crate::names!(Confidence {
 pub enum Rank {
     /// Makes the next attempt run out of memory too.
     Retry,
+    /// Growth that fills a large part of the peak.
+    Filling,
     /// Memory ran out, or a limit was exceeded.
     Limit,
     Growth,
@@ -84,7 +109,7 @@ pub enum Rank {
     Normal,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct SourceLine {
     /// File name as in the stack.

@@ -4,7 +4,7 @@
 
 use super::advice::Advice;
 use super::code::FindingCode;
-use super::finding::{Confidence, Evidence, Finding, Rank, top_stacks};
+use super::finding::{AtPeak, Confidence, Evidence, Finding, Rank, top_stacks};
 use super::tried;
 use crate::analysis::study::studied::Study;
 use crate::analysis::track::peak::live_by_stack;
@@ -62,6 +62,7 @@ fn above_growth(study: &Study<'_>, limit: u64) -> Option<Finding> {
         rank: Rank::Limit,
         device: study.device.index,
         bytes,
+        at_peak: AtPeak::default(),
         title: format!(
             "Memory grows by {} per step, more than the limit of {}",
             format::bytes(bytes),
@@ -135,6 +136,7 @@ fn at_moment(
         rank: Rank::Limit,
         device: study.device.index,
         bytes,
+        at_peak: AtPeak::default(),
         title,
         line: None,
         evidence: Evidence {

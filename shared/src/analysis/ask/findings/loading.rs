@@ -2,7 +2,7 @@
 
 use super::advice::Advice;
 use super::code::FindingCode;
-use super::finding::{Confidence, Evidence, Finding, Rank, title_of_parts, top_stacks};
+use super::finding::{AtPeak, Confidence, Evidence, Finding, Rank, title_of_parts, top_stacks};
 use super::own_code::{Own, OwnCode};
 use crate::analysis::study::phases::{Phase, PhaseBasis};
 use crate::analysis::study::studied::Study;
@@ -47,6 +47,7 @@ fn peak(study: &Study<'_>) -> Option<Finding> {
         rank: Rank::Cause,
         device: study.device.index,
         bytes: gone_bytes,
+        at_peak: AtPeak::default(),
         title: title_of_parts(
             &format!(
                 "The peak of {} is at loading: {} of weights is replaced",
@@ -99,6 +100,7 @@ fn checkpoint(study: &Study<'_>) -> Option<Finding> {
         rank: Rank::Cause,
         device: study.device.index,
         bytes,
+        at_peak: AtPeak::default(),
         title: title_of_parts(
             &format!("A loaded checkpoint stays on the GPU beside the model: {}", format::bytes(bytes)),
             [from],

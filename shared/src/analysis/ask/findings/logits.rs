@@ -6,7 +6,7 @@
 
 use super::advice::Advice;
 use super::code::FindingCode;
-use super::finding::{Confidence, Evidence, Finding, Rank, title_of_parts, top_stacks};
+use super::finding::{AtPeak, Confidence, Evidence, Finding, Rank, title_of_parts, top_stacks};
 use super::own_code::{Own, line_of};
 use crate::analysis::study::studied::Study;
 use crate::base::{Severity, format};
@@ -62,6 +62,7 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
         rank: Rank::Cause,
         device: study.device.index,
         bytes: shape.bytes,
+        at_peak: AtPeak::default(),
         title: title_of_parts(
             &format!(
                 "{} of the peak is logits and their copies: {} tensors of up to {}",

@@ -2,7 +2,7 @@
 
 use super::advice::Advice;
 use super::code::FindingCode;
-use super::finding::{Confidence, Evidence, Finding, MOST_SHOWN, Rank, title_of_parts, top_stacks};
+use super::finding::{AtPeak, Confidence, Evidence, Finding, MOST_SHOWN, Rank, title_of_parts, top_stacks};
 use super::own_code::{Own, line_of};
 use super::tried::{self, Tried};
 use crate::analysis::ask::fragmentation::Fragmentation;
@@ -10,6 +10,7 @@ use crate::analysis::ask::replay::{Stuck, WholeStep, recorded_settings};
 use crate::analysis::study::phases::Phase;
 use crate::analysis::study::studied::Study;
 use crate::analysis::track::peak::live_by_stack;
+use crate::analysis::track::stack_title::stack_label;
 use crate::base::{Severity, format};
 use crate::trace::{Action, Event, Setting, StackId};
 use hashbrown::HashMap;
@@ -61,7 +62,8 @@ fn finding(study: &Study<'_>, failures: &Failures, whole: Option<&WholeStep>) ->
     let event = study.device.events.at(index as usize);
     let parts = Fragmentation::at(study, index);
     let groups = live_by_stack(study.device, &study.timeline.allocations, index);
-    let largest = groups.first().map(|group| (group.bytes, study.title(group.stack)));
+    let label = |stack| stack_label(study.trace, stack).map_or_else(|| study.title(stack), |label| label.text());
+    let largest = groups.first().map(|group| (group.bytes, label(group.stack)));
     Finding {
         code: FindingCode::OutOfMemory,
         // A program that caught the error and continued training, for instance with a smaller batch, has solved the
@@ -71,6 +73,7 @@ fn finding(study: &Study<'_>, failures: &Failures, whole: Option<&WholeStep>) ->
         rank: Rank::Limit,
         device: study.device.index,
         bytes: event.size_bytes,
+        at_peak: AtPeak { bytes: study.timeline.live_at(index), ..AtPeak::default() },
         title: title(study, failures, &event),
         line: line_of(study, event.stack, Own::Innermost),
         evidence: Evidence {
@@ -165,7 +168,7 @@ fn remedies(
     let usable = parts.free_bytes() - parts.private_free_bytes.min(parts.free_bytes());
     let growth = study.growth.bytes_per_step();
     if growth > 0 {
-        remedies.push(format!("First stop the memory growth of {} per step.", format::bytes(growth)));
+        remedies.push(format!("[cause] First stop the memory growth of {} per step.", format::bytes(growth)));
     }
     if event.addr >= asked {
         remedies.push(

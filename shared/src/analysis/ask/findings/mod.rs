@@ -41,7 +41,7 @@ use std::cmp::Reverse;
 
 pub use advice::{Advice, AdviceStep, StepKind};
 pub use code::FindingCode;
-pub use finding::{Confidence, Evidence, Finding, LONGEST_TITLE, Rank, SourceLine, title_of_parts};
+pub use finding::{AtPeak, Confidence, Evidence, Finding, LONGEST_TITLE, Rank, SourceLine, title_of_parts};
 pub use limits::FindingsConfig;
 pub use parts::{FindingPart, FindingTarget, finding_parts, finding_target, part_text};
 

@@ -2,7 +2,7 @@
 
 use super::advice::Advice;
 use super::code::FindingCode;
-use super::finding::{Confidence, Evidence, Finding, Rank};
+use super::finding::{AtPeak, Confidence, Evidence, Finding, Rank};
 use crate::analysis::ask::until_full::outside_bytes;
 use crate::analysis::study::studied::Study;
 use crate::base::{Severity, format};
@@ -24,6 +24,7 @@ pub(super) fn finding(study: &Study<'_>, capacity_bytes: u64) -> Option<Finding>
         rank: Rank::Limit,
         device: study.device.index,
         bytes,
+        at_peak: AtPeak::default(),
         title: format!("{} was in use outside PyTorch's allocator when it ran out of memory", format::bytes(bytes)),
         line: None,
         evidence: Evidence {

@@ -7,7 +7,7 @@
 
 use super::advice::Advice;
 use super::code::FindingCode;
-use super::finding::{Confidence, Evidence, Finding, Rank, title_of_parts, top_stacks};
+use super::finding::{AtPeak, Confidence, Evidence, Finding, Rank, title_of_parts, top_stacks};
 use super::own_code::{Own, line_of};
 use crate::analysis::study::left_of_pass::ForwardPass;
 use crate::analysis::study::period::Step;
@@ -55,6 +55,7 @@ pub(super) fn finding(study: &Study<'_>, pass: &ForwardPass) -> Option<Finding> 
         rank: Rank::Cause,
         device: study.device.index,
         bytes: pass.bytes / passes * (passes - 1),
+        at_peak: AtPeak::default(),
         title: title_of_parts(
             &format!(
                 "{passes} forward passes run before one backward pass: their graphs hold {}",

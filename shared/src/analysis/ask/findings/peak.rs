@@ -2,7 +2,7 @@
 
 use super::advice::Advice;
 use super::code::FindingCode;
-use super::finding::{Confidence, Evidence, Finding, Rank, SourceLine, title_of_parts, top_stacks};
+use super::finding::{AtPeak, Confidence, Evidence, Finding, Rank, SourceLine, title_of_parts, top_stacks};
 use super::own_code::{Own, OwnCode, line_of};
 use crate::analysis::study::categories::live_by_category;
 use crate::analysis::study::phases::{Phase, PhaseBasis};
@@ -77,6 +77,7 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
         rank: Rank::Peak,
         device: study.device.index,
         bytes: peak_bytes,
+        at_peak: AtPeak::default(),
         title,
         line: big.map(|big| big.line),
         evidence: Evidence { shows, events: moment.checked_sub(1).into_iter().collect(), stacks },

@@ -2,7 +2,7 @@
 
 use super::advice::Advice;
 use super::code::FindingCode;
-use super::finding::{Confidence, Evidence, Finding, Rank, top_stacks};
+use super::finding::{AtPeak, Confidence, Evidence, Finding, Rank, top_stacks};
 use crate::base::{Severity, format};
 use crate::trace::{Segment, Trace};
 
@@ -37,6 +37,7 @@ pub(super) fn finding(trace: &Trace) -> Option<Finding> {
         rank: Rank::Reserved,
         device: host.index,
         bytes: held,
+        at_peak: AtPeak::default(),
         title: format!("{} of pinned host memory is in blocks of powers of two", format::bytes(held)),
         line: None,
         evidence: Evidence {

@@ -2,7 +2,7 @@
 
 use super::advice::Advice;
 use super::code::FindingCode;
-use super::finding::{Confidence, Evidence, Finding, MOST_SHOWN, Rank, title_of_parts};
+use super::finding::{AtPeak, Confidence, Evidence, Finding, MOST_SHOWN, Rank, title_of_parts};
 use crate::analysis::study::phases::Phase;
 use crate::analysis::study::studied::Study;
 use crate::base::Severity;
@@ -42,6 +42,7 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
         rank: Rank::Cause,
         device: study.device.index,
         bytes: HALF_BYTES,
+        at_peak: AtPeak::default(),
         title: title_of_parts("The loss is computed in 16 bits", [format!(", by {}", study.title(stack))]),
         line: None,
         evidence: Evidence {

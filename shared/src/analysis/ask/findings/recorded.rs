@@ -2,7 +2,7 @@
 
 use super::advice::Advice;
 use super::code::FindingCode;
-use super::finding::{Confidence, Evidence, Finding, Rank};
+use super::finding::{AtPeak, Confidence, Evidence, Finding, Rank};
 use crate::analysis::study::run_kind::RunKind;
 use crate::analysis::study::studied::Study;
 use crate::base::{Severity, format};
@@ -46,6 +46,7 @@ fn note(device: i64, bytes: u64, title: String, advice: &str) -> Finding {
         rank: Rank::Recording,
         device,
         bytes,
+        at_peak: AtPeak::default(),
         title,
         line: None,
         evidence: Evidence {

@@ -2,7 +2,7 @@
 
 use super::advice::Advice;
 use super::code::FindingCode;
-use super::finding::{Confidence, Evidence, Finding, Rank, events_of, title_of_parts, top_stacks};
+use super::finding::{AtPeak, Confidence, Evidence, Finding, Rank, events_of, title_of_parts, top_stacks};
 use crate::analysis::study::growth::{Course, GrowthClass, Kept};
 use crate::analysis::study::phases::Phase;
 use crate::analysis::study::studied::Study;
@@ -38,6 +38,7 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
         rank: Rank::Normal,
         device: study.device.index,
         bytes: told.iter().map(|kept| kept.end_bytes).fold(0, u64::saturating_add),
+        at_peak: AtPeak::default(),
         title: title_of_parts(&format!("Normal: {}", parts[0]), parts.iter().skip(1).map(|part| format!("; {part}"))),
         line: None,
         evidence: Evidence {

@@ -2,7 +2,7 @@
 
 use super::advice::Advice;
 use super::code::FindingCode;
-use super::finding::{Confidence, Evidence, Finding, Rank, SourceLine, events_of, title_of_parts, top_stacks};
+use super::finding::{AtPeak, Confidence, Evidence, Finding, Rank, SourceLine, events_of, title_of_parts, top_stacks};
 use super::own_code::{Own, OwnCode, line_of};
 use crate::analysis::study::by_design;
 use crate::analysis::study::growth::{Course, Kept};
@@ -224,6 +224,7 @@ fn finding(
         rank: Rank::Cause,
         device: study.device.index,
         bytes,
+        at_peak: AtPeak::default(),
         title: title_of_parts(
             &format!("{what}: {}", format::bytes(bytes)),
             [from.unwrap_or_else(|| format!(" in {}", format::counted(count, "allocation")))],

@@ -2,7 +2,7 @@
 
 use super::advice::{Advice, AdviceStep, StepKind};
 use super::code::FindingCode;
-use super::finding::{Confidence, Evidence, Finding, Rank};
+use super::finding::{AtPeak, Confidence, Evidence, Finding, Rank};
 use super::memory_out::is_expandable;
 use super::tried;
 use crate::analysis::ask::fragmentation::Fragmentation;
@@ -110,6 +110,7 @@ pub(super) fn finding(study: &Study<'_>, capacity_bytes: Option<u64>) -> Option<
         rank: Rank::Reserved,
         device: study.device.index,
         bytes: beyond,
+        at_peak: AtPeak::default(),
         title: if study.kind == RunKind::NoTrace {
             format!(
                 "At the snapshot, PyTorch reserves {}, but only {} is live",

@@ -1,5 +1,6 @@
 //! Finds memory that grows from step to step, or from call to call of a model without training, and its causes.
 
+mod at_peak;
 mod cause;
 mod held;
 mod words;
@@ -60,6 +61,7 @@ fn finding(study: &Study<'_>, config: &FindingsConfig, cause: Cause, rows: &[&Ke
     let full = until_full(study, config.capacity_bytes);
     let until = full.map_or_else(String::new, |full| sentence(&full, unit(study)));
     let peak_bytes = study.timeline.live_peak().1;
+    let at_peak = at_peak::at_peak(study, rows);
     let end_bytes: u64 = rows.iter().map(|kept| kept.end_bytes).sum();
     let severity = match bytes_per_step {
         _ if cause == Cause::Numbers => Severity::Info,
@@ -77,13 +79,11 @@ fn finding(study: &Study<'_>, config: &FindingsConfig, cause: Cause, rows: &[&Ke
         code: words.code,
         severity,
         confidence: confidence(study, cause),
-        rank: Rank::Growth,
+        rank: if at_peak.fills(peak_bytes) { Rank::Filling } else { Rank::Growth },
         device: study.device.index,
         bytes: bytes_per_step,
-        title: title_of_parts(
-            &what,
-            [format!(": {} per {}", format::bytes(bytes_per_step), unit(study)), format!(", in {place}")],
-        ),
+        at_peak,
+        title: title_of_parts(&what, [format!(": {}", rate(rows, unit(study))), format!(", in {place}")]),
         line: own.map(|own| own.line),
         evidence: Evidence {
             shows: shows(study, rows, largest),
@@ -132,6 +132,23 @@ fn shows(study: &Study<'_>, rows: &[&Kept], largest: &Kept) -> String {
             study.title(largest.stack),
         ),
     }
+}
+
+/// Says how much is added and how often: `110 MiB per step`, or `690 MiB every 18 steps` if all rows rise together.
+fn rate(rows: &[&Kept], unit: &str) -> String {
+    let every = rows.first().map_or(1, |kept| kept.every);
+    if every <= 1 || rows.iter().any(|kept| kept.every != every || kept.is_replaced) {
+        let bytes = rows.iter().map(|kept| kept.bytes_per_step).sum();
+        return format!("{} per {unit}", format::bytes(bytes));
+    }
+    let rises = |kept: &&Kept| u64::from((kept.last_rise - kept.first_rise) / every + 1);
+    let bytes = rows.iter().map(|kept| kept.end_bytes / rises(kept)).sum();
+    let often = match every {
+        2 => format!("every second {unit}"),
+        3 => format!("every third {unit}"),
+        every => format!("every {every} {unit}s"),
+    };
+    format!("{} {often}", format::bytes(bytes))
 }
 
 /// Says which steps add something, for use in a sentence.

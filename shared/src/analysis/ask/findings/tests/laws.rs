@@ -103,7 +103,19 @@ fn law(expected: (FindingCode, u64), programs: impl Fn(&Shape, &mut Random) -> (
         assert!(found[0].severity > Severity::Info, "seed {seed}, {shape:?}: {:?}", found[0]);
         let blamed = codes_with(&good, &FindingsConfig::default());
         assert_eq!(blamed, [], "seed {seed}, {shape:?}");
+        let rest_bytes = found[0].at_peak.rest_bytes;
+        if rest_bytes > 0 {
+            // What a step keeps is part of the step itself, and only of later ones it is left over.
+            let (least, own) = (live_peak(&good), shape.layers.iter().map(|(mib, _)| (mib + 1) << 20).sum::<u64>());
+            assert!(rest_bytes <= least + own, "seed {seed}: {rest_bytes}, repaired {least} + {own}");
+            assert!(rest_bytes + found[0].at_peak.bytes >= live_peak(&bad), "seed {seed}: {:?}", found[0].at_peak);
+        }
     }
+}
+
+fn live_peak(source: &str) -> u64 {
+    let trace = text::parse(source).unwrap();
+    Timeline::new(&trace, &trace.devices[0]).live_peak().1
 }
 
 /// Frees all outputs of a call.
