@@ -86,7 +86,7 @@ fn curve(class: &'static str, values: &[u8]) -> Html {
 }
 
 /// Opens a snapshot of this site in the page, given its path below the site's top and its title.
-pub type Follow = Callback<(String, &'static str)>;
+pub(super) type Follow = Callback<(String, &'static str)>;
 
 /// Shows a link to a snapshot of this site, which leaves the page without `on_follow`, or if a key asks for another tab.
 pub(super) fn stored_link(
