@@ -5,12 +5,11 @@ use shared::job::Card;
 use web_sys::HtmlInputElement;
 use yew::prelude::*;
 
-use super::form::{Change, key};
 use super::model::cards::{has, toggled, typed, with_typed};
 use super::model::edit::FieldValue;
 
 /// Key of the config that the choice sets.
-const PATH: &str = "sweep.card";
+pub(super) const SWEEP_CARDS: &str = "sweep.card";
 
 #[derive(Clone, PartialEq, Properties)]
 pub(crate) struct CardBoxesProps {
@@ -18,7 +17,8 @@ pub(crate) struct CardBoxesProps {
     pub written: AttrValue,
     /// True if a problem was found with the key.
     pub is_wrong: bool,
-    pub on_change: Callback<Change>,
+    /// Called with the new value of the key; `None` removes it.
+    pub on_change: Callback<Option<FieldValue>>,
 }
 
 /// Shows the boxes; the last card can't be removed, since a sweep needs one.
@@ -32,7 +32,7 @@ pub(crate) fn CardBoxes(props: &CardBoxesProps) -> Html {
                 if changed.is_empty() {
                     event.prevent_default();
                 } else {
-                    on_change.emit((PATH, Some(FieldValue::Text(changed.clone()))));
+                    on_change.emit(Some(FieldValue::Text(changed.clone())));
                 }
             }
         };
@@ -49,16 +49,16 @@ pub(crate) fn CardBoxes(props: &CardBoxesProps) -> Html {
         move |event: InputEvent| {
             let text = event.target_unchecked_into::<HtmlInputElement>().value();
             let changed = Some(with_typed(&written, &text)).filter(|text| !text.is_empty());
-            on_change.emit((PATH, changed.map(FieldValue::Text)));
+            on_change.emit(changed.map(FieldValue::Text));
         }
     };
     html! {
-        <fieldset class={classes!("cards", is_wrong.then_some("wrong"))}>
-            <legend class="form-title">{ "GPUs" }{ key("GPUs", PATH) }</legend>
+        <fieldset class="cards">
+            <legend class="form-title">{ "GPUs" }<code class="field-key" aria-hidden="true">{ SWEEP_CARDS }</code></legend>
             <div class="card-boxes">{ for Card::all().map(card) }</div>
             <label class={classes!("field", is_wrong.then_some("wrong"))}>
                 <span class="field-label">{ "Other GPUs" }</span>
-                <input type="text" data-key={PATH} value={typed(written)} {oninput}
+                <input type="text" data-key={SWEEP_CARDS} value={typed(written)} {oninput}
                     placeholder="such as custom:48GiB:8.6 or 2x t4-16gb" aria-invalid={is_wrong.to_string()} />
             </label>
         </fieldset>

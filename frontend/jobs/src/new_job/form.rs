@@ -4,7 +4,7 @@ use shared::api::JobTask;
 use web_sys::{HtmlInputElement, HtmlSelectElement};
 use yew::prelude::*;
 
-use super::cards::CardBoxes;
+use super::cards::{CardBoxes, SWEEP_CARDS};
 use super::model::draft::Draft;
 use super::model::edit::FieldValue;
 use super::model::fields::{Choice, Control, Field, Group, Values, cards, form, ranges};
@@ -59,12 +59,12 @@ fn group(props: &ConfigFormProps, group: &Group, values: &Values) -> Html {
 
 /// Shows the choice of a sweep's cards, of which the config's own is the only one at first.
 fn card_boxes(props: &ConfigFormProps, values: &Values) -> Html {
-    let ranges = props.draft.range("sweep.card");
+    let ranges = props.draft.range(SWEEP_CARDS);
     let has_own = ranges.is_empty() && values.written("device").is_empty();
     let written = if has_own { values.default("card") } else { ranges };
-    let is_card = |path: &str| path == "sweep.card" || path.starts_with("card with ");
+    let is_card = |path: &str| path == SWEEP_CARDS || path.starts_with("card with ");
     let is_wrong = props.draft.check.problems.iter().any(|problem| is_card(&problem.path));
-    html! { <CardBoxes {written} {is_wrong} on_change={props.on_change.clone()} /> }
+    html! { <CardBoxes {written} {is_wrong} on_change={props.on_change.reform(|value| (SWEEP_CARDS, value))} /> }
 }
 
 /// Shows the choice of device: a virtual card, or a GPU of the server.
