@@ -121,15 +121,18 @@ let is_home = false;
 // the viewer would write to the tab's list of files.
 let leaving = null;
 
-// The viewer takes the place of the page without a file.
-async function leave(page, files, dialog) {
-  if (files.length > 0) {
+// The viewer takes the place of the page without a file, and opens what the address names.
+async function leave(page, files, dialog, address) {
+  if (files.length > 0 || address) {
     start_worker();
   }
   end_rehearsal();
   const viewer = (await ready) ?? (await load("viewer"));
   page.leave();
   is_home = false;
+  if (address) {
+    history.pushState(null, "", address);
+  }
   viewer.start(assets.href, files, dialog, take_worker);
 }
 
@@ -175,8 +178,8 @@ async function start() {
   const page = await load(name);
   if (name === "home") {
     is_home = true;
-    page.start(assets.href, (files, dialog) => {
-      leaving ??= leave(page, files, dialog).finally(() => (leaving = null));
+    page.start(assets.href, (...wanted) => {
+      leaving ??= leave(page, ...wanted).finally(() => (leaving = null));
       return leaving;
     });
   } else {

@@ -12,8 +12,8 @@ thread_local! {
 
 /// Starts the page in the element `app`; `assets` is the URL of the folder of its scripts.
 ///
-/// `hand_over` is called with an array of files and the name of a dialog or nothing; its promise is fulfilled when the
-/// viewer has taken the place of this page.
+/// `hand_over` is called with an array of files, the name of a dialog or nothing, and the address of a snapshot or
+/// nothing; its promise is fulfilled when the viewer has taken the place of this page.
 ///
 /// # Panics
 /// Panics if the document has no such element.

@@ -43,7 +43,7 @@ pub(crate) fn App() -> Html {
         (Some(limits), _) => match &*route {
             Route::List => html! { <ListPage limits={limits.clone()} /> },
             Route::New(start, change) => html! {
-                <NewJobPage start={start.clone()} change={*change} limits={limits.clone()} token={token.clone()} />
+                <NewJobPage start={start.clone()} change={change.clone()} limits={limits.clone()} token={token.clone()} />
             },
             Route::See(name) => html! { <SeePage name={name.clone()} token={token.clone()} /> },
             Route::Job(id) => html! { <JobPage id={id.clone()} scheme={scheme.scheme()} token={token.clone()} /> },

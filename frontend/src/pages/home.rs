@@ -18,7 +18,7 @@ use yew::prelude::*;
 enum Step {
     /// The viewer has not been requested.
     Waiting,
-    /// The viewer is being loaded; holds the name of the first file.
+    /// The viewer is being loaded; holds the name of the first file or the title of a snapshot.
     Loading(AttrValue),
     Failed,
 }
@@ -56,6 +56,14 @@ pub fn Home(props: &HomeProps) -> Html {
                 hand_over.add(&files);
                 go.emit(None);
             }
+        })
+    };
+    let on_follow = {
+        let (hand_over, step, go) = (props.hand_over.clone(), step.setter(), go.clone());
+        use_callback((), move |(path, title): (String, &'static str), ()| {
+            step.set(Step::Loading(title.into()));
+            hand_over.open(&path);
+            go.emit(None);
         })
     };
     let is_over = use_drop(on_files.clone());
@@ -113,7 +121,7 @@ pub fn Home(props: &HomeProps) -> Html {
                 aria-label="Snapshots to open"
                 onchange={on_files.reform(|event: Event| chosen_files(&event.target_unchecked_into()))} />
             { match &*step {
-                Step::Waiting => html! { <Hero {on_open} /> },
+                Step::Waiting => html! { <Hero {on_open} on_follow={Some(on_follow)} /> },
                 Step::Loading(name) => loading(name),
                 Step::Failed => failed(on_retry, on_close),
             } }

@@ -4,6 +4,8 @@ use super::address::site_url;
 use super::browser::window;
 use super::session::tab_storage;
 use js_sys::{Array, Function, Promise, Reflect};
+use std::cell::RefCell;
+use std::rc::Rc;
 use wasm_bindgen::closure::Closure;
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::{JsFuture, spawn_local};
@@ -15,6 +17,8 @@ pub struct HandOver {
     call: Function,
     /// The viewer receives this array itself, so that it includes files that are added until the viewer is loaded.
     files: Array,
+    /// Address of a snapshot that the viewer opens.
+    address: Rc<RefCell<Option<String>>>,
 }
 
 impl PartialEq for HandOver {
@@ -24,9 +28,11 @@ impl PartialEq for HandOver {
 }
 
 impl HandOver {
-    /// Wraps `call`, which takes an array of files and a string or nothing, and returns a promise.
+    /// Wraps `call`, which takes an array of files and two strings or nothing: the name of a dialog and an address.
+    ///
+    /// It returns a promise.
     pub fn new(call: Function) -> Self {
-        Self { call, files: Array::new() }
+        Self { call, files: Array::new(), address: Rc::default() }
     }
 
     /// Adds files for the viewer.
@@ -36,14 +42,21 @@ impl HandOver {
         }
     }
 
+    /// Sets the path below the site's top of a snapshot for the viewer.
+    pub fn open(&self, path: &str) {
+        *self.address.borrow_mut() = Some(site_url(path));
+    }
+
     pub fn clear(&self) {
         self.files.set_length(0);
+        self.address.take();
     }
 
     /// Replaces the page by the viewer, with a dialog if one is named; returns false if the viewer failed to load.
     pub async fn go(&self, dialog: Option<&str>) -> bool {
-        let dialog = dialog.map_or(JsValue::UNDEFINED, JsValue::from_str);
-        let called = self.call.call2(&JsValue::NULL, &self.files, &dialog);
+        let text = |text: Option<&str>| text.map_or(JsValue::UNDEFINED, JsValue::from_str);
+        let address = text(self.address.borrow().as_deref());
+        let called = self.call.call3(&JsValue::NULL, &self.files, &text(dialog), &address);
         match called.and_then(|promise| promise.dyn_into::<Promise>()) {
             Ok(promise) => JsFuture::from(promise).await.is_ok(),
             Err(_) => false,

@@ -32,8 +32,8 @@ pub fn table(report: &SweepReport, steps: u64) -> Table {
     Table { rows: rows.collect(), head, right }
 }
 
-/// Formats the value of an axis.
-pub(super) fn value(row: &SweepRow, axis: &str) -> String {
+/// Formats the value of a row on an axis: `on` or `off` for a switch.
+pub fn value(row: &SweepRow, axis: &str) -> String {
     match axis {
         "card" => row.card.clone(),
         "precision" => row.precision.clone(),
@@ -41,6 +41,21 @@ pub(super) fn value(row: &SweepRow, axis: &str) -> String {
         "sequence" => row.sequence.map_or_else(String::new, |sequence| sequence.to_string()),
         _ => row.batch.to_string(),
     }
+}
+
+/// Returns the axes with more than one value.
+pub(super) fn varying(report: &SweepReport) -> impl Iterator<Item = String> {
+    report.axes.iter().filter(|axis| distinct(report.rows.iter().map(|row| value(row, axis))).len() > 1).cloned()
+}
+
+/// Returns each text once, in order of first appearance.
+pub(super) fn distinct(texts: impl Iterator<Item = String>) -> Vec<String> {
+    texts.fold(Vec::new(), |mut seen, text| {
+        if !seen.contains(&text) {
+            seen.push(text);
+        }
+        seen
+    })
 }
 
 fn figures(row: &SweepRow) -> [String; 4] {

@@ -259,11 +259,24 @@ fn a_sweep_is_a_table_and_a_plot() {
     page.wait_for_config("sweep = { batch = \"1..16x2\" }");
     page.field("sweep.batch").write("1,2");
     page.field("sweep.precision").write("fp32,bf16");
-    page.button("Record 4 combinations").click();
+    // The card of the config is one of the sweep's, and the table's cards are ticked.
+    page.find("[data-card='t4-16gb']").click();
+    page.wait_for_config("card = \"custom:1GiB,t4-16gb\"");
+    page.button("Record 8 combinations").click();
     page.wait_for_state("finished");
-    page.region("Recordings").find("tbody tr").wait_until_all("all.length === 4");
+    page.find("[data-answer]").wait_text("Largest batch that fits on custom:1GiB: ");
+    let recordings = page.region("Recordings");
+    recordings.find("tbody tr").wait_until_all("all.length === 8");
+    recordings.find(".verdict.fits").nth(0).wait_text("fits");
     page.find("[data-plot] svg").wait();
+    page.find("[data-export='tiny.csv']").wait();
+    page.find("[data-export='tiny.md']").wait();
     page.screenshot("job-sweep");
+
+    // A row records its combination by itself.
+    page.link("Record card t4-16gb, *").nth(0).click();
+    page.wait_for_config("card = \"t4-16gb\"");
+    page.wait_for_config("batch = 1");
 }
 
 #[test]

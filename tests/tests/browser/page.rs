@@ -15,6 +15,26 @@ fn the_empty_page_says_what_it_is() {
 }
 
 #[test]
+fn snapshots_of_the_site_open_in_the_page() {
+    let page = Journey::start("/");
+    let follow = |name: &str, address: &str| {
+        page.run("window.stays = true", Vec::new());
+        page.link(name).click();
+        page.wait_for_timeline();
+        page.wait_for(&format!("location.search === {}", json!(address)));
+        assert_eq!(page.value("window.stays"), true, "no other page was loaded");
+    };
+    follow("Try the sample", "?sample&tour");
+    page.dialog("Tour").wait_text("1 of 4");
+    page.visit("/");
+    assert_eq!(page.value("document.querySelectorAll('.mistake').length"), 3);
+    follow("Evaluation with gradients enabled", "?gallery=keypoint_validation_bad");
+    page.run("history.back()", Vec::new());
+    page.link("Try the sample").wait();
+    assert_eq!(page.value("location.search"), "");
+}
+
+#[test]
 fn the_sample_opens_by_its_address() {
     let page = Journey::start("/?sample");
     page.wait_for_timeline();

@@ -44,7 +44,8 @@ fn a_sweep_is_a_table() {
     let played = played(RECORDER);
     let output = snapscope(&played, &["sweep", "small.toml", "--batch", "2..8x2", "--checkpointing", "on,off"]);
     let rows = [
-        "custom:8GiB · small · 124,439,808 parameters · 6 recordings · 2 steps each",
+        "Largest batch that fits on custom:8GiB: 4 with checkpointing, 4 without\ncustom:8GiB · small · \
+         124,439,808 parameters · 6 recordings · 2 steps each",
         "checkpointing  batch  peak live  peak allocated  peak reserved  of the GPU  result",
         "on                 2",
         "2.00 GiB       2.00 GiB        25 %  fits",
@@ -118,10 +119,13 @@ fn names_cannot_break_the_picture() {
 #[test]
 fn a_picture_shows_what_lies_far_off_or_on_one_another() {
     let played = played(RECORDER);
-    let arguments = ["sweep", "small.toml", "--batch", "1..4", "--card", "custom:6GiB,custom:900GiB", "-o", "two.svg"];
-    check_output(&snapscope(&played, &arguments), 0, &["wrote two.svg"], &[]);
+    let cards = ["--card", "custom:6GiB,custom:900GiB", "--checkpointing", "on,off"];
+    let arguments = [&["sweep", "small.toml", "--batch", "1..4", "-o", "two.svg"], &cards[..]].concat();
+    let answer =
+        "Largest batch that fits on custom:6GiB: 4 or more with checkpointing, 4 or more without; on custom:900";
+    check_output(&snapscope(&played, &arguments), 0, &[answer, "wrote two.svg"], &[]);
     let svg = std::fs::read_to_string(played.path("two.svg")).expect("the picture");
-    assert_eq!(tags(&svg).filter(|tag| *tag == "circle").count(), 8 + 2, "points and legend: {svg}");
+    assert_eq!(tags(&svg).filter(|tag| *tag == "circle").count(), 8 + 2, "points of both cards, and legend: {svg}");
     let [first, second] = [0, 1].map(|line| strokes(&svg, Theme::light().categories[line]).count());
     assert_eq!(first, 3 + 1, "segments and legend: {svg}");
     assert!(second > 2 * first, "the second line is dashed over the first: {svg}");

@@ -139,6 +139,16 @@ pub(crate) fn StateBadge(props: &StateBadgeProps) -> Html {
     html! { <span class={classes!("badge", state_class(state, outcome))}>{ state_word(state, outcome) }</span> }
 }
 
+/// Shows a result with the icon and the colour of its outcome.
+pub(crate) fn verdict(outcome: JobOutcome, text: &str) -> Html {
+    let (icon, class) = match outcome {
+        JobOutcome::Completed => (IconName::Done, "fits"),
+        JobOutcome::OutOfMemory => (IconName::Error, "out-of-memory"),
+        JobOutcome::Failed | JobOutcome::Cancelled => (IconName::Warning, "failed"),
+    };
+    html! { <span class={classes!("verdict", class)}><Icon name={icon} />{ text }</span> }
+}
+
 #[derive(Clone, PartialEq, Properties)]
 pub(crate) struct TokenDialogProps {
     /// Handle that receives the token.

@@ -2,11 +2,13 @@
 
 use crate::common::model::route::{Change, Route, Start};
 use crate::common::model::task;
-use frontend::components::buttons::CopyButton;
-use frontend::platform::site_url;
+use crate::common::parts::verdict;
+use frontend::components::buttons::{CopyButton, ExportButton, Making};
+use frontend::platform::{site_url, text_blob};
 use frontend::state::Scheme;
-use shared::api::{FitReport, JobDetails, Recorded};
+use shared::api::{FitProbe, FitReport, JobDetails, JobOutcome, JobResource, Recorded, SweepReport, SweepRow};
 use shared::base::format;
+use shared::export::TableFormat;
 use shared::recordings::fix::{self, Curves};
 use shared::recordings::{self, Peaks, Table};
 use yew::prelude::*;
@@ -27,22 +29,23 @@ pub(crate) fn Several(props: &SeveralProps) -> Html {
                 <p class="answer" data-answer="">{ recordings::answer(report) }{ room(report) }</p>
                 { for recordings::notes(report).into_iter().map(note) }
                 { plot(Peaks::of_fit(report, job.steps).svg(props.scheme.theme())) }
-                { table(&recordings::probes(report, job.steps), &records_of(&job.id, report)) }
+                { table(job, &recordings::probes(report, job.steps), &rows_of_fit(report), Some(recordings::fit_csv(report))) }
             </>
         },
         (_, Some(report), _) => html! {
             <>
                 <p class="answer" data-answer="">{ fix::answer(report) }</p>
                 { lines(fix::lines(report)) }
-                { table(&fix::table(report), &[]) }
+                { table(job, &fix::table(report), &[], None) }
                 { plot(Curves::of(report).svg(props.scheme.theme())) }
                 { for fix::notes(report).into_iter().map(note) }
             </>
         },
         (.., Some(report)) => html! {
             <>
+                <p class="answer" data-answer="">{ recordings::sweep::answer(report) }</p>
                 { plot(Peaks::of_sweep(report, job.steps).svg(props.scheme.theme())) }
-                { table(&recordings::table(report, job.steps), &[]) }
+                { table(job, &recordings::table(report, job.steps), &rows_of_sweep(report), Some(recordings::sweep_csv(report))) }
             </>
         },
         (None, None, None) => Html::default(),
@@ -62,13 +65,37 @@ fn note(text: String) -> Html {
     html! { <p class="hint">{ text }</p> }
 }
 
-/// Returns a link for each row, which records that batch by itself.
-fn records_of(id: &str, report: &FitReport) -> Vec<(String, String)> {
-    let link = |batch: u64| {
-        let route = Route::New(Start::Job(id.to_owned()), Change::to_batch(batch));
-        (site_url(&route.path()), format!("Record batch {}", format::count(batch)))
+/// What a row of the table has beside its cells.
+struct Row {
+    /// Outcome that the last cell tells.
+    outcome: JobOutcome,
+    /// What a job that records this row alone differs in.
+    change: Change,
+    /// Name of the row, to follow a verb.
+    name: String,
+}
+
+fn rows_of_fit(report: &FitReport) -> Vec<Row> {
+    let row = |probe: &FitProbe| Row {
+        outcome: task::row_outcome(probe.failure.is_some(), probe.oom.is_some()),
+        change: Change::to_recording(|key| (key == "batch").then(|| probe.batch.to_string())),
+        name: format!("batch {}", format::count(probe.batch)),
     };
-    report.probes.iter().map(|probe| link(probe.batch)).collect()
+    report.probes.iter().map(row).collect()
+}
+
+fn rows_of_sweep(report: &SweepReport) -> Vec<Row> {
+    let row = |row: &SweepRow| {
+        let oom = row.recording.as_ref().and_then(|recording| recording.oom.as_ref());
+        let known = |key: &str| report.axes.iter().any(|axis| axis == key).then(|| recordings::value(row, key));
+        let named = report.axes.iter().map(|axis| format!("{axis} {}", recordings::value(row, axis)));
+        Row {
+            outcome: task::row_outcome(row.failure.is_some(), oom.is_some()),
+            change: Change::to_recording(known),
+            name: named.collect::<Vec<_>>().join(", "),
+        }
+    };
+    report.rows.iter().map(row).collect()
 }
 
 /// Shows the lines that add remedies to a config.
@@ -94,35 +121,66 @@ fn plot(svg: String) -> Html {
     html! { <figure class="several-plot" data-plot="">{ drawn }</figure> }
 }
 
-fn table(table: &Table, links: &[(String, String)]) -> Html {
+/// Shows a table with buttons that save it; `rows` and `csv` are missing where its rows are no recordings of a config.
+fn table(job: &JobResource, table: &Table, rows: &[Row], csv: Option<String>) -> Html {
     let class = |column: usize| table.right.contains(&column).then_some("numbers right");
     let head =
         |(column, name): (usize, &String)| html! { <th scope="col" class={classes!(class(column))}>{ name }</th> };
-    let cell = |(column, text): (usize, &String)| html! { <td class={classes!(class(column))}>{ text }</td> };
-    let link = |row: usize| match links.get(row) {
-        Some((href, text)) => html! { <td><a href={href.clone()} aria-label={text.clone()}>{ "Record" }</a></td> },
-        None => Html::default(),
-    };
-    let row = |(index, cells): (usize, &Vec<String>)| match cells.as_slice() {
-        [heading] if table.head.len() > 1 => {
-            html! { <tr><th scope="rowgroup" colspan={table.head.len().to_string()}>{ heading }</th></tr> }
+    let row = |(index, cells): (usize, &Vec<String>)| {
+        let row = rows.get(index);
+        let cell = |(column, text): (usize, &String)| {
+            let result = row.filter(|_| column + 1 == cells.len());
+            let text = result.map_or_else(|| text.into(), |row| verdict(row.outcome, text));
+            html! { <td class={classes!(class(column))}>{ text }</td> }
+        };
+        match cells.as_slice() {
+            [heading] if table.head.len() > 1 => {
+                html! { <tr><th scope="rowgroup" colspan={table.head.len().to_string()}>{ heading }</th></tr> }
+            }
+            cells => {
+                html! { <tr>{ for cells.iter().enumerate().map(cell) }{ for row.map(|row| record(&job.id, row)) }</tr> }
+            }
         }
-        cells => html! { <tr>{ for cells.iter().enumerate().map(cell) }{ link(index) }</tr> },
     };
     html! {
-        <div class="several-table" tabindex="0" role="region" aria-label="Recordings">
-            <table>
-                <thead>
-                    <tr>
-                        { for table.head.iter().enumerate().map(head) }
-                        if !links.is_empty() {
-                            <th scope="col"><span class="visually-hidden">{ "Actions" }</span></th>
-                        }
-                    </tr>
-                </thead>
-                <tbody>{ for table.rows.iter().enumerate().map(row) }</tbody>
-            </table>
-        </div>
+        <>
+            <div class="several-exports" role="group" aria-label="Save the table">
+                { for csv.map(|text| export(job, TableFormat::Csv, text)) }
+                { export(job, TableFormat::Markdown, table.markdown()) }
+            </div>
+            <div class="several-table" tabindex="0" role="region" aria-label="Recordings">
+                <table>
+                    <thead>
+                        <tr>
+                            { for table.head.iter().enumerate().map(head) }
+                            if !rows.is_empty() {
+                                <th scope="col"><span class="visually-hidden">{ "Actions" }</span></th>
+                            }
+                        </tr>
+                    </thead>
+                    <tbody>{ for table.rows.iter().enumerate().map(row) }</tbody>
+                </table>
+            </div>
+        </>
+    }
+}
+
+/// Shows the link to the form of a job that records a row alone.
+fn record(id: &str, row: &Row) -> Html {
+    let href = site_url(&Route::New(Start::Job(id.to_owned()), row.change.clone()).path());
+    html! { <td><a {href} aria-label={format!("Record {}", row.name)}>{ "Record" }</a></td> }
+}
+
+/// Shows a button that saves a text of the job's table.
+fn export(job: &JobResource, format: TableFormat, text: String) -> Html {
+    let name = if job.name.is_empty() { job.task.word() } else { &job.name };
+    let make = Callback::from(move |()| -> Making {
+        let file = text_blob(&text, format.media_type());
+        Box::pin(async move { file.map_err(|_| "the browser ran out of memory".to_owned()) })
+    });
+    html! {
+        <ExportButton label={format.label()} title={format!("Save the table as {}", format.label())}
+            name={format!("{name}.{}", format.ending())} {make} />
     }
 }
 
@@ -138,7 +196,7 @@ pub(crate) fn RecordedList(props: &RecordedListProps) -> Html {
         html! {
             <li key={recorded.done}>
                 <span class="numbers">{ &recorded.label }</span>
-                <span class="hint numbers">{ task::result(recorded) }</span>
+                { verdict(task::row_outcome(recorded.failure.is_some(), recorded.out_of_memory), &task::result(recorded)) }
             </li>
         }
     };

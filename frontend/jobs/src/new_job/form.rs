@@ -4,6 +4,7 @@ use shared::api::JobTask;
 use web_sys::{HtmlInputElement, HtmlSelectElement};
 use yew::prelude::*;
 
+use super::cards::{CardBoxes, SWEEP_CARDS};
 use super::model::draft::Draft;
 use super::model::edit::FieldValue;
 use super::model::fields::{Choice, Control, Field, Group, Values, cards, form, ranges};
@@ -30,8 +31,10 @@ pub(crate) fn ConfigForm(props: &ConfigFormProps) -> Html {
             }
             if props.draft.task == JobTask::Sweep {
                 { group(props, &ranges(), &values) }
+                { card_boxes(props, &values) }
+            } else {
+                { device(props, &values) }
             }
-            { device(props, &values) }
             { for groups.iter().map(|shown| group(props, shown, &values)) }
         </fieldset>
     }
@@ -52,6 +55,16 @@ fn group(props: &ConfigFormProps, group: &Group, values: &Values) -> Html {
     } else {
         html! { <section><h2 class="form-title">{ group.title }</h2>{ fields }</section> }
     }
+}
+
+/// Shows the choice of a sweep's cards, of which the config's own is the only one at first.
+fn card_boxes(props: &ConfigFormProps, values: &Values) -> Html {
+    let ranges = props.draft.range(SWEEP_CARDS);
+    let has_own = ranges.is_empty() && values.written("device").is_empty();
+    let written = if has_own { values.default("card") } else { ranges };
+    let is_card = |path: &str| path == SWEEP_CARDS || path.starts_with("card with ");
+    let is_wrong = props.draft.check.problems.iter().any(|problem| is_card(&problem.path));
+    html! { <CardBoxes {written} {is_wrong} on_change={props.on_change.reform(|value| (SWEEP_CARDS, value))} /> }
 }
 
 /// Shows the choice of device: a virtual card, or a GPU of the server.

@@ -59,7 +59,7 @@ fn once<T>(_: &Fetched<T>) -> Option<u32> {
 /// That is the example, a config of the gallery, the config of another job, or a file that was dropped on the viewer;
 /// `change` is applied to it.
 #[hook]
-pub(crate) fn use_draft(start: &Start, change: Change) -> DraftHandle {
+pub(crate) fn use_draft(start: &Start, change: &Change) -> DraftHandle {
     let model = use_reducer_eq(Model::default);
     let (gallery, job) = match start {
         Start::Example | Start::Brought => (None, None),
@@ -69,6 +69,7 @@ pub(crate) fn use_draft(start: &Start, change: Change) -> DraftHandle {
     let gallery = use_fetched::<Vec<GalleryRow>>(gallery, once);
     let job = use_fetched::<JobDetails>(job, once);
     let dispatcher = model.dispatcher();
+    let change = change.clone();
     use_effect_with((start.clone(), gallery.now.answer.clone(), job.now.answer.clone()), move |(start, rows, job)| {
         if let (Start::Gallery(name), Some(rows)) = (start, rows)
             && let Some(config) = rows.iter().find(|row| row.name == *name).and_then(|row| row.config.clone())
@@ -82,7 +83,7 @@ pub(crate) fn use_draft(start: &Start, change: Change) -> DraftHandle {
             let (card, steps, task) = (job.card.clone(), job.steps, job.task);
             dispatcher.dispatch(DraftAction::Again { source: source.clone(), card, steps, task });
         }
-        dispatcher.dispatch(DraftAction::Change(change));
+        dispatcher.dispatch(DraftAction::Change(change.clone()));
     });
     let error = gallery.now.error.clone().or_else(|| job.now.error.clone());
     DraftHandle { model, error }

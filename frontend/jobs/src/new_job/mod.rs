@@ -1,5 +1,6 @@
 //! Page with the form of a new job next to the text of its config.
 
+mod cards;
 mod editor;
 mod form;
 mod hooks;
@@ -43,7 +44,7 @@ pub(crate) struct NewJobPageProps {
 #[component]
 pub(crate) fn NewJobPage(props: &NewJobPageProps) -> Html {
     use_effect_with((), |()| set_title("New job – Snapscope"));
-    let handle = use_draft(&props.start, props.change);
+    let handle = use_draft(&props.start, &props.change);
     let submit = use_submit(handle.draft(), &props.token, props.limits.needs_token);
     let unread = use_state_eq(|| None);
     let on_files = {

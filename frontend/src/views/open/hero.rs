@@ -1,14 +1,18 @@
 //! Start page, shown while no file is open, with Python code that records a snapshot.
 
+use super::mistakes::{Follow, mistakes, stored_link};
 use crate::components::buttons::CopyButton;
 use crate::components::controls::tab_keys;
 use crate::components::icon::{Icon, IconName};
-use crate::platform::{fragment, has_server, site_url};
+use crate::platform::{fragment, has_server};
 use yew::prelude::*;
 
 #[derive(Clone, PartialEq, Properties)]
 pub struct HeroProps {
     pub on_open: Callback<()>,
+    /// Called with a snapshot of this site instead of leaving the page.
+    #[prop_or_default]
+    pub on_follow: Option<Follow>,
     /// Content below everything else.
     #[prop_or_default]
     pub children: Html,
@@ -18,6 +22,7 @@ pub struct HeroProps {
 #[component]
 pub fn Hero(props: &HeroProps) -> Html {
     let on_open = props.on_open.reform(|_: MouseEvent| ());
+    let sample = ("?sample&tour".to_owned(), "the sample");
     html! {
         <main class="hero">
             <div class="hero-inner">
@@ -31,7 +36,7 @@ pub fn Hero(props: &HeroProps) -> Html {
                     <button type="button" class="button primary large" onclick={on_open}>
                         <Icon name={IconName::Open} />{ "Open snapshot" }
                     </button>
-                    <a class="button large" href={site_url("?sample&tour")}>{ "Try the sample" }</a>
+                    { stored_link("button large", sample, props.on_follow.as_ref(), "Try the sample".into()) }
                 </div>
                 <p class="hint">
                     { "or drop files anywhere on this page: snapshots, and logs of trainings, nvidia-smi, ps and top" }
@@ -41,6 +46,7 @@ pub fn Hero(props: &HeroProps) -> Html {
                 if fragment().is_some() {
                     <p class="hint" data-addressed="">{ "This address contains a view of a file. Open that file to see it" }</p>
                 }
+                { mistakes(props.on_follow.as_ref()) }
                 <RecipeBox />
                 <p class="private">
                     <Icon name={IconName::Private} />

@@ -109,7 +109,10 @@ impl SweepArgs {
         for output in &outputs {
             output.write(&report, steps)?;
         }
-        let page = || page(&name, &sweep, &recordings::table(&report, steps), self.keep.as_deref(), &outputs);
+        let page = || {
+            let page = page(&recordings::table(&report, steps), self.keep.as_deref(), &outputs);
+            format!("{}\n{}\n\n{page}", recordings::sweep::answer(&report), subtitle(&name, &sweep))
+        };
         Ok(if self.json { output::json(&report) } else { page() })
     }
 
@@ -156,14 +159,14 @@ fn check_any(outcomes: &[Outcome]) -> Result<(), Failure> {
 }
 
 /// Formats the table and the paths of what was written.
-fn page(name: &str, sweep: &Sweep, table: &Table, keep: Option<&Path>, outputs: &[Output]) -> String {
+fn page(table: &Table, keep: Option<&Path>, outputs: &[Output]) -> String {
     let rows: Vec<_> = [table.head.clone()].into_iter().chain(table.rows.iter().cloned()).collect();
     let lines = text::table(&rows, &table.right).iter().map(|line| format!("  {line}\n")).collect::<String>();
     let written = outputs.iter().map(|output| format!("wrote {}\n", output.path().display()));
     let kept = keep.map(|folder| format!("the snapshots are in {}\n", folder.display()));
     let notes: String = written.chain(kept).collect();
     let gap = if notes.is_empty() { "" } else { "\n" };
-    format!("{}\n\n{lines}{gap}{notes}", subtitle(name, sweep))
+    format!("{lines}{gap}{notes}")
 }
 
 /// Formats what all combinations have in common.

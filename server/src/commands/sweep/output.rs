@@ -7,7 +7,6 @@ use shared::recordings;
 
 use crate::Failure;
 use crate::commands::output::document;
-use crate::recording::sweep;
 
 /// File for the result of a sweep.
 pub(super) struct Output {
@@ -65,7 +64,7 @@ impl Output {
     pub(super) fn write(&self, report: &SweepReport, steps: u64) -> Result<(), Failure> {
         let text = match self.kind {
             Kind::Markdown => recordings::table(report, steps).markdown(),
-            Kind::Csv => sweep::csv(report),
+            Kind::Csv => recordings::sweep_csv(report),
             Kind::Json => json(report),
             Kind::Svg => recordings::svg(report, steps),
         };

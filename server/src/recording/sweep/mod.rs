@@ -9,5 +9,5 @@ mod search;
 
 pub use fit::{Fit, FitError, fit};
 pub use record::{Audience, Outcome, Settings, record_all};
-pub use report::{csv, report};
+pub use report::report;
 pub use search::{Search, Tried};

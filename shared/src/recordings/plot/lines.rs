@@ -2,7 +2,7 @@
 //!
 //! Draws the marks of recordings, and the legend that explains them.
 
-use super::super::table::value;
+use super::super::table::{distinct, value, varying};
 use crate::api::{FitReport, OutOfMemory, SweepReport, SweepRow};
 use crate::draw::color::Color;
 use crate::draw::op::{Align, Font, Op, Point as Place};
@@ -23,6 +23,8 @@ pub(super) struct Plot {
     pub(super) is_number: bool,
     /// Lines in the order of the table.
     pub(super) lines: Vec<Line>,
+    /// Labels of the legend, each for lines of one colour.
+    pub(super) labels: Vec<String>,
     /// Memory limits, one per card.
     pub(super) limits: Vec<Limit>,
 }
@@ -31,6 +33,8 @@ pub(super) struct Plot {
 pub(super) struct Line {
     /// Values that they have in common; empty if there is only one line.
     pub(super) label: String,
+    /// Index of its label in the legend; lines of several cards on which the peaks are the same share one.
+    pub(super) entry: usize,
     /// Points ordered by value.
     pub(super) points: Vec<Point>,
 }
@@ -64,7 +68,7 @@ impl Plot {
             values.sort_by_key(|value| value.parse::<u64>().unwrap_or(0));
         }
         let others = varying(report).filter(|other| *other != axis).collect::<Vec<_>>();
-        let label = |row: &SweepRow| others.iter().map(|axis| worded(row, axis)).collect::<Vec<_>>().join(" · ");
+        let label = |row: &SweepRow| worded(row, &others);
         let labels = distinct(report.rows.iter().map(label));
         let line = |wanted: String| {
             let rows = report.rows.iter().filter(|row| label(row) == wanted);
@@ -76,10 +80,58 @@ impl Plot {
             };
             let mut points: Vec<_> = rows.filter_map(point).collect();
             points.sort_by_key(|point| point.value);
-            Line { label: wanted, points }
+            Line { label: wanted, entry: 0, points }
         };
         let lines = labels.into_iter().map(line).collect();
-        Self { axis, is_number, lines, limits: limits(report), values }
+        let mut plot = Self { axis, is_number, lines, labels: Vec::new(), limits: limits(report), values };
+        plot.name_lines(&report.rows, &others);
+        plot
+    }
+
+    /// Gives each line its entry in the legend; lines of several cards have one if their peaks are the same.
+    ///
+    /// An entry names its cards unless it has all of them.
+    fn name_lines(&mut self, rows: &[SweepRow], others: &[String]) {
+        let (of_card, of_rest): (Vec<_>, Vec<_>) = others.iter().cloned().partition(|axis| axis == "card");
+        // Cards, the other values, and the lines that have them.
+        let mut entries: Vec<(Vec<String>, String, Vec<usize>)> = Vec::new();
+        for index in 0..self.lines.len() {
+            let Some(row) = rows.iter().find(|row| worded(row, others) == self.lines[index].label) else { continue };
+            let rest = worded(row, &of_rest);
+            let is_same = |other: &usize| self.agree(&self.lines[*other], &self.lines[index]);
+            let known = entries.iter().position(|(_, other, lines)| *other == rest && lines.iter().all(is_same));
+            let entry = known.unwrap_or(entries.len());
+            if known.is_none() {
+                entries.push((Vec::new(), rest, Vec::new()));
+            }
+            entries[entry].0.push(worded(row, &of_card));
+            entries[entry].2.push(index);
+            self.lines[index].entry = entry;
+        }
+        let label = |(cards, rest, _): (Vec<String>, String, Vec<usize>)| {
+            let cards = if cards.len() < self.limits.len() { cards.join(", ") } else { String::new() };
+            [cards, rest].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" · ")
+        };
+        self.labels = entries.into_iter().map(label).collect();
+    }
+
+    /// Returns true if two lines have the same peaks wherever both fit.
+    fn agree(&self, one: &Line, other: &Line) -> bool {
+        let pairs = one.points.iter().flat_map(|a| other.points.iter().map(move |b| (a, b)));
+        let mut both_fit = pairs.filter(|(a, b)| a.value == b.value && !a.ran_out() && !b.ran_out());
+        both_fit.all(|(a, b)| self.is_same(a, b))
+    }
+
+    /// Returns true if an earlier line of the same entry has a recording that fits at the place of this one.
+    pub(super) fn is_drawn_before(&self, line: usize, point: &Point) -> bool {
+        let same = self.lines[..line].iter().filter(|earlier| earlier.entry == self.lines[line].entry);
+        !point.ran_out()
+            && same.flat_map(|line| &line.points).any(|other| !other.ran_out() && other.value == point.value)
+    }
+
+    /// Compares two points with a tolerance of 0.5 % of the highest peak.
+    fn is_same(&self, a: &Point, b: &Point) -> bool {
+        a.value == b.value && a.peak_reserved_bytes.abs_diff(b.peak_reserved_bytes) <= self.highest_bytes() / 200
     }
 
     /// Arranges the recordings of a search along the batch.
@@ -95,22 +147,20 @@ impl Plot {
             axis: "batch".to_owned(),
             is_number: true,
             values: report.probes.iter().map(|probe| probe.batch.to_string()).collect(),
-            lines: vec![Line { label: String::new(), points: points.collect() }],
+            lines: vec![Line { label: String::new(), entry: 0, points: points.collect() }],
+            labels: vec![String::new()],
             limits: report.memory_bytes.map(limit).into_iter().collect(),
         }
     }
 
-    /// Returns true if an earlier line has the same segment between two points.
+    /// Returns the legend's entry of the first earlier line with the same segment between two points.
     ///
-    /// Peaks are compared with a tolerance of 0.5 %. Memory is often the same on two cards, and the later
-    /// line would then hide the earlier.
-    pub(super) fn is_drawn_before(&self, line: usize, pair: &[Point]) -> bool {
-        let is_same = |a: &Point, b: &Point| {
-            let (a, b) = ((a.value, a.peak_reserved_bytes), (b.value, b.peak_reserved_bytes));
-            a.0 == b.0 && a.1.abs_diff(b.1) <= self.highest_bytes() / 200
-        };
-        let goes_there = |other: &[Point]| other.iter().zip(pair).all(|(a, b)| is_same(a, b));
-        self.lines[..line].iter().any(|earlier| earlier.points.windows(2).any(goes_there))
+    /// Memory is often the same with several choices, and the later line would then hide the earlier.
+    pub(super) fn drawn_before(&self, line: usize, pair: &[Point]) -> Option<usize> {
+        let goes_there = |other: &[Point]| other.iter().zip(pair).all(|(a, b)| self.is_same(a, b));
+        let mut earlier = self.lines[..line].iter();
+        let found = earlier.find(|earlier| earlier.points.windows(2).any(goes_there));
+        found.map(|earlier| earlier.entry)
     }
 
     /// Returns the highest value that the plot shows.
@@ -130,21 +180,17 @@ fn axis_along(report: &SweepReport) -> String {
     most.or_else(|| report.axes.last().cloned()).unwrap_or_else(|| "batch".to_owned())
 }
 
-/// Returns the axes with more than one value.
-fn varying(report: &SweepReport) -> impl Iterator<Item = String> {
-    report.axes.iter().filter(|axis| distinct(report.rows.iter().map(|row| value(row, axis))).len() > 1).cloned()
-}
-
 fn is_number(axis: &str) -> bool {
     matches!(axis, "batch" | "sequence")
 }
 
-/// Formats a value with the name of its axis, unless the value is clear by itself.
-fn worded(row: &SweepRow, axis: &str) -> String {
-    match axis {
+/// Formats the values of some axes, with the name of the axis unless a value is clear by itself.
+fn worded(row: &SweepRow, axes: &[String]) -> String {
+    let word = |axis: &String| match axis.as_str() {
         "card" | "precision" => value(row, axis),
         _ => format!("{axis} {}", value(row, axis)),
-    }
+    };
+    axes.iter().map(word).collect::<Vec<_>>().join(" · ")
 }
 
 fn limits(report: &SweepReport) -> Vec<Limit> {
@@ -157,16 +203,6 @@ fn limits(report: &SweepReport) -> Vec<Limit> {
         }
     }
     limits
-}
-
-/// Returns each text once, in order of first appearance.
-fn distinct(texts: impl Iterator<Item = String>) -> Vec<String> {
-    texts.fold(Vec::new(), |mut seen, text| {
-        if !seen.contains(&text) {
-            seen.push(text);
-        }
-        seen
-    })
 }
 
 /// Font of the legend and of the axis' name.
@@ -183,7 +219,7 @@ const LEGEND_LINE: f64 = 22.0;
 /// Distance from the plot to the text of the legend, with the marks in between.
 const LEGEND_INDENT: f64 = 54.0;
 
-/// Returns the colour of a line; lines beyond the number of colours repeat them with dashes.
+/// Returns the colour of an entry of the legend; those beyond the number of colours repeat them with dashes.
 pub(super) fn color(line: usize, theme: &Theme) -> Color {
     theme.categories[line % CATEGORIES]
 }
@@ -221,7 +257,7 @@ pub(super) fn cross((x, y): Place, theme: &Theme) -> [Op; 2] {
 
 /// Row of the legend.
 pub(super) enum Row<'a> {
-    /// A line, by its position.
+    /// Lines of one colour, by the position of their label.
     Line(usize, &'a str),
     OutOfMemory,
 }
@@ -243,11 +279,11 @@ pub(super) struct Legend<'a> {
 }
 
 impl<'a> Legend<'a> {
-    /// Returns the legend of a plot, which is empty for a single line without out-of-memory errors.
+    /// Returns the legend of a plot, which is empty for lines of one colour without out-of-memory errors.
     pub(super) fn of(plot: &'a Plot) -> Self {
         let mut rows = Vec::new();
-        if plot.lines.len() > 1 {
-            rows.extend(plot.lines.iter().enumerate().map(|(index, line)| Row::Line(index, &line.label)));
+        if plot.labels.len() > 1 {
+            rows.extend(plot.labels.iter().enumerate().map(|(entry, label)| Row::Line(entry, label)));
         }
         if plot.lines.iter().flat_map(|line| &line.points).any(Point::ran_out) {
             rows.push(Row::OutOfMemory);

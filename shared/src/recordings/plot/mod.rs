@@ -78,7 +78,7 @@ fn sketch(plot: &Plot, title: &str, steps: u64, theme: &Theme) -> Sketch {
     sketch.ops.push(text((MARGIN, 30.0), title, Align::Left, TITLE, theme));
     let mut drawing = Drawing::new(plot, steps, theme);
     drawing.axis();
-    plot.limits.iter().for_each(|limit| drawing.limit(limit));
+    drawing.limits();
     plot.lines.iter().enumerate().for_each(|(index, line)| drawing.line(index, line));
     sketch.ops.append(&mut drawing.plotted.ops);
     sketch.ops.extend(legend.ops((RIGHT, TOP), theme));
@@ -124,19 +124,35 @@ impl<'a> Drawing<'a> {
         ops.push(text((f64::midpoint(LEFT, RIGHT), BOTTOM + 42.0), &self.plot.axis, Align::Center, TEXT, self.theme));
     }
 
-    /// Draws a card's memory as a line, or as a note at the top if it is far above every peak.
-    fn limit(&mut self, limit: &Limit) {
-        let (limit_bytes, color) = (limit.memory_bytes as f64, self.theme.reserved);
-        let label = format!("{} · {}", limit.card, bytes(limit.memory_bytes));
-        let is_far = limit_bytes > self.most_bytes;
-        let (x, baseline, text, align) = if is_far {
-            (RIGHT - 6.0, TOP - 8.0, format!("{label} ↑"), Align::Right)
-        } else {
-            self.plotted.level(limit_bytes, color);
-            (LEFT + 8.0, self.plotted.at((LEFT, limit_bytes)).1 - 6.0, label, Align::Left)
-        };
-        let (y, halo) = (baseline - LABEL.baseline(), Some(self.theme.background));
-        self.plotted.ops.push(Op::Text { x, y, text, align, font: LABEL, color, halo });
+    /// Draws the memory of cards as lines, and as a note at the top where it is far above every peak.
+    ///
+    /// Cards whose labels would overlap share one.
+    fn limits(&mut self) {
+        let mut limits: Vec<&Limit> = self.plot.limits.iter().collect();
+        limits.sort_by_key(|limit| limit.memory_bytes);
+        let height = |limit: &Limit| self.plotted.at((LEFT, limit.memory_bytes as f64)).1;
+        let is_far = |limit: &Limit| limit.memory_bytes as f64 > self.most_bytes;
+        let is_close = |a: &&Limit, b: &&Limit| is_far(a) == is_far(b) && height(a) - height(b) < LABEL.size + 2.0;
+        let groups: Vec<(bool, f64, String)> = limits
+            .chunk_by(|a, b| is_close(a, b) || is_far(a) && is_far(b))
+            .map(|group| {
+                let texts = group.iter().map(|limit| format!("{} · {}", limit.card, bytes(limit.memory_bytes)));
+                let highest = group[group.len() - 1];
+                (is_far(highest), height(highest), texts.collect::<Vec<_>>().join(", "))
+            })
+            .collect();
+        let color = self.theme.reserved;
+        for limit in limits.iter().filter(|limit| limit.memory_bytes as f64 <= self.most_bytes) {
+            self.plotted.level(limit.memory_bytes as f64, color);
+        }
+        for (is_far, height, label) in groups {
+            let (x, baseline, text, align) = match is_far {
+                true => (RIGHT - 6.0, TOP - 8.0, format!("{label} ↑"), Align::Right),
+                false => (LEFT + 8.0, height - 6.0, label, Align::Left),
+            };
+            let (y, halo) = (baseline - LABEL.baseline(), Some(self.theme.background));
+            self.plotted.ops.push(Op::Text { x, y, text, align, font: LABEL, color, halo });
+        }
     }
 
     fn at(&self, point: &Point) -> Place {
@@ -149,19 +165,18 @@ impl<'a> Drawing<'a> {
         for pair in line.points.windows(2).filter(|_| self.plot.is_number) {
             let ran_out = pair.iter().filter(|point| point.ran_out()).count();
             let places = [self.at(&pair[0]), self.at(&pair[1])];
-            match ran_out {
-                0 if self.plot.is_drawn_before(index, pair) => {
-                    ops.extend(lines::segment_over(index, places, self.theme));
-                }
-                0 | 1 => ops.push(lines::segment(index, places, ran_out > 0, self.theme)),
+            match (ran_out, self.plot.drawn_before(index, pair)) {
+                (0, Some(entry)) if entry == line.entry => (),
+                (0, Some(_)) => ops.extend(lines::segment_over(line.entry, places, self.theme)),
+                (0 | 1, _) => ops.push(lines::segment(line.entry, places, ran_out > 0, self.theme)),
                 _ => (),
             }
         }
-        for point in &line.points {
+        for point in line.points.iter().filter(|point| !self.plot.is_drawn_before(index, point)) {
             let at = self.at(point);
             match point.ran_out() {
                 true => ops.extend(lines::cross(at, self.theme)),
-                false => ops.push(lines::dot(at, index, self.theme)),
+                false => ops.push(lines::dot(at, line.entry, self.theme)),
             }
             let rect = Rect::new(at.0 - HINT / 2.0, at.1 - HINT / 2.0, HINT, HINT);
             ops.push(Op::Hint { rect, text: self.hint(line, point) });
@@ -175,7 +190,8 @@ impl<'a> Drawing<'a> {
         let oom = point.oom.as_ref();
         let oom = oom.map(|oom| format!("out of memory {}", where_it_ran_out(oom, self.steps)));
         let place = format!("{} {}", self.plot.axis, self.plot.values[point.value]);
-        let parts = [line.label.clone(), place, reserved].into_iter().chain(oom);
+        let label = if point.ran_out() { &line.label } else { &self.plot.labels[line.entry] };
+        let parts = [label.clone(), place, reserved].into_iter().chain(oom);
         parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" · ")
     }
 }

@@ -28,22 +28,27 @@ pub(crate) enum Start {
     Brought,
 }
 
+/// Keys of a config that an address can set.
+const KEYS: [&str; 5] = ["card", "precision", "checkpointing", "sequence", "batch"];
+
 /// Difference between a new job and the config that it starts with.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Change {
     /// What the job does; `None` for what the other job did, or one recording.
     pub task: Option<JobTask>,
-    pub batch: Option<u64>,
+    /// Keys of the config with their values: numbers, words, or `on` and `off`.
+    pub values: Vec<(&'static str, String)>,
 }
 
 impl Change {
     pub(crate) fn to_task(task: JobTask) -> Self {
-        Self { task: Some(task), batch: None }
+        Self { task: Some(task), values: Vec::new() }
     }
 
-    /// Returns the change to one recording with a batch.
-    pub(crate) fn to_batch(batch: u64) -> Self {
-        Self { task: Some(JobTask::Record), batch: Some(batch) }
+    /// Returns the change to one recording with values of some keys; keys that no address can set are left out.
+    pub(crate) fn to_recording(value: impl Fn(&str) -> Option<String>) -> Self {
+        let values = KEYS.into_iter().filter_map(|key| Some((key, value(key)?)));
+        Self { task: Some(JobTask::Record), values: values.collect() }
     }
 }
 
@@ -70,7 +75,7 @@ impl Route {
         }
         let change = Change {
             task: parameter("task").and_then(|task| JobTask::of(&task)),
-            batch: parameter("batch").and_then(|batch| batch.parse().ok()),
+            values: KEYS.into_iter().filter_map(|key| Some((key, parameter(key)?))).collect(),
         };
         let start = match (parameter("gallery"), parameter("from")) {
             _ if parameter("brought").is_some() => Start::Brought,
@@ -85,7 +90,7 @@ impl Route {
     pub(crate) fn path(&self) -> String {
         match self {
             Self::List => "jobs".to_owned(),
-            Self::New(start, Change { task, batch }) => {
+            Self::New(start, Change { task, values }) => {
                 let start = match start {
                     Start::Example => String::new(),
                     Start::Gallery(name) => format!("&gallery={name}"),
@@ -93,8 +98,8 @@ impl Route {
                     Start::Brought => "&brought".to_owned(),
                 };
                 let task = task.map(|task| format!("&task={}", task.word()));
-                let batch = batch.map(|batch| format!("&batch={batch}"));
-                format!("jobs?new{start}{}{}", task.unwrap_or_default(), batch.unwrap_or_default())
+                let values: String = values.iter().map(|(key, value)| format!("&{key}={}", encoded(value))).collect();
+                format!("jobs?new{start}{}{values}", task.unwrap_or_default())
             }
             Self::Job(id) => format!("jobs/{id}"),
             Self::See(name) => format!("jobs?see={name}"),
@@ -105,6 +110,15 @@ impl Route {
 /// Returns true if a text can be the name of a gallery config; any other text could lead elsewhere.
 fn is_name(text: &str) -> bool {
     !text.is_empty() && !text.starts_with('.') && text.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c))
+}
+
+/// Encodes a value of an address's parameter.
+fn encoded(text: &str) -> String {
+    let byte = |byte: u8| match byte {
+        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b':' => char::from(byte).to_string(),
+        _ => format!("%{byte:02X}"),
+    };
+    text.bytes().map(byte).collect()
 }
 
 #[cfg(test)]
@@ -137,7 +151,10 @@ mod tests {
         check("/jobs?new&from=0194", Route::new_job(Start::Job("0194".to_owned())));
         check("/jobs?new&task=sweep", Route::New(Start::Example, Change::to_task(JobTask::Sweep)));
         let start = Start::Job("0194".to_owned());
-        check("/jobs?new&from=0194&task=record&batch=13", Route::New(start, Change::to_batch(13)));
+        let batch = |batch: u64| Change::to_recording(|key| (key == "batch").then(|| batch.to_string()));
+        check("/jobs?new&from=0194&task=record&batch=13", Route::New(start, batch(13)));
+        let change = Change::to_recording(|key| (key == "card").then(|| "2x t4-16gb".to_owned()));
+        assert_eq!(Route::New(Start::Example, change).path(), "jobs?new&task=record&card=2x%20t4-16gb");
         check("/jobs?new&brought", Route::new_job(Start::Brought));
         check("/jobs?see=llama-3.2-1b-a100", Route::See("llama-3.2-1b-a100".to_owned()));
         assert_eq!(Route::of("/jobs", |name| (name == "see").then(|| "../limits".to_owned())), Route::List);

@@ -1,6 +1,6 @@
 //! Describes in words what a job does and what came out of several recordings.
 
-use shared::api::{JobTask, Recorded, TaskSummary};
+use shared::api::{JobOutcome, JobTask, Recorded, TaskSummary};
 use shared::base::format;
 
 /// Returns the name of a task.
@@ -73,6 +73,15 @@ pub(crate) fn outcome(task: JobTask, summary: &TaskSummary) -> String {
             let failed = if *failed > 0 { format!(", {} failed", format::count(*failed)) } else { String::new() };
             format!("{} of {} fit{failed}", format::count(*fitting), format::count(*recordings))
         }
+    }
+}
+
+/// Returns the outcome of one of several recordings.
+pub(crate) const fn row_outcome(has_failed: bool, ran_out: bool) -> JobOutcome {
+    match (has_failed, ran_out) {
+        (true, _) => JobOutcome::Failed,
+        (false, true) => JobOutcome::OutOfMemory,
+        (false, false) => JobOutcome::Completed,
     }
 }
 

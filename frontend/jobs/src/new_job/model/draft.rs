@@ -171,10 +171,13 @@ impl Draft {
                 text.map_or_else(|| self.clone(), |text| self.with(text))
             }
             DraftAction::Task(task) => self.with_task(task),
-            DraftAction::Change(Change { task, batch }) => {
+            DraftAction::Change(Change { task, values }) => {
                 let draft = task.map_or_else(|| self.clone(), |task| self.with_task(task));
-                let batch = batch.map(|batch| DraftAction::Set("batch", Some(FieldValue::Whole(batch))));
-                batch.map_or_else(|| draft.clone(), |action| draft.after(action))
+                let set = |draft: Self, (key, text): (&'static str, String)| {
+                    let (key, value) = changed(key, text);
+                    draft.after(DraftAction::Set(key, value))
+                };
+                values.into_iter().fold(draft, set)
             }
             DraftAction::Load(text) => Self::of(text, self.task),
             DraftAction::Again { source, card, steps, task } => {
@@ -253,6 +256,16 @@ impl Draft {
 /// Returns true if the imported text names a model.
 fn is_config(read: &Result<super::edit::Brought, Vec<Problem>>) -> bool {
     read.as_ref().is_ok_and(|read| Check::of(&read.text, JobTask::Record).raw.is_some_and(|raw| raw.model.is_some()))
+}
+
+/// Returns the key and the value that a text of an address sets; a GPU of the server is a device.
+fn changed(key: &'static str, text: String) -> (&'static str, Option<FieldValue>) {
+    match text.as_str() {
+        "on" => (key, Some(FieldValue::Flag(true))),
+        "off" => (key, None),
+        _ if key == "card" && text.starts_with("cuda") => ("device", Some(FieldValue::Text(text))),
+        _ => (key, Some(text.parse().map_or(FieldValue::Text(text), FieldValue::Whole))),
+    }
 }
 
 /// Sets a key; `card` and `device` exclude each other, so setting one removes the other.
@@ -358,9 +371,15 @@ mod tests {
     }
 
     #[test]
-    fn a_start_may_differ_in_task_and_batch() {
+    fn a_start_may_differ_in_task_and_values() {
         let change = |change| draft("model = \"gpt2\"\nbatch = 2\n").after(DraftAction::Change(change));
-        assert_eq!(change(Change::to_batch(13)).text, "model = \"gpt2\"\nbatch = 13\n");
+        let row = |card: &str, checkpointing: &str| {
+            let values = [("card", card), ("checkpointing", checkpointing), ("batch", "13")];
+            Change { task: Some(JobTask::Record), values: values.map(|(key, text)| (key, text.to_owned())).to_vec() }
+        };
+        let text = "model = \"gpt2\"\nbatch = 13\ncard = \"2x l4-24gb\"\ncheckpointing = true\n";
+        assert_eq!(change(row("2x l4-24gb", "on")).text, text);
+        assert_eq!(change(row("cuda:1", "off")).text, "model = \"gpt2\"\nbatch = 13\ndevice = \"cuda:1\"\n");
         assert_eq!(change(Change::to_task(JobTask::Fit)).task, JobTask::Fit);
         assert_eq!(change(Change::default()), draft("model = \"gpt2\"\nbatch = 2\n"));
     }

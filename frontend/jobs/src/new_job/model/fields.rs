@@ -87,7 +87,6 @@ pub(crate) fn ranges() -> Group {
         ("sweep.sequence", "Sequences", "512,1024,2048"),
         ("sweep.precision", "Precisions", "fp32,autocast-bf16"),
         ("sweep.checkpointing", "Checkpointing", "on,off"),
-        ("sweep.card", "GPUs", "t4-16gb,a100-40gb"),
     ];
     Group { title: "Ranges of the sweep", is_folded: false, fields: fields.map(field).to_vec() }
 }
