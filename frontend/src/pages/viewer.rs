@@ -136,7 +136,7 @@ fn tapped(pinned: &HitAllocation) -> Html {
     let name = pinned.label.as_ref().map_or_else(|| "no stack recorded".to_owned(), StackLabel::text);
     let onclick = |_: MouseEvent| bring_into_view(".panel");
     html! {
-        <button type="button" class="tapped" {onclick}>
+        <button type="button" class="tapped" data-tapped="" {onclick}>
             <strong class="numbers">{ format::bytes(pinned.size_bytes) }</strong>
             <span>{ name }</span>
         </button>

@@ -2,7 +2,7 @@
 
 use super::surface::{set_style, size_of_element};
 use js_sys::{Date, Object, Reflect};
-use wasm_bindgen::JsValue;
+use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{
     Element, HtmlDialogElement, HtmlElement, ScrollIntoViewOptions, ScrollLogicalPosition, UrlSearchParams, Window,
@@ -62,6 +62,14 @@ pub fn bring_into_view(selector: &str) {
         nearest.set_block(ScrollLogicalPosition::Nearest);
         nearest.set_inline(ScrollLogicalPosition::Nearest);
         element.scroll_into_view_with_scroll_into_view_options(&nearest);
+    }
+}
+
+/// Presses the first button that matches a selector.
+pub fn press(selector: &str) {
+    let found = window().document().and_then(|document| document.query_selector(selector).ok().flatten());
+    if let Some(button) = found.and_then(|element| element.dyn_into::<HtmlElement>().ok()) {
+        button.click();
     }
 }
 

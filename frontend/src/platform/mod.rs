@@ -28,8 +28,8 @@ pub use address::{
 pub use api::{ApiError, ApiRequest, Upload, api_url, keep_token, token};
 pub use blob::{Blob, blob, file_of, png_of, save, text_blob};
 pub use browser::{
-    Pointed, bring_into_view, copy_text, day_text, mark, now_ms, place_beside, processors, search_param, set_title,
-    show_modal, unix_ms,
+    Pointed, bring_into_view, copy_text, day_text, mark, now_ms, place_beside, press, processors, search_param,
+    set_title, show_modal, unix_ms,
 };
 pub use canvas::{context_of, context_options, fit_canvas, opaque_context_of, paint_ops, sibling_of};
 pub use drop::{chosen_files, on_drop, on_paste};

@@ -310,7 +310,8 @@ fn try_remedies(studies: &[Study<'_>], found: &mut [analysis::Finding], capacity
 
 fn run_of(trace: &Trace, study: &Study<'_>, findings: &[Finding], capacity_bytes: Option<u64>) -> RunOfDevice {
     let is_error = |finding: &&Finding| finding.device == study.device.index && finding.severity == Severity::Error;
-    let headline = Headline::of(trace, study, findings.iter().find(is_error), capacity_bytes);
+    let error = findings.iter().find(is_error).map(|finding| (finding.title.as_str(), finding.at_peak));
+    let headline = Headline::of(trace, study, error, capacity_bytes);
     RunOfDevice {
         device: study.device.index,
         kind: study.kind,

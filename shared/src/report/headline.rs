@@ -1,6 +1,5 @@
 //! Sums up a device in one sentence: what ran, on what, and what went wrong or how much room is left.
 
-use super::diagnosis::Finding;
 use crate::analysis::{
     AtPeak, Budget, Category, RunKind, Study, live_by_category, recorded_version, script_of, until_full,
 };
@@ -17,9 +16,14 @@ pub(super) struct Headline {
 }
 
 impl Headline {
-    /// `error` is the first error about the device, if it has one; `capacity_bytes` is the memory of the card, if it is
+    /// `error` has the title of the first error about the device, if it has one, and what that holds; `capacity_bytes` is the memory of the card, if it is
     /// known.
-    pub(super) fn of(trace: &Trace, study: &Study<'_>, error: Option<&Finding>, capacity_bytes: Option<u64>) -> Self {
+    pub(super) fn of(
+        trace: &Trace,
+        study: &Study<'_>,
+        error: Option<(&str, AtPeak)>,
+        capacity_bytes: Option<u64>,
+    ) -> Self {
         let problem = problem(study, error, capacity_bytes);
         Self {
             subject: format!("{} on {}", what(study), on(trace, study, capacity_bytes)),
@@ -69,18 +73,15 @@ fn on(trace: &Trace, study: &Study<'_>, capacity_bytes: Option<u64>) -> String {
 }
 
 /// States the worst problem: what fills the memory, none left, growth, or else the first error.
-fn problem(study: &Study<'_>, error: Option<&Finding>, capacity_bytes: Option<u64>) -> Option<String> {
+fn problem(study: &Study<'_>, error: Option<(&str, AtPeak)>, capacity_bytes: Option<u64>) -> Option<String> {
     let events = &study.device.events;
     let failed = events.actions().iter().position(|action| action == Action::Oom);
-    if let Some(cause) = error.filter(|error| error.at_peak.fills(study.timeline.live_peak().1)) {
+    let peak_bytes = study.timeline.live_peak().1;
+    if let Some((title, at_peak)) = error.filter(|(_, at_peak)| at_peak.fills(peak_bytes)) {
         let out = if failed.is_some() { "ran out of memory: " } else { "" };
-        let AtPeak { bytes, rest_bytes } = cause.at_peak;
-        let (peak, bytes) = (format::bytes(study.timeline.live_peak().1), format::bytes(bytes));
-        let title = lower(&cause.title);
-        return Some(format!(
-            "{out}{title}; {bytes} of {peak} at the peak, about {} without it",
-            format::bytes(rest_bytes)
-        ));
+        let (title, peak) = (lower(title), format::bytes(peak_bytes));
+        let (bytes, rest) = (format::bytes(at_peak.bytes), format::bytes(at_peak.rest_bytes));
+        return Some(format!("{out}{title}; {bytes} of {peak} at the peak, about {rest} without it"));
     }
     if let Some(event) = failed.map(|event| events.at(event)) {
         let (asked, free) = (format::bytes(event.size_bytes), format::bytes(event.addr));
@@ -90,12 +91,11 @@ fn problem(study: &Study<'_>, error: Option<&Finding>, capacity_bytes: Option<u6
     if grows > 0 {
         let full = until_full(study, capacity_bytes)
             .map_or_else(String::new, |full| format!(", full after {}", format::counted(full.steps, "more step")));
-        let cause = error.filter(|error| error.at_peak.rest_bytes > 0);
-        let cause =
-            cause.map_or_else(|| format!("grows by {} per step", format::bytes(grows)), |cause| lower(&cause.title));
-        return Some(cause + &full);
+        let cause = error.filter(|(_, at_peak)| at_peak.rest_bytes > 0);
+        let what = || format!("grows by {} per step", format::bytes(grows));
+        return Some(cause.map_or_else(what, |(title, _)| lower(title)) + &full);
     }
-    error.map(|error| lower(&error.title))
+    error.map(|(title, _)| lower(title))
 }
 
 /// Names the category that has most of the peak: `; activations are 135 of 137 GiB`.

@@ -81,6 +81,8 @@ fn the_tour_is_shown_once() {
         tour.button("Next").click();
         tour.wait_text(place);
     }
+    // What the second step speaks of was selected.
+    page.wait_for_address(";kind=");
     tour.button("Done").click();
     tour.wait_gone();
     page.visit("/?sample&tour");

@@ -267,7 +267,7 @@ fn a_sweep_is_a_table_and_a_plot() {
     page.find("[data-answer]").wait_text("Largest batch that fits on custom:1GiB: ");
     let recordings = page.region("Recordings");
     recordings.find("tbody tr").wait_until_all("all.length === 8");
-    recordings.find(".verdict.fits").nth(0).wait_text("fits");
+    recordings.find("[data-verdict=fits]").nth(0).wait_text("fits");
     page.find("[data-plot] svg").wait();
     page.find("[data-export='tiny.csv']").wait();
     page.find("[data-export='tiny.md']").wait();

@@ -27,7 +27,7 @@ fn snapshots_of_the_site_open_in_the_page() {
     follow("Try the sample", "?sample&tour");
     page.dialog("Tour").wait_text("1 of 4");
     page.visit("/");
-    assert_eq!(page.value("document.querySelectorAll('.mistake').length"), 3);
+    page.find("[data-mistakes='3']").wait();
     follow("Evaluation with gradients enabled", "?gallery=keypoint_validation_bad");
     page.run("history.back()", Vec::new());
     page.link("Try the sample").wait();

@@ -146,7 +146,7 @@ pub(crate) fn verdict(outcome: JobOutcome, text: &str) -> Html {
         JobOutcome::OutOfMemory => (IconName::Error, "out-of-memory"),
         JobOutcome::Failed | JobOutcome::Cancelled => (IconName::Warning, "failed"),
     };
-    html! { <span class={classes!("verdict", class)}><Icon name={icon} />{ text }</span> }
+    html! { <span class={classes!("verdict", class)} data-verdict={class}><Icon name={icon} />{ text }</span> }
 }
 
 #[derive(Clone, PartialEq, Properties)]

@@ -70,7 +70,7 @@ pub(super) fn mistakes(on_follow: Option<&Follow>) -> Html {
     html! {
         <section class="mistakes" aria-labelledby="mistakes-title">
             <h2 id="mistakes-title">{ "Three mistakes, and the memory without them" }</h2>
-            <div class="mistake-list">{ for MISTAKES.iter().map(card) }</div>
+            <div class="mistake-list" data-mistakes={MISTAKES.len().to_string()}>{ for MISTAKES.iter().map(card) }</div>
         </section>
     }
 }

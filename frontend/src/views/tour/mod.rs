@@ -3,7 +3,7 @@
 pub mod model;
 
 use self::model::{STEPS, Step, bubble_place, place};
-use crate::platform::{place_beside, search_param, store, stored};
+use crate::platform::{place_beside, press, search_param, store, stored};
 use web_sys::HtmlElement;
 use yew::prelude::*;
 
@@ -50,6 +50,7 @@ fn Bubble(props: &BubbleProps) -> Html {
     let BubbleProps { number, step, on_go } = props.clone();
     let node = use_node_ref();
     use_effect_with(node.clone(), move |node| {
+        step.presses.into_iter().for_each(press);
         let bubble = node.cast::<HtmlElement>();
         let mark = bubble.and_then(|bubble| place_beside(&bubble, step.at, bubble_place));
         move || drop(mark)
