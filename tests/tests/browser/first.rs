@@ -11,7 +11,7 @@ const ESC: &str = "\u{e00c}";
 #[test]
 fn a_sentence_says_what_ran_and_what_went_wrong() {
     let page = Journey::with(OUT_OF_MEMORY);
-    page.find("[data-headline]").wait_text("Ran out of memory, tried to allocate 1.53 GiB");
+    page.find("[data-headline]").wait_text("Ran out of memory, tried to allocate 1.53\u{a0}GiB");
     let text = page.find("[data-headline]").text();
     assert!(text.contains("Training in oomt4.py, 2 steps on GPU 0"), "{text}");
 }

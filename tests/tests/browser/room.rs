@@ -66,9 +66,10 @@ fn the_timeline_folds_to_its_minimap() {
 fn a_phone_scrolls_to_the_chosen_view() {
     let page = Journey::start_sized("/?sample", 390, 844);
     page.wait_for_timeline();
-    page.plot().click();
+    let band = Spot(0.7, 0.8);
+    page.plot().drag(band, band);
     // What was clicked is said at the end of the window.
-    page.wait_for("document.querySelector('[data-tapped]').getBoundingClientRect().bottom === innerHeight");
+    page.wait_for("document.querySelector('[data-tapped]')?.getBoundingClientRect().bottom === innerHeight");
     page.tab("Allocations").click();
     page.wait_for(
         "(() => { const top = document.querySelector('[data-dock-views]').getBoundingClientRect().top;

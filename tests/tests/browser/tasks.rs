@@ -48,12 +48,12 @@ fn a_module_is_shown_over_time() {
 #[test]
 fn what_a_step_keeps_is_listed() {
     let acts = &[
-        Act::Plot(Spot(0.5, 0.035)),
+        Act::Plot(Spot(0.5, 0.066)),
         Act::Click("tab", "Allocations"),
         Act::Choose("Scope", "In view: allocated and kept"),
     ];
     let file = mistake("deferred_logging_bad");
-    check("What does a step allocate that it does not free?", &[file], acts, "allocations", 4);
+    check("What does a step allocate that it does not free?", &[file], acts, "in 3 allocations", 4);
 }
 
 #[test]
