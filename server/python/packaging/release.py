@@ -101,9 +101,10 @@ def pages(program: Path) -> Iterator[tuple[Path, str]]:
     """Yields the pages for hosting as files, with the headers that the program itself sends."""
     with served([program]) as address, urllib.request.urlopen(address) as page:
         sent = page.headers
-    names = ["Content-Security-Policy", *(name for name in sent if name.startswith(("Cross-Origin-", "Referrer-", "X-C")))]
+    kinds = ("content-security-", "cross-origin-", "referrer-", "x-content-")
+    names = [name for name in sent if name.lower().startswith(kinds)]
     headers = TARGET / "_headers"
-    headers.write_text("/*\n" + "".join(f"  {name}: {sent[name]}\n" for name in dict.fromkeys(names)))
+    headers.write_text("/*\n" + "".join(f"  {name}: {sent[name]}\n" for name in names))
     yield headers, "_headers"
     dist = TARGET / "dist"
     yield from ((path, str(path.relative_to(dist))) for path in dist.rglob("*") if path.is_file())

@@ -18,7 +18,7 @@ use yew::prelude::*;
 /// Number of stacks that the legend names.
 const STACKS: u32 = 6;
 
-/// Shows a line of keys, and one of categories if colours stand for them.
+/// Shows one line: the choice of colours, the keys of the curves, and what the colours stand for.
 ///
 /// Colours are set as SVG attributes because the page's content security policy forbids inline styles.
 #[component]

@@ -3,7 +3,7 @@
 use super::html::Html;
 use crate::analysis::{
     Course, Finding, FindingPart, Fragmentation, PhaseBasis, StackBytes, StepSource, Study, Summary, live_by_category,
-    live_by_stack, recording_diagnostics,
+    live_by_stack, recording_diagnostics, stack_labels,
 };
 use crate::base::Moment;
 use crate::base::format::{self, bytes, count, counted, duration};
@@ -58,8 +58,9 @@ pub(super) fn live(subject: &Subject<'_>, study: &Study<'_>, of: &str, page: &mu
 fn stacks(subject: &Subject<'_>, groups: &[StackBytes], total: u64, page: &mut Html) {
     let (shown, others) = groups.split_at(groups.len().min(MOST_STACKS));
     page.push("<ol class=\"stacks\">\n");
-    for group in shown {
-        let title = escaped(&subject.title(group.stack));
+    let labels = stack_labels(subject.trace, shown.iter().map(|group| group.stack));
+    for (group, label) in shown.iter().zip(labels) {
+        let title = escaped(&label.map_or_else(|| subject.title(group.stack), |label| label.text()));
         let allocations = counted(group.count, "allocation");
         page.push(&format!(
             "<li><div class=\"row\"><span>{title}</span><b>{}</b></div>\

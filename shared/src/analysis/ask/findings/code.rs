@@ -103,6 +103,8 @@ crate::codes! {
         CheckpointKept => "checkpoint-kept",
         /// The logits of a loss over many classes and their copies are much of the peak.
         LogitsAtPeak => "logits-at-peak",
+        /// A convolution without a kernel of cuDNN unfolds its input into columns.
+        ConvolutionUnfolded => "convolution-unfolded",
         /// Many tensors of at most 512 bytes are live at the peak.
         TinyAllocations => "tiny-allocations",
         /// A GPU without weights takes part in training steps.
@@ -191,6 +193,7 @@ impl FindingCode {
             | Self::PeakAtLoading
             | Self::CheckpointKept
             | Self::LogitsAtPeak
+            | Self::ConvolutionUnfolded
             | Self::TinyAllocations
             | Self::DeviceWithoutWeights
             | Self::DevicesUneven

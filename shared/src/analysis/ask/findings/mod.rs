@@ -32,6 +32,7 @@ mod settled;
 mod staying;
 mod tiny;
 mod tried;
+mod unfolded;
 mod waste;
 
 use crate::analysis::study::studied::Study;
@@ -95,6 +96,7 @@ fn of_device(study: &Study<'_>, config: &FindingsConfig) -> Vec<Finding> {
     found.extend(evaluating::finding(study));
     found.extend(loading::findings(study));
     found.extend(logits::finding(study));
+    found.extend(unfolded::finding(study));
     found.extend(recorded::finding(study));
     found.extend(precision::finding(study));
     found.extend(cache::finding(study));

@@ -342,3 +342,20 @@ fn a_big_thing_and_its_backward_are_one_line() {
         assert_eq!(peak(&shape.training(|step| shape.step(step, "", ""))).line, None, "seed {seed}");
     }
 }
+
+#[test]
+fn a_convolution_without_cudnn_is_named() {
+    law((FindingCode::ConvolutionUnfolded, 32), |shape, random| {
+        let mib = 40 + random.below(400);
+        let convolved = |kernel: &str| {
+            let columns = |step: u64| {
+                format!(
+                    "alloc c.{step} {mib}MiB @at::native::{kernel}@a.cpp<forward:32@m.py<{MODULE}<train:11<main\n\
+                     free c.{step}\n"
+                )
+            };
+            shape.training(|step| shape.step(step, &columns(step), ""))
+        };
+        (convolved("slow_conv_dilated3d_cuda"), convolved("cudnn_convolution"))
+    });
+}
