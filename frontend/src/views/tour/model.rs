@@ -24,8 +24,8 @@ pub const STEPS: [Step; 4] = [
         at: "[data-timeline]",
         presses: Some("[data-part] button"),
         title: "Every band is an allocation",
-        text: "Its height is its size, its length its lifetime. Scroll to zoom, click to pin one. Selected are those \
-               of one line: the bands of earlier steps never end.",
+        text: "Its height is its size, its length its lifetime. Scroll to zoom, click to pin one. Those of one line are \
+               selected: old ones never end.",
     },
     Step {
         at: "#tab-stacks",

@@ -350,7 +350,7 @@ fn a_convolution_without_cudnn_is_named() {
         let convolved = |kernel: &str| {
             let columns = |step: u64| {
                 format!(
-                    "alloc c.{step} {mib}MiB @at::native::{kernel}@a.cpp<forward:32@m.py<{MODULE}<train:11<main\n\
+                    "alloc c.{step} {mib}MiB @at::native::{kernel}@a.cpp<forward@m.py:32<{MODULE}<train:11<main\n\
                      free c.{step}\n"
                 )
             };
