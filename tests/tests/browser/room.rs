@@ -66,10 +66,13 @@ fn the_timeline_folds_to_its_minimap() {
 fn a_phone_scrolls_to_the_chosen_view() {
     let page = Journey::start_sized("/?sample", 390, 844);
     page.wait_for_timeline();
-    let band = Spot(0.7, 0.8);
+    let band = Spot(0.5, 0.9);
     page.plot().drag(band, band);
+    page.pinned().wait();
     // What was clicked is said at the end of the window.
     page.wait_for("document.querySelector('[data-tapped]')?.getBoundingClientRect().bottom === innerHeight");
+    page.press("\u{e00c}"); // Escape
+    page.pinned().wait_gone();
     page.tab("Allocations").click();
     page.wait_for(
         "(() => { const top = document.querySelector('[data-dock-views]').getBoundingClientRect().top;

@@ -53,7 +53,7 @@ fn what_a_step_keeps_is_listed() {
         Act::Choose("Scope", "In view: allocated and kept"),
     ];
     let file = mistake("deferred_logging_bad");
-    check("What does a step allocate that it does not free?", &[file], acts, "in 3 allocations", 4);
+    check("What does a step allocate that it does not free?", &[file], acts, "in 10 allocations", 4);
 }
 
 #[test]
