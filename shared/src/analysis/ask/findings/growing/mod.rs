@@ -52,7 +52,15 @@ pub(super) fn unit(study: &Study<'_>) -> &'static str {
 fn finding(study: &Study<'_>, config: &FindingsConfig, cause: Cause, rows: &[&Kept]) -> Finding {
     let bytes_per_step: u64 = rows.iter().map(|kept| kept.bytes_per_step).sum();
     let words = words::of(cause);
-    let what = words.what.replace("{}", unit(study));
+    let every = every(rows);
+    let each = each_of(every, unit(study));
+    let what = words.what.replace("{}", &each);
+    let rate = match (every, words.what.contains("{}")) {
+        (1, _) => format!("per {each}"),
+        (_, true) => "each time".to_owned(),
+        (_, false) => format!("every {each}"),
+    };
+    let rise = format::bytes(rise_bytes(rows, every));
     let largest = rows.iter().max_by_key(|kept| kept.bytes_per_step).expect("a cause has rows");
     let weighed = || rows.iter().map(|kept| (kept.bytes_per_step, kept.stack));
     let own = OwnCode::of(study, weighed(), words.own);
@@ -83,7 +91,7 @@ fn finding(study: &Study<'_>, config: &FindingsConfig, cause: Cause, rows: &[&Ke
         device: study.device.index,
         bytes: bytes_per_step,
         at_peak,
-        title: title_of_parts(&what, [format!(": {}", rate(rows, unit(study))), format!(", in {place}")]),
+        title: title_of_parts(&what, [format!(": {rise} {rate}"), format!(", in {place}")]),
         line: own.map(|own| own.line),
         evidence: Evidence {
             shows: shows(study, rows, largest),
@@ -134,21 +142,39 @@ fn shows(study: &Study<'_>, rows: &[&Kept], largest: &Kept) -> String {
     }
 }
 
-/// Says how much is added and how often: `110 MiB per step`, or `690 MiB every 18 steps` if all rows rise together.
-fn rate(rows: &[&Kept], unit: &str) -> String {
+/// Returns the number of steps from one rise to the next, if all rows rise together, and 1 otherwise.
+fn every(rows: &[&Kept]) -> u32 {
     let every = rows.first().map_or(1, |kept| kept.every);
-    if every <= 1 || rows.iter().any(|kept| kept.every != every || kept.is_replaced) {
-        let bytes = rows.iter().map(|kept| kept.bytes_per_step).sum();
-        return format!("{} per {unit}", format::bytes(bytes));
-    }
+    let is_common = rows.iter().all(|kept| kept.every == every && !kept.is_replaced);
+    if is_common { every.max(1) } else { 1 }
+}
+
+/// Returns the bytes that a rise adds; `every` is the number of steps from one to the next.
+fn rise_bytes(rows: &[&Kept], every: u32) -> u64 {
     let rises = |kept: &&Kept| u64::from((kept.last_rise - kept.first_rise) / every + 1);
-    let bytes = rows.iter().map(|kept| kept.end_bytes / rises(kept)).sum();
-    let often = match every {
-        2 => format!("every second {unit}"),
-        3 => format!("every third {unit}"),
-        every => format!("every {every} {unit}s"),
-    };
-    format!("{} {often}", format::bytes(bytes))
+    match every {
+        1 => rows.iter().map(|kept| kept.bytes_per_step).sum(),
+        _ => rows.iter().map(|kept| kept.end_bytes / rises(kept)).sum(),
+    }
+}
+
+/// Names the steps of a rhythm: `step`, `third step`, `18th step`.
+fn each_of(every: u32, unit: &str) -> String {
+    match every {
+        1 => unit.to_owned(),
+        2 => format!("second {unit}"),
+        3 => format!("third {unit}"),
+        every => {
+            let ending = match (every % 10, every % 100) {
+                (_, 11..=13) => "th",
+                (1, _) => "st",
+                (2, _) => "nd",
+                (3, _) => "rd",
+                _ => "th",
+            };
+            format!("{every}{ending} {unit}")
+        }
+    }
 }
 
 /// Says which steps add something, for use in a sentence.
