@@ -346,7 +346,8 @@ fn a_big_thing_and_its_backward_are_one_line() {
 #[test]
 fn a_convolution_without_cudnn_is_named() {
     law((FindingCode::ConvolutionUnfolded, 32), |shape, random| {
-        let mib = 40 + random.below(400);
+        // The columns are the peak.
+        let mib = 2 * shape.layers.iter().map(|(mib, _)| mib + 1).sum::<u64>() + random.below(400);
         let convolved = |kernel: &str| {
             let columns = |step: u64| {
                 format!(
