@@ -109,7 +109,7 @@ pub struct ViewState {
     pub dock: Option<DockTab>,
     /// True if the open view takes the whole window but the minimap.
     pub is_maximized: bool,
-    /// Property that the colours show.
+    /// Property that the colours show; `None` for the one that suits the trace.
     pub color: Option<ColorBy>,
     /// Choices in the views below the timeline.
     pub choices: Rc<Choices>,

@@ -291,6 +291,7 @@ fn show_button(doing: &Doing, target: &Target, what: &str) -> Html {
     }
 }
 
+/// Shows a sentence with its code, which is between backticks.
 pub fn sentence(text: &str) -> Html {
     let part = |part| match part {
         Prose::Words(words) => html! { { unbroken(words) } },

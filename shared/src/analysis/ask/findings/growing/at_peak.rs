@@ -13,7 +13,7 @@ pub(super) fn at_peak(study: &Study<'_>, rows: &[&Kept]) -> AtPeak {
     let (device, timeline) = (study.device, study.timeline);
     let allocations = &timeline.allocations;
     let starts: Vec<u32> = study.repeats().iter().map(|step| step.start).collect();
-    let (Some(&first), peak) = (starts.first(), timeline.live_peak()) else { return AtPeak::default() };
+    let Some(&first) = starts.first() else { return AtPeak::default() };
     let ends = starts[1..].iter().copied().chain([timeline.events() + 1]);
     let highest: Vec<(u32, u64)> =
         starts.iter().zip(ends).map(|(&start, end)| timeline.live_max_in(start..end.max(start + 1))).collect();
@@ -36,7 +36,7 @@ pub(super) fn at_peak(study: &Study<'_>, rows: &[&Kept]) -> AtPeak {
         left += change;
         let left = u64::try_from(left).unwrap_or(0);
         at_peak.rest_bytes = at_peak.rest_bytes.max(live.saturating_sub(left));
-        if moment == peak.0 {
+        if moment == timeline.live_peak().0 {
             at_peak.bytes = left;
         }
     }

@@ -181,8 +181,7 @@ fn each_of(every: u32, unit: &str) -> String {
 fn rhythm(kept: &Kept, unit: &str) -> String {
     let each = match kept.every {
         1 => format!("each {unit}"),
-        2 => format!("every second {unit}"),
-        3 => format!("every third {unit}"),
+        every @ 2..=3 => format!("every {}", each_of(every, unit)),
         every => format!("one {unit} in {every}"),
     };
     // The first rise of a slower rhythm does not come in the first step.
