@@ -105,6 +105,13 @@ function is_asked() {
   return has_files || /[?&](gallery|job|sample)\b/.test(location.search) || !["", "index.html"].includes(path);
 }
 
+// Whether the small module shows a recording of this site until the viewer is there: at the first visit, as later ones
+// don't wait for the network.
+function is_first_look() {
+  const is_stored = /^[?](gallery=\w+_bad|sample)\b/.test(location.search);
+  return is_stored && !navigator.serviceWorker?.controller && !has_files && !is_rehearsal();
+}
+
 // Whether this tab had local files open, by the name that the viewer gives them: it opens them again.
 function had_files() {
   try {
@@ -123,11 +130,16 @@ let leaving = null;
 
 // The viewer takes the place of the page without a file, and opens what the address names.
 async function leave(page, files, dialog, address) {
-  if (files.length > 0 || address) {
+  let decoder = null;
+  if (files.length > 0 || address || is_asked()) {
     start_worker();
+    decoder = fetch(new URL("engine_bg.wasm", assets)).then((response) => response.arrayBuffer());
+    decoder.catch(() => {}); // the file is told
   }
   end_rehearsal();
   const viewer = (await ready) ?? (await load("viewer"));
+  // Until then, this page has more to show.
+  await Promise.allSettled([decoder]);
   page.leave();
   is_home = false;
   if (address) {
@@ -171,7 +183,8 @@ function is_rehearsal() {
 }
 
 async function start() {
-  const name = module === "home" && (is_asked() || had_files()) ? "viewer" : module;
+  const has_look = module === "home" && is_first_look();
+  const name = module === "home" && (is_asked() || had_files()) && !has_look ? "viewer" : module;
   if (name === "viewer") {
     start_worker();
   }
@@ -179,14 +192,19 @@ async function start() {
   if (name === "home") {
     is_home = true;
     page.start(assets.href, (...wanted) => {
-      leaving ??= leave(page, ...wanted).finally(() => (leaving = null));
+      leaving ??= leave(page, ...wanted).finally(() => {
+        leaving = null;
+        if (has_look) {
+          prepare();
+        }
+      });
       return leaving;
     });
   } else {
     page.start(assets.href, [], undefined, take_worker);
   }
   performance.mark("page-started");
-  if (is_rehearsal()) {
+  if (is_rehearsal() || has_look) {
     return;
   }
   // The page comes first: its first paint and whatever it was opened for.

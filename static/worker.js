@@ -18,8 +18,15 @@ async function load() {
   return worker_main;
 }
 
+// Most files are snapshots.
+async function load_log() {
+  const log = await import("./log.js");
+  await log.default();
+  return log;
+}
+
 load().then(
-  (worker_main) => worker_main(early),
+  (worker_main) => worker_main(early, load_log),
   // The page knows what a text means: there is no decoder, and it is worth another try.
   (error) => self.postMessage(String(error?.message ?? error)),
 );

@@ -11,11 +11,11 @@ use std::path::Path;
 use std::sync::mpsc::{Receiver, SyncSender, channel, sync_channel};
 use std::thread::ScopedJoinHandle;
 
+use logs::log_report;
+use logs::{Content, Opener};
 use shared::analysis::{Timeline, recording_diagnostics};
 use shared::base::Diagnostic;
 use shared::import::{ImportError, Importer};
-use shared::logs::log_report;
-use shared::open::{Content, Opener};
 use shared::trace::{Accelerator, Device, Trace};
 
 use crate::Failure;

@@ -18,11 +18,7 @@ pub mod analysis;
 
 pub mod report;
 
-pub mod logs;
-
 pub mod import;
-
-pub mod open;
 
 pub mod source;
 

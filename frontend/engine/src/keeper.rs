@@ -7,6 +7,7 @@
 
 use crate::reader::Reader;
 use frontend::platform::kept::{awaited, file_in, folder, folder_in, names_in, storage};
+use shared::base::ShortSort;
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{
@@ -138,7 +139,7 @@ fn room_for(size_bytes: u64, session: &str, copies: &[KeptCopy], free_bytes: u64
     let mut free_bytes = free_bytes;
     let mut of_others: Vec<_> = copies.iter().filter(|copy| copy.session != session).collect();
     // Descending by time, so that the oldest is popped first.
-    of_others.sort_by(|a, b| b.written_ms.total_cmp(&a.written_ms));
+    of_others.short_sort_by(|a, b| b.written_ms.total_cmp(&a.written_ms));
     let mut going = Vec::new();
     while total + size_bytes > MOST_BYTES || count + 1 > MOST_COPIES || size_bytes > free_bytes / 2 {
         let oldest = of_others.pop()?;

@@ -3,17 +3,15 @@
 use crate::engine::Engine;
 use crate::image::Images;
 use crate::keeper;
+use crate::log_module::{self, LogFile};
 use crate::queue::{FirstPicture, Queue};
 use crate::reader::Reader;
-use frontend::ask::{Answers, FileBytes, GetPicture, Joinable, Order, PartOrder, PreviewData, Question, Reply, Report};
+use frontend::ask::{Answers, FileBytes, GetPicture, Order, PartOrder, PreviewData, Question, Reply, Report};
 use frontend::platform::{Source, blob, from_buffer, to_buffer};
 use gloo_timers::callback::Timeout;
-use js_sys::{Array, Uint8Array};
+use js_sys::{Array, ArrayBuffer, Function, Uint8Array};
+use logs::{Content, OpenerBy, Unread, is_snapshot};
 use shared::import::{ImportError, Importer, Overview};
-use shared::logs::torch_profiler::Makers;
-use shared::logs::{Document, Log, log_report};
-use shared::open::{Content, Opener, Unread};
-use shared::report::LogReport;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use wasm_bindgen::closure::Closure;
@@ -51,9 +49,10 @@ enum Wanted {
     Part(PartOrder),
 }
 
-/// Handles the worker's messages; `early` holds those that arrived before the module was loaded.
-pub(crate) fn run(early: &Array) {
-    let worker = Rc::new(FileWorker::new());
+/// Handles the worker's messages; `early` holds those that arrived before the module was loaded, and `load_log` loads
+/// the module that reads logs.
+pub(crate) fn run(early: &Array, load_log: Function) {
+    let worker = Rc::new(FileWorker::new(load_log));
     std::panic::set_hook(Box::new({
         let scope = worker.scope.clone();
         move |info| post(&scope, &Report::of_panic(&info.to_string()))
@@ -73,23 +72,13 @@ pub(crate) fn run(early: &Array) {
 /// What a file turned out to be.
 enum Loaded {
     Trace(Box<Engine>),
-    Log(Box<LogReport>, Option<Box<Joinable>>),
-}
-
-impl Loaded {
-    fn of_log(log: Log) -> Self {
-        let report = Box::new(log_report(&log));
-        let joinable = match log.document {
-            Some(Document::Profile(trace)) => Makers::of(&trace).map(Joinable::Makers),
-            Some(Document::Tracemalloc(snapshot)) => Some(Joinable::Tracemalloc(*snapshot)),
-            _ => None,
-        };
-        Self::Log(report, joinable.map(Box::new))
-    }
+    /// Log, with the report for the page.
+    Log(ArrayBuffer),
 }
 
 struct FileWorker {
     scope: DedicatedWorkerGlobalScope,
+    load_log: Function,
     /// The file, which is read again for a part of it.
     source: RefCell<Option<Source>>,
     /// Contents of the file, known after a first pass.
@@ -108,9 +97,10 @@ struct FileWorker {
 }
 
 impl FileWorker {
-    fn new() -> Self {
+    fn new(load_log: Function) -> Self {
         Self {
             scope: js_sys::global().unchecked_into(),
+            load_log,
             source: RefCell::default(),
             overview: RefCell::default(),
             reading: Cell::new(0),
@@ -190,7 +180,7 @@ impl FileWorker {
                     *worker.engine.borrow_mut() = Some(*engine);
                     worker.schedule();
                 }
-                Ok(Some(Loaded::Log(report, joinable))) => worker.post(&Report::Log(report, joinable)),
+                Ok(Some(Loaded::Log(report))) => transfer(&worker.scope, &report),
                 Ok(None) => (),
                 Err(failure) => worker.post(&failure),
             }
@@ -200,7 +190,7 @@ impl FileWorker {
     /// Surveys what a file contains; a file without events has no parts and is opened.
     async fn survey(&self, source: &Source, reading: u32) -> Result<Option<Loaded>, Report> {
         self.post(&Report::Surveying);
-        let opener = Opener::new(Importer::overview());
+        let opener = OpenerBy::new(Importer::overview());
         match self.read(source, reading, opener, Importer::finish_overview, false).await? {
             Some(Content::Snapshot(overview)) if overview.devices.is_empty() => {
                 self.load(source, reading, Wanted::All).await
@@ -210,7 +200,7 @@ impl FileWorker {
                 *self.overview.borrow_mut() = Some(overview);
                 Ok(None)
             }
-            Some(Content::Log(log)) => Ok(Some(Loaded::of_log(*log))),
+            Some(Content::Log(report)) => Ok(Some(Loaded::Log(report))),
             None => Ok(None),
         }
     }
@@ -218,8 +208,8 @@ impl FileWorker {
     /// Opens a file, or a part of it.
     async fn load(&self, source: &Source, reading: u32, wanted: Wanted) -> Result<Option<Loaded>, Report> {
         let opener = match wanted {
-            Wanted::Part(part) => Opener::of_snapshot(self.part_importer(part).map_err(undecodable)?),
-            Wanted::All | Wanted::Survey => Opener::new(Importer::with_preview()),
+            Wanted::Part(part) => OpenerBy::of_snapshot(self.part_importer(part).map_err(undecodable)?),
+            Wanted::All | Wanted::Survey => OpenerBy::new(Importer::with_preview()),
         };
         let first_bytes = self.overview.borrow().as_ref().map(|overview| overview.file_bytes);
         let decode = |importer: Importer| match wanted {
@@ -228,7 +218,7 @@ impl FileWorker {
         };
         Ok(self.read(source, reading, opener, decode, true).await?.map(|content| match content {
             Content::Snapshot(trace) => Loaded::Trace(Box::new(Engine::new(trace))),
-            Content::Log(log) => Loaded::of_log(*log),
+            Content::Log(report) => Loaded::Log(report),
         }))
     }
 
@@ -246,10 +236,10 @@ impl FileWorker {
         &self,
         source: &Source,
         reading: u32,
-        mut opener: Opener,
+        mut opener: OpenerBy<LogFile>,
         decode: impl Fn(Importer) -> Result<T, ImportError>,
         is_previewed: bool,
-    ) -> Result<Option<Content<T>>, Report> {
+    ) -> Result<Option<Content<T, ArrayBuffer>>, Report> {
         loop {
             let Some(read) = self.pass(source, reading, &mut opener, is_previewed).await? else { return Ok(None) };
             match read.and_then(|()| opener.finish(&decode)) {
@@ -264,7 +254,7 @@ impl FileWorker {
         &self,
         source: &Source,
         reading: u32,
-        opener: &mut Opener,
+        opener: &mut OpenerBy<LogFile>,
         is_previewed: bool,
     ) -> Result<Option<Result<(), Unread>>, Report> {
         let mut reader = Reader::open(source, &self.scope).await.map_err(unreadable)?;
@@ -273,6 +263,9 @@ impl FileWorker {
         while self.reading.get() == reading {
             if reader.next(&mut slice).await.map_err(unreadable)?.is_none() {
                 return Ok((self.reading.get() == reading).then_some(Ok(())));
+            }
+            if seen_bytes == 0 && !is_snapshot(&slice) {
+                log_module::load(&self.load_log).await.map_err(|_| Report::NoDecoder)?;
             }
             if let Err(unread) = opener.push(&slice) {
                 return Ok((self.reading.get() == reading).then_some(Err(unread)));
@@ -428,8 +421,11 @@ impl FileWorker {
 
 /// Posts a report; its buffer is transferred to the page, not copied.
 fn post(scope: &DedicatedWorkerGlobalScope, report: &Report) {
-    let buffer = to_buffer(report);
-    scope.post_message_with_transfer(&buffer, &Array::of1(&buffer)).expect("a buffer can be transferred");
+    transfer(scope, &to_buffer(report));
+}
+
+fn transfer(scope: &DedicatedWorkerGlobalScope, report: &ArrayBuffer) {
+    scope.post_message_with_transfer(report, &Array::of1(report)).expect("a buffer can be transferred");
 }
 
 const HINT_CHECK: &str = "Check that the file is still there and complete, then open it again.";

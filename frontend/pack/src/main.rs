@@ -22,13 +22,13 @@ use std::process::ExitCode;
 use std::time::UNIX_EPOCH;
 
 /// Names of the pages' modules.
-const MODULES: [&str; 4] = ["home", "viewer", "engine", "jobs"];
+const MODULES: [&str; 5] = ["home", "viewer", "engine", "log", "jobs"];
 
 /// Paths given on the command line.
 struct Paths {
     statics: PathBuf,
     out: PathBuf,
-    modules: [PathBuf; 4],
+    modules: [PathBuf; 5],
 }
 
 fn main() -> ExitCode {

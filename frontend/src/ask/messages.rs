@@ -5,9 +5,9 @@
 use super::part::{PartOrder, PreviewData};
 use super::question::Question;
 use super::summary::{DeviceFigures, FileSummary, Notice, Parts};
+use logs::torch_profiler::Makers;
+use logs::tracemalloc::TracemallocSnapshot;
 use serde::{Deserialize, Serialize};
-use shared::logs::torch_profiler::Makers;
-use shared::logs::tracemalloc::TracemallocSnapshot;
 use shared::report::{Diagnosis, LogReport};
 
 /// Messages of the page to a Web Worker, apart from the `File` object itself.

@@ -23,11 +23,11 @@ use super::timeline::{
 };
 use super::what_if::{GetRecordedSetup, GetReplay, GetSweep, RecordedSetup, ReplayData, SweepData, WriteReplay};
 use super::wire;
+use logs::OperatorsAtPeak;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use shared::analysis::Profile;
 use shared::export::SanitizeReport;
-use shared::logs::OperatorsAtPeak;
 use shared::report::{Diagnosis, LiveGroups, LogCurves, SourceReport};
 
 /// Question with an answer of one type.

@@ -3,11 +3,11 @@
 
 use super::areas::{AreaRow, ColorBy};
 use super::kind::{Kind, Marking};
+use logs::torch_profiler::Makers;
 use serde::{Deserialize, Serialize};
 use shared::analysis::{AllocationKey, AreaBy, Axis, PictureRequest};
 use shared::base::StackLabel;
 use shared::draw::scheme::Scheme;
-use shared::logs::torch_profiler::Makers;
 use shared::report::Frame;
 
 /// Part of the timeline, and how it is drawn on the screen.

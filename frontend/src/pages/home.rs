@@ -4,11 +4,12 @@ use crate::components::drop_overlay::DropOverlay;
 use crate::components::icon::{Icon, IconName};
 use crate::components::site_header::{Place, SiteHeader};
 use crate::hooks::{use_drop, use_keys, use_scheme};
-use crate::platform::{HandOver, chosen_files, on_launch};
+use crate::platform::{HandOver, chosen_files, on_launch, query};
 use crate::state::{KeyAction, LINKS_DIALOG};
 use crate::views::head::header::{last_actions, open_button};
 use crate::views::head::help_dialog::HelpDialog;
 use crate::views::open::hero::Hero;
+use crate::views::open::mistakes::{first_look, title_of};
 use wasm_bindgen_futures::spawn_local;
 use web_sys::{File, HtmlInputElement};
 use yew::prelude::*;
@@ -18,8 +19,13 @@ use yew::prelude::*;
 enum Step {
     /// The viewer has not been requested.
     Waiting,
-    /// The viewer is being loaded; holds the name of the first file or the title of a snapshot.
-    Loading(AttrValue),
+    /// The viewer is being loaded.
+    Loading {
+        /// Name of the first file, or title of a snapshot.
+        name: AttrValue,
+        /// Path of a snapshot below the site's top; empty for files.
+        path: AttrValue,
+    },
     Failed,
 }
 
@@ -32,7 +38,10 @@ pub struct HomeProps {
 #[component]
 pub fn Home(props: &HomeProps) -> Html {
     let scheme = use_scheme();
-    let step = use_state_eq(|| Step::Waiting);
+    let step = use_state_eq(|| {
+        let path = query();
+        title_of(&path).map_or(Step::Waiting, |title| Step::Loading { name: title.into(), path: path.into() })
+    });
     let is_help = use_state_eq(|| false);
     let input = use_node_ref();
 
@@ -52,7 +61,7 @@ pub fn Home(props: &HomeProps) -> Html {
         let (hand_over, step, go) = (props.hand_over.clone(), step.setter(), go.clone());
         use_callback((), move |files: Vec<File>, ()| {
             if let Some(first) = files.first() {
-                step.set(Step::Loading(first.name().into()));
+                step.set(Step::Loading { name: first.name().into(), path: "".into() });
                 hand_over.add(&files);
                 go.emit(None);
             }
@@ -61,11 +70,19 @@ pub fn Home(props: &HomeProps) -> Html {
     let on_follow = {
         let (hand_over, step, go) = (props.hand_over.clone(), step.setter(), go.clone());
         use_callback((), move |(path, title): (String, &'static str), ()| {
-            step.set(Step::Loading(title.into()));
             hand_over.open(&path);
+            step.set(Step::Loading { name: title.into(), path: path.into() });
             go.emit(None);
         })
     };
+    use_effect_with((), {
+        let (go, is_addressed) = (go.clone(), *step != Step::Waiting);
+        move |()| {
+            if is_addressed {
+                go.emit(None);
+            }
+        }
+    });
     let is_over = use_drop(on_files.clone());
     use_effect_with((), {
         let on_files = on_files.clone();
@@ -100,7 +117,7 @@ pub fn Home(props: &HomeProps) -> Html {
     let on_retry = {
         let (step, go) = (step.setter(), go.clone());
         Callback::from(move |_: MouseEvent| {
-            step.set(Step::Loading("".into()));
+            step.set(Step::Loading { name: "".into(), path: "".into() });
             go.emit(None);
         })
     };
@@ -122,7 +139,7 @@ pub fn Home(props: &HomeProps) -> Html {
                 onchange={on_files.reform(|event: Event| chosen_files(&event.target_unchecked_into()))} />
             { match &*step {
                 Step::Waiting => html! { <Hero {on_open} on_follow={Some(on_follow)} /> },
-                Step::Loading(name) => loading(name),
+                Step::Loading { name, path } => loading(name, path),
                 Step::Failed => failed(on_retry, on_close),
             } }
             if is_over { <DropOverlay /> }
@@ -131,11 +148,15 @@ pub fn Home(props: &HomeProps) -> Html {
     }
 }
 
-fn loading(name: &AttrValue) -> Html {
+fn loading(name: &AttrValue, path: &str) -> Html {
     html! {
         <main class="state">
             <section class="card" aria-busy="true">
-                <h1 class="card-title">{ "Opening " }<span class="file-text">{ name }</span></h1>
+                <h1 class="card-title">
+                    { "Opening " }
+                    <span class={classes!(path.is_empty().then_some("file-text"))}>{ name }</span>
+                </h1>
+                { first_look(path) }
                 <progress class="progress" aria-label="Progress" />
                 <p class="hint" role="status">{ "Loading the viewer" }</p>
             </section>

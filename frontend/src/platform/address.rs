@@ -20,6 +20,11 @@ pub fn search_params(name: &str) -> Vec<String> {
     values.map(|values| values.iter().filter_map(|value| value.as_string()).collect()).unwrap_or_default()
 }
 
+/// Returns the parameters of the page's address, beginning with `?`; empty without any.
+pub fn query() -> String {
+    window().location().search().unwrap_or_default()
+}
+
 /// Returns the part of the page's address after `#`; `None` if it is missing or empty.
 pub fn fragment() -> Option<String> {
     let hash = window().location().hash().ok()?;

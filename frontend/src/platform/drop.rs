@@ -6,7 +6,10 @@ use super::kept::awaited;
 use super::keyboard::is_text;
 use gloo_events::{EventListener, EventListenerOptions};
 use js_sys::{Array, Promise};
-use shared::base::file_names::{is_of_no_interest, number_order};
+use shared::base::{
+    ShortSort,
+    file_names::{is_of_no_interest, number_order},
+};
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::spawn_local;
 use web_sys::{
@@ -106,7 +109,7 @@ impl Dropped {
         let mut files = self.files;
         for folder in &self.folders {
             let mut found = files_of(folder).await.unwrap_or_default();
-            found.sort_by_cached_key(|file| number_order(&file.name()));
+            found.short_sort_by_key(|file| number_order(&file.name()));
             files.extend(found);
         }
         files

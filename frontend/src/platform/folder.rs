@@ -4,6 +4,7 @@ use super::browser::window;
 use super::drop::list;
 use super::kept::awaited;
 use js_sys::{AsyncIterator, Function, Promise, Reflect, Uint8Array};
+use shared::base::ShortSort;
 use shared::source::{SourceText, Unreadable};
 use std::rc::Rc;
 use wasm_bindgen::{JsCast, JsValue};
@@ -43,7 +44,7 @@ impl PartialEq for Folder {
 
 impl Folder {
     fn new(name: String, mut found: Vec<(String, Entry)>, is_cut: bool) -> Self {
-        found.sort_by(|one, other| one.0.cmp(&other.0));
+        found.short_sort_by(|one, other| one.0.cmp(&other.0));
         let (paths, entries) = found.into_iter().unzip();
         Self(Rc::new(Files { name, paths, entries, is_cut }))
     }

@@ -22,7 +22,7 @@ mod surface;
 mod worker_client;
 
 pub use address::{
-    asset_url, entry_name, fragment, has_files, has_server, on_history, page_address, page_path, put_entry,
+    asset_url, entry_name, fragment, has_files, has_server, on_history, page_address, page_path, put_entry, query,
     search_params, site_url, start,
 };
 pub use api::{ApiError, ApiRequest, Upload, api_url, keep_token, token};

@@ -10,7 +10,7 @@ from pathlib import Path
 
 #: Packages of this project whose dependencies are delivered.
 PROGRAMS = ["snapscope-server", "snapscope-recorder", "snapscope-virtual-gpu", "snapscope-audit"]
-PAGES = ["snapscope-home", "snapscope-viewer", "snapscope-engine", "snapscope-jobs"]
+PAGES = ["snapscope-home", "snapscope-viewer", "snapscope-engine", "snapscope-log", "snapscope-jobs"]
 TARGETS = [("x86_64-unknown-linux-gnu", PROGRAMS), ("wasm32-unknown-unknown", PAGES)]
 
 #: What stands in place of a text.

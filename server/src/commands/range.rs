@@ -5,8 +5,8 @@ use std::path::Path;
 use std::str::FromStr;
 
 use clap::Args;
+use logs::Content;
 use shared::import::{Importer, Overview, OverviewDevice};
-use shared::open::Content;
 
 use crate::Failure;
 use crate::snapshot_file::{self, Opened, foreign, import_with, open_by, snapshot_of};

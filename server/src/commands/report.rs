@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use logs::Content;
+use logs::log_report;
 use shared::analysis::studies;
 use shared::base::Severity;
 use shared::base::format::bytes;
 use shared::export::{SanitizeOptions, Sanitized};
-use shared::logs::log_report;
-use shared::open::Content;
 use shared::pickle::Style;
 use shared::report::{Diagnosis, DiagnosisConfig, Finding, diagnosis};
 

@@ -4,11 +4,11 @@
 
 #[path = "../../tests/outside/support/counting.rs"]
 mod counting;
-#[path = "../../tests/outside/support/log.rs"]
-mod log;
+#[path = "../../logs/tests/outside/law.rs"]
+mod law;
 
 use counting::peak_bytes;
-use log::{hold, is_same_in_chunks, most_memory_bytes};
+use law::{hold, is_same_in_chunks, most_memory_bytes};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {

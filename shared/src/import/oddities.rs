@@ -1,7 +1,7 @@
 //! Counts the oddities of a file while it is read.
 
 use super::keys;
-use crate::base::{Diagnostic, Severity, StringId, StringTable, format};
+use crate::base::{Diagnostic, Severity, ShortSort, StringId, StringTable, format};
 use hashbrown::HashMap;
 
 /// Kind of record that a dictionary holds.
@@ -118,7 +118,7 @@ fn key_name(key: usize) -> String {
 fn listed(names: impl Iterator<Item = (Record, String, u64)>) -> (String, u64) {
     const SHOWN: usize = 5;
     let mut names: Vec<_> = names.collect();
-    names.sort_by(|a, b| b.2.cmp(&a.2).then_with(|| (a.0, &a.1).cmp(&(b.0, &b.1))));
+    names.short_sort_by(|a, b| b.2.cmp(&a.2).then_with(|| (a.0, &a.1).cmp(&(b.0, &b.1))));
     let count = names.iter().map(|name| name.2).sum();
     let mut words: Vec<String> = names
         .iter()

@@ -29,7 +29,7 @@
 
 use super::error::ImportError;
 use super::preview::PreviewTrace;
-use crate::base::format;
+use crate::base::{ShortSort, format};
 use crate::trace::{Action, Event, EventTable, FreedEarlier, StackId};
 use hashbrown::HashMap;
 use std::ops::Range;
@@ -207,7 +207,7 @@ impl Keeper {
     /// Returns the live allocations by ascending address.
     pub(super) fn open(&self) -> Vec<(u64, Open)> {
         let mut open: Vec<_> = self.used.iter().filter_map(|(&addr, &open)| Some((addr, open?))).collect();
-        open.sort_unstable_by_key(|&(addr, _)| addr);
+        open.short_sort_by_key(|&(addr, _)| addr);
         open
     }
 

@@ -216,14 +216,7 @@ impl Finding {
     }
 
     /// Returns a finding that states what a log has, with certainty, and that is no problem in itself.
-    pub(crate) fn stated(
-        code: FindingCode,
-        device: i64,
-        bytes: u64,
-        title: String,
-        shows: String,
-        advice: String,
-    ) -> Self {
+    pub fn stated(code: FindingCode, device: i64, bytes: u64, title: String, shows: String, advice: String) -> Self {
         Self {
             code,
             severity: Severity::Info,
@@ -245,7 +238,7 @@ impl Finding {
     }
 
     /// Returns the finding with other advice, in the notation of [`Advice`].
-    pub(super) fn advised(self, text: &str) -> Self {
+    pub fn advised(self, text: &str) -> Self {
         let advice = Advice::of(text);
         Self { advice: advice.text(), steps: advice.steps, why: advice.why, ..self }
     }

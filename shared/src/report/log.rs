@@ -116,7 +116,7 @@ impl LogNotice {
 }
 
 /// Largest number of times of curves, so that a part of a week's log can be drawn as finely as a screen shows it.
-pub(crate) const MOST_TIMES: usize = 20_000;
+pub const MOST_TIMES: usize = 20_000;
 
 /// Memory over time: of groups of processes, or of GPUs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -273,7 +273,7 @@ impl LogLane {
 
 /// Returns the positions to show of `count` samples: all, or the highest and the lowest one of each of equally many
 /// parts.
-pub(crate) fn extremes(count: usize, most: usize, total: impl Fn(usize) -> u64) -> Vec<usize> {
+pub fn extremes(count: usize, most: usize, total: impl Fn(usize) -> u64) -> Vec<usize> {
     if count <= most {
         return (0..count).collect();
     }

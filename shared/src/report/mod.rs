@@ -28,9 +28,8 @@ pub use headline::headlines;
 pub use live::{EventRange, LiveConfig, LiveGroup, LiveGroups, live_groups};
 pub use log::{
     LogCell, LogCurves, LogLane, LogLimit, LogNotice, LogOwner, LogOwners, LogReport, LogSeries, LogSpan, LogTable,
-    trace_curves,
+    MOST_TIMES, extremes, trace_curves,
 };
-pub(crate) use log::{MOST_TIMES, extremes};
 pub use replay::{Replay, ReplaySweep, ReplayTrial, RunFigures, WholeStep, sweep_config};
 pub use segments::{HeldSegment, Holder, Reserved, Segment, SegmentUse, Segments, reserved, segment, segments};
 pub use source::{FileLine, SourceFile, SourceReport, source_report};

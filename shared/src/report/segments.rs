@@ -4,7 +4,7 @@ use crate::analysis::{
     AllocationId, Allocations, Fragmentation, Held, MapSegment, Origin, Room, SegmentMap, held_segments, rooms,
     stack_label,
 };
-use crate::base::Moment;
+use crate::base::{Moment, ShortSort};
 use crate::trace::{Device, PoolId, SegmentType, Trace};
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
@@ -120,7 +120,7 @@ pub fn reserved(trace: &Trace, device: &Device, allocations: &Allocations, map: 
 /// Describes the segments of a map, with at most `top` held ones and at most `top` of those with the most free bytes.
 pub fn segments(trace: &Trace, device: &Device, allocations: &Allocations, map: &SegmentMap, top: usize) -> Segments {
     let mut most: Vec<&MapSegment> = map.segments.iter().collect();
-    most.sort_by_key(|segment| Reverse(segment.free_bytes()));
+    most.short_sort_by_key(|segment| Reverse(segment.free_bytes()));
     let namer = Namer { trace, device, allocations };
     Segments {
         reserved: reserved(trace, device, allocations, map, top),

@@ -1,7 +1,7 @@
 //! Builds the answer about which lines of source files allocate.
 
 use crate::analysis::{self, CodeFile, CodeKind, CodeLine, LineTotals, Population, SourceConfig, source_lines};
-use crate::base::Moment;
+use crate::base::{Moment, ShortSort};
 use crate::trace::Trace;
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
@@ -106,7 +106,7 @@ impl SourceReport {
     pub fn ranked(&self) -> impl Iterator<Item = (&SourceFile, &FileLine)> {
         let lines = self.files.iter().flat_map(|file| file.lines.iter().map(move |line| (file, line)));
         let mut lines: Vec<_> = lines.collect();
-        lines.sort_by_key(|(_, line)| Reverse((line.own, line.through)));
+        lines.short_sort_by_key(|(_, line)| Reverse((line.own, line.through)));
         lines.into_iter()
     }
 }

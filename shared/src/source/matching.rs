@@ -11,6 +11,7 @@
 //!
 //! Cost: linear in the paths, plus the number of pairs with the same file name.
 
+use crate::base::ShortSort;
 use hashbrown::HashMap;
 use std::cmp::Reverse;
 
@@ -60,7 +61,7 @@ pub fn match_files(stacks: &[&str], folder: &str, files: &[&str]) -> Vec<Match> 
         let candidates = same_name.into_iter().flatten();
         let fits = candidates.filter_map(|&file| Some((wanted.fit(&files[file], &root)?, file)));
         let mut fits: Vec<(Fit, usize)> = fits.collect();
-        fits.sort_unstable_by_key(|&(fit, file)| (Reverse(fit), file));
+        fits.short_sort_by_key(|&(fit, file)| (Reverse(fit), file));
         let equal = fits.partition_point(|&(fit, _)| Some(fit) == fits.first().map(|first| first.0));
         fits.truncate(equal);
         fits

@@ -5,7 +5,7 @@
 
 use super::{Action, ContextTable, EventTable, FrameId, FrameTable, OwnFrames, SegmentTable, StackId, StackTable};
 use crate::base::stack_label::{FrameKind, FrameText, Labelled};
-use crate::base::{Diagnostic, OwnCode, StringId, StringTable};
+use crate::base::{Diagnostic, OwnCode, ShortSort, StringId, StringTable};
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -170,7 +170,7 @@ impl Setting {
     pub fn table(rows: BTreeMap<String, i64>) -> Self {
         let mut rows: Vec<_> = rows.into_iter().collect();
         // The keys of roundup_power2_divisions are numbers.
-        rows.sort_by_key(|(key, _)| key.parse::<u64>().unwrap_or(u64::MAX));
+        rows.short_sort_by_key(|(key, _)| key.parse::<u64>().unwrap_or(u64::MAX));
         Self::Table(rows)
     }
 }

@@ -6,7 +6,6 @@ mod configs;
 mod exports;
 mod extremes;
 mod law;
-mod log;
 mod long_lists;
 mod replay;
 mod source;

@@ -10,6 +10,7 @@ use shared::import::import;
 use shared::pickle::Style;
 use shared::trace::{Action, Device, Setting, Settings as Recorded, Trace, text};
 
+use crate::support;
 use crate::support::stored::{self, Random};
 
 /// Its events were edited after the recording, so that its blocks don't fill their segments.
@@ -23,7 +24,7 @@ const PLENTY: u64 = 1 << 50;
 /// Returns the stored snapshots with their names.
 fn snapshots() -> Vec<(String, Trace)> {
     let is_recorded = |name: &str| name.starts_with("torch") || name.starts_with("virtual");
-    stored::snapshots("../tests/data/snapshots", 20, |name| is_recorded(name) && !name.starts_with(EDITED))
+    support::snapshots("../tests/data/snapshots", 20, |name| is_recorded(name) && !name.starts_with(EDITED))
 }
 
 /// Iterates over the devices with events.

@@ -1,6 +1,6 @@
 //! Compares the sums of source lines with naive ones on the stored snapshots.
 
-use crate::support::stored::snapshots;
+use crate::support::snapshots;
 use shared::analysis::{Allocation, AllocationId, Filter, LineTotals, Part, Population, Scope, SourceConfig, Timeline};
 use shared::base::frame_rules;
 use shared::report::{SourceReport, source_report};

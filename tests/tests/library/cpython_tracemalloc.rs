@@ -1,7 +1,7 @@
 //! Compares snapshots of tracemalloc with what tracemalloc itself says about them.
 
-use shared::logs::tracemalloc::{Grouping, TracemallocSnapshot, changes};
-use shared::logs::{Document, LogReader, is_log};
+use logs::tracemalloc::{Grouping, TracemallocSnapshot, changes};
+use logs::{Document, LogReader, is_log};
 use testkit::cpython;
 
 /// File, line, bytes and blocks.

@@ -16,9 +16,9 @@ use frontend::ask::{
     GetStacks, GetSteps, GetStrip, GetSweep, SetOwnCode, SheetOrder, StepAllocation, StepKind, WalkTo, WriteCopy,
     WriteReplay, Writes,
 };
+use logs::operators_at_peak;
 use shared::analysis::{Timeline, source_files};
 use shared::base::OwnCode;
-use shared::logs::operators_at_peak;
 use shared::report::trace_curves;
 
 /// Media type of compressed snapshots.

@@ -11,7 +11,7 @@
 
 use frontend::ask::{DeviceOutline, FileSummary, Notice, PartPlace, SettingText};
 use shared::analysis::DistinctStacks;
-use shared::base::{Diagnostic, pieces};
+use shared::base::{Diagnostic, ShortSort, pieces};
 use shared::trace::{Action, Container, Device, Encoding, Format, Setting, Settings, Trace};
 use std::ops::Range;
 
@@ -141,7 +141,7 @@ pub(super) fn sort_notices(notices: &mut [Notice]) {
         "warning" => 1,
         _ => 2,
     };
-    notices.sort_by_key(rank);
+    notices.short_sort_by_key(rank);
 }
 
 fn settings(settings: &Settings) -> Vec<SettingText> {

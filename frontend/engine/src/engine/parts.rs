@@ -4,6 +4,7 @@ use super::ready::Ready;
 use frontend::ask::{Mark, MarkKind, Marks, PartSpan, Parts, Span};
 use shared::analysis;
 use shared::analysis::{Axis, Phase, Steps};
+use shared::base::ShortSort;
 use shared::trace::{Action, EventTable};
 
 /// Converts the steps and phases of a device; `device` is its position.
@@ -85,7 +86,7 @@ pub(super) fn marks(ready: Ready<'_>) -> Marks {
 pub(super) fn spans_at(ready: Ready<'_>, moment: u32) -> Vec<String> {
     let is_around = |span: &&analysis::Span| span.start_moment < moment && moment <= span.end_moment;
     let mut around: Vec<_> = ready.spans().iter().filter(is_around).collect();
-    around.sort_by_key(|span| span.depth);
+    around.short_sort_by_key(|span| span.depth);
     around.iter().map(|span| ready.trace.strings.get(span.name).to_owned()).collect()
 }
 

@@ -1,5 +1,6 @@
 //! Entries of the gallery, with their texts and drawings.
 
+use shared::base::ShortSort;
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -55,7 +56,7 @@ pub(crate) fn entries(rows: Vec<GalleryRow>) -> Vec<Entry> {
     let is_repair = |name: &str| rows.iter().any(|row| row.repair.as_deref() == Some(name));
     let own = rows.iter().filter(|row| !is_repair(&row.name));
     let mut entries: Vec<Entry> = own.map(|row| Entry::of(Rc::clone(row), repair(row))).collect();
-    entries.sort_by_key(|entry| (entry.row.place, entry.kind == Kind::Healthy));
+    entries.short_sort_by_key(|entry| (entry.row.place, entry.kind == Kind::Healthy));
     entries
 }
 

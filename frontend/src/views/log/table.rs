@@ -5,9 +5,9 @@ use crate::ask::Joinable;
 use crate::hooks::OpenLog;
 use crate::state::{FileId, LogFile, Scheme};
 use crate::views::findings::finding_card::item;
-use shared::base::{Severity, format};
-use shared::logs::traced_growth;
-use shared::logs::tracemalloc::TracemallocSnapshot;
+use logs::traced_growth;
+use logs::tracemalloc::TracemallocSnapshot;
+use shared::base::{Severity, ShortSort, format};
 use shared::report::{HOST, LogCell, LogNotice, LogOwners, LogTable, NO_DEVICE};
 use std::rc::Rc;
 use yew::prelude::*;
@@ -107,7 +107,7 @@ pub(super) fn Traced(props: &TracedProps) -> Html {
         .chain([(props.id, props.file.joinable.clone())])
         .filter_map(|(id, joinable)| joinable.map(|joinable| (id, joinable)))
         .collect();
-    files.sort_by_key(|(id, _)| *id);
+    files.short_sort_by_key(|(id, _)| *id);
     let is_one = matches!(props.file.joinable.as_deref(), Some(Joinable::Tracemalloc(_)));
     // A file keeps its content, so that the ids tell whether anything changed.
     let ids: Vec<FileId> = files.iter().map(|(id, _)| *id).collect();

@@ -1,4 +1,4 @@
-//! Three mistakes of the gallery with the memory curves of their recordings, which need no server.
+//! Recordings of this site that are shown before they are read: three mistakes of the gallery, and the sample.
 
 use crate::platform::site_url;
 use yew::prelude::*;
@@ -11,15 +11,28 @@ struct Mistake {
     /// Name of the mistake's recording.
     name: &'static str,
     title: &'static str,
+    /// Title of the recording's first finding.
+    told: &'static str,
     /// Live bytes over the recording, as parts of the highest of both curves.
     bad: [u8; 48],
     good: [u8; 48],
 }
 
+/// The sample: its path, what the page will say of it, and its curve.
+const SAMPLE: (&str, &str, [u8; 48]) = (
+    "?sample",
+    "Every step's autograd graph stays: 110 MiB per step; 883 MiB of 1.17 GiB at the peak, about 317 MiB without it",
+    [
+        0, 4, 4, 5, 3, 3, 4, 6, 6, 7, 5, 5, 8, 8, 8, 7, 7, 10, 10, 10, 10, 8, 11, 12, 12, 12, 10, 12, 14, 14, 14, 12,
+        14, 16, 16, 16, 14, 15, 17, 17, 18, 16, 16, 19, 19, 20, 18, 17,
+    ],
+);
+
 const MISTAKES: [Mistake; 3] = [
     Mistake {
         name: "keypoint_validation_bad",
         title: "Evaluation with gradients enabled",
+        told: "The evaluation keeps its outputs on the GPU: 265 MiB after 3 batches",
         bad: [
             1, 3, 3, 3, 2, 2, 2, 2, 3, 3, 3, 3, 3, 2, 2, 4, 7, 9, 9, 9, 9, 8, 8, 8, 9, 9, 9, 9, 8, 8, 9, 12, 15, 16,
             15, 15, 15, 14, 14, 15, 16, 15, 15, 15, 14, 14, 17, 20,
@@ -32,6 +45,7 @@ const MISTAKES: [Mistake; 3] = [
     Mistake {
         name: "support_chat_cache_bad",
         title: "A key-value cache that is never dropped",
+        told: "The KV cache is kept from one prompt to the next: 5.86 MiB per call",
         bad: [
             9, 9, 8, 8, 8, 10, 11, 9, 9, 9, 12, 10, 10, 10, 12, 13, 12, 12, 12, 14, 14, 13, 13, 13, 15, 15, 14, 14, 14,
             16, 15, 15, 15, 17, 17, 16, 16, 16, 18, 18, 17, 17, 17, 20, 18, 18, 18, 18,
@@ -44,6 +58,7 @@ const MISTAKES: [Mistake; 3] = [
     Mistake {
         name: "siamese_sum_bad",
         title: "One backward pass for five micro-batches",
+        told: "5 forward passes run before one backward pass: their graphs hold 623 MiB",
         bad: [
             8, 18, 19, 18, 15, 12, 9, 5, 9, 18, 20, 18, 15, 12, 9, 5, 9, 19, 20, 18, 15, 12, 9, 5, 9, 19, 20, 18, 14,
             12, 9, 5, 9, 19, 20, 18, 14, 12, 9, 5, 10, 19, 20, 18, 14, 11, 9, 5,
@@ -72,6 +87,38 @@ pub(super) fn mistakes(on_follow: Option<&Follow>) -> Html {
             <h2 id="mistakes-title">{ "Three mistakes, and the memory without them" }</h2>
             <div class="mistake-list" data-mistakes={MISTAKES.len().to_string()}>{ for MISTAKES.iter().map(card) }</div>
         </section>
+    }
+}
+
+/// Returns the mistake with this path below the site's top.
+fn mistake_at(path: &str) -> Option<&'static Mistake> {
+    let name = path.strip_prefix("?gallery=")?.split('&').next();
+    MISTAKES.iter().find(|mistake| name == Some(mistake.name))
+}
+
+/// Returns the title of a recording by its path below the site's top; `None` for other paths.
+pub fn title_of(path: &str) -> Option<&'static str> {
+    match mistake_at(path) {
+        Some(mistake) => Some(mistake.title),
+        None if path.starts_with("?gallery=") => Some("a recording of the gallery"),
+        None => path.starts_with(SAMPLE.0).then_some("the sample"),
+    }
+}
+
+/// Shows what the page will say of a recording, and its curve, while the viewer is loaded; nothing for other paths.
+pub fn first_look(path: &str) -> Html {
+    let (sample, told, steps) = SAMPLE;
+    let (told, bad, good) = match mistake_at(path) {
+        Some(mistake) => (mistake.told, &mistake.bad, Some(&mistake.good)),
+        None if path.starts_with(sample) => (told, &steps, None),
+        None => return Html::default(),
+    };
+    html! {
+        <figure class="first-look">
+            <figcaption>{ told }{ for good.map(|_| ". Green: the memory without the mistake") }</figcaption>
+            { curve("mistake-bad", bad) }
+            { for good.map(|good| curve("mistake-good", good)) }
+        </figure>
     }
 }
 
@@ -111,12 +158,15 @@ pub(super) fn stored_link(
 mod tests {
     use super::*;
     use serde_json::Value;
+    use shared::analysis::{Study, Timeline};
+    use shared::import::import;
+    use shared::report::{DiagnosisConfig, diagnosis};
 
     #[test]
     fn the_curves_are_those_of_the_gallery() {
         let figures = include_str!("../../../../static/gallery/figures.json");
         let figures: Value = serde_json::from_str(figures).unwrap();
-        for Mistake { name, title, bad, good } in MISTAKES {
+        for Mistake { name, title, told, bad, good } in MISTAKES {
             let repair = name.replace("_bad", "_good");
             let curve = |name: &str| -> Vec<u64> {
                 figures[name]["live_curve"].as_array().unwrap().iter().map(|value| value.as_u64().unwrap()).collect()
@@ -127,6 +177,19 @@ mod tests {
             };
             assert_eq!((parts(name), parts(&repair)), (bad.to_vec(), good.to_vec()), "{name}");
             assert_eq!(figures[name]["script"]["title"], title);
+            assert_eq!(figures[name]["findings"][0]["title"], told);
         }
+    }
+
+    #[test]
+    fn the_sample_is_as_the_page_shows_it() {
+        let trace = import(include_bytes!("../../../../static/sample.pickle.gz")).unwrap();
+        let timeline = Timeline::new(&trace, &trace.devices[0]);
+        let curve = timeline.outline(48).live_bytes;
+        let top = curve.iter().max().unwrap();
+        let steps: Vec<u8> = curve.iter().map(|bytes| (bytes * u64::from(HEIGHT) / top) as u8).collect();
+        let studies = [Study::new(&trace, &trace.devices[0], &timeline)];
+        let told = diagnosis(&trace, &studies, &DiagnosisConfig::default()).runs[0].outcome();
+        assert_eq!((told.as_str(), steps), (SAMPLE.1, SAMPLE.2.to_vec()));
     }
 }

@@ -2,7 +2,7 @@
 
 pub mod cards;
 pub mod hero;
-mod mistakes;
+pub mod mistakes;
 pub mod part_card;
 pub mod preview_model;
 pub mod preview_view;

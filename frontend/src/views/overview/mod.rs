@@ -11,7 +11,7 @@ use crate::hooks::{Peer, use_answer, use_file};
 use crate::platform::{WorkerClient, store, stored};
 use crate::state::{FileAction, FileId, ReadyFile};
 use shared::analysis::rank_of_name;
-use shared::base::format;
+use shared::base::{ShortSort, format};
 use std::rc::Rc;
 use web_sys::HtmlSelectElement;
 use yew::prelude::*;
@@ -152,7 +152,7 @@ fn Rows(props: &RowsProps) -> Html {
 fn rows(shown: &Peer, peers: &[Peer], are_all: bool) -> Vec<Row> {
     let is_rank = |peer: &&Peer| rank_of_name(&peer.name).is_some();
     let mut files: Vec<&Peer> = if is_rank(&shown) { peers.iter().filter(is_rank).collect() } else { vec![shown] };
-    files.sort_by_key(|peer| rank_of_name(&peer.name));
+    files.short_sort_by_key(|peer| rank_of_name(&peer.name));
     let are_several = files.len() > 1;
     let is_listed = |peer: &Peer, device: u32| {
         let is_shown = peer.id == shown.id && (device == peer.file.device || are_all);

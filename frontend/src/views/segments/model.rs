@@ -1,7 +1,7 @@
 //! Texts and numbers of segments and blocks.
 
 use crate::ask::{BlockState, Fragmentation, SegmentsData};
-use shared::base::format;
+use shared::base::{ShortSort, format};
 use shared::report::HeldSegment;
 
 /// A part of the reserved bytes.
@@ -120,7 +120,7 @@ pub fn held_groups(all: &[HeldSegment]) -> Vec<HeldGroup> {
         }
     }
     let sum = |positions: &[usize], bytes: fn(&HeldSegment) -> u64| positions.iter().map(|&one| bytes(&all[one])).sum();
-    groups.sort_by_key(|(_, positions)| std::cmp::Reverse(sum(positions, HeldSegment::free_bytes)));
+    groups.short_sort_by_key(|(_, positions)| std::cmp::Reverse(sum(positions, HeldSegment::free_bytes)));
     let group = |(title, positions): (String, Vec<usize>)| {
         let of = |bytes| sum(&positions, bytes);
         let count = positions.len() as u64;

@@ -2,8 +2,8 @@
 
 use crate::ask::ScopeData;
 use shared::analysis::CodeKind;
-use shared::base::Moment;
 use shared::base::format::{bytes, count, counted};
+use shared::base::{Moment, ShortSort};
 use shared::report::{FileLine, LineTotals, SourceFile, SourceReport};
 use shared::source::{Match, Piece, SourceText, excerpt, match_files};
 use std::collections::{BTreeMap, BTreeSet};
@@ -80,7 +80,7 @@ pub(super) fn unowned_text(report: &SourceReport, has_folder: bool) -> Option<St
 pub(super) fn listed<'a>(report: &'a SourceReport, located: &Located) -> Vec<&'a SourceFile> {
     let is_listed = |file: &&SourceFile| file.kind != CodeKind::Runtime || located.files.contains_key(&file.path);
     let mut files: Vec<_> = report.files.iter().filter(is_listed).collect();
-    files.sort_by_key(|file| !located.files.contains_key(&file.path));
+    files.short_sort_by_key(|file| !located.files.contains_key(&file.path));
     files
 }
 

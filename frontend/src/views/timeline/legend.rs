@@ -11,7 +11,7 @@ use crate::draw::theme::Theme;
 use crate::hooks::{FileHandle, ShownFile, use_asked, use_file, use_shown};
 use crate::state::FileAction;
 use shared::analysis::Category;
-use shared::base::format;
+use shared::base::{ShortSort, format};
 use std::cmp::Reverse;
 use yew::prelude::*;
 
@@ -245,7 +245,7 @@ pub struct CategoryLine {
 /// Returns the categories that have bytes, most bytes first.
 fn lines(bytes: &CategoryBytes) -> Vec<CategoryLine> {
     let mut rows: Vec<_> = bytes.rows.iter().filter(|(_, size_bytes)| *size_bytes > 0).collect();
-    rows.sort_by_key(|(_, size_bytes)| Reverse(*size_bytes));
+    rows.short_sort_by_key(|(_, size_bytes)| Reverse(*size_bytes));
     let line = |&(category, size_bytes): &(Category, u64)| CategoryLine {
         category,
         color: category as u32 + 1,

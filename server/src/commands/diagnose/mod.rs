@@ -5,13 +5,13 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use logs::tracemalloc::TracemallocSnapshot;
+use logs::{Content, nothing_found};
+use logs::{Log, LogReader, log_report, traced_growth};
 use shared::analysis::{FindingsConfig, SourceLine, place, source_files, studies};
 use shared::api::{DiagnoseReport, OfFile};
 use shared::base::{Diagnostic, Severity, format, frame_rules};
 use shared::export::{diagnosis_markdown, log_markdown};
-use shared::logs::tracemalloc::TracemallocSnapshot;
-use shared::logs::{Log, LogReader, log_report, traced_growth};
-use shared::open::{Content, nothing_found};
 use shared::report::{Diagnosis, DiagnosisConfig, Evidence, Finding, Frame, LogOwners, LogReport, LogTable, diagnosis};
 
 use super::named;

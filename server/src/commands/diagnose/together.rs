@@ -5,12 +5,12 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
 
+use logs::host::HostLog;
+use logs::torch_profiler::{Makers, is_profile};
+use logs::tracemalloc::TracemallocSnapshot;
+use logs::{CardShares, CardSnapshot, Document, Log, OperatorsAtPeak, card_shares, operators_at_peak};
 use shared::api::OfFile;
 use shared::base::{Diagnostic, Severity};
-use shared::logs::host::HostLog;
-use shared::logs::torch_profiler::{Makers, is_profile};
-use shared::logs::tracemalloc::TracemallocSnapshot;
-use shared::logs::{CardShares, CardSnapshot, Document, Log, OperatorsAtPeak, card_shares, operators_at_peak};
 use shared::report::{LogOwners, LogTable};
 
 use super::log;

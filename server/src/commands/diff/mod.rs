@@ -8,11 +8,11 @@ use std::convert::Infallible;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use logs::Content;
+use logs::Document;
+use logs::tracemalloc::TracemallocSnapshot;
 use shared::analysis::{DiffBy, Profile, Side, Study, categories, diff};
 use shared::base::OwnCode;
-use shared::logs::Document;
-use shared::logs::tracemalloc::TracemallocSnapshot;
-use shared::open::Content;
 use shared::report::{ComparedSide, Comparison, comparison};
 
 use super::names::names;

@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
+use logs::tracemalloc::{Flaw, TracemallocSnapshot};
+use logs::{ComparedPlace, TracedComparison, TracedSide, traced_comparison};
 use shared::analysis::{DiffBy, Matched};
 use shared::base::Moment;
 use shared::base::format::{bytes, count, counted, signed};
 use shared::export::markdown_text;
-use shared::logs::tracemalloc::{Flaw, TracemallocSnapshot};
-use shared::logs::{ComparedPlace, TracedComparison, TracedSide, traced_comparison};
 use shared::report::{ComparedChange, ComparedGroup, ComparedSide, ComparedStack, Comparison};
 
 use super::{DiffArgs, Part};

@@ -1,9 +1,9 @@
 //! Exports the report on a log.
 
 use clap::ValueEnum as _;
+use logs::{Log, log_report};
 use shared::draw::theme::Theme;
 use shared::export::{LogForm, log_picture};
-use shared::logs::{Log, log_report};
 
 use super::args::ExportArgs;
 use crate::Failure;

@@ -8,12 +8,12 @@ pub(super) mod write;
 
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
+use logs::Content;
 use shared::analysis::Timeline;
 use shared::base::format::bytes;
 use shared::draw::svg::svg;
 use shared::export::{self, SanitizeOptions, Sanitized, Subject, Table};
 use shared::import::Importer;
-use shared::open::Content;
 use shared::pickle::Style;
 use shared::trace::{Device, Trace};
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
-use shared::open::Content;
+use logs::Content;
 use tempfile::TempPath;
 
 use super::link;

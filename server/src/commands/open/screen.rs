@@ -2,11 +2,11 @@
 
 use std::fmt::Write as _;
 
+use logs::Content;
+use logs::{Log, log_report};
 use shared::analysis::{Summary, Timeline, studies};
 use shared::base::Moment;
 use shared::base::format::{bytes, counted};
-use shared::logs::{Log, log_report};
-use shared::open::Content;
 use shared::report::{Diagnosis, DiagnosisConfig, LiveConfig, diagnosis};
 use shared::trace::Device;
 

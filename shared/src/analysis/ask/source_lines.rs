@@ -19,7 +19,7 @@
 
 use super::selection::{Filter, Part, Population, Scope, select};
 use crate::analysis::track::allocations::AllocationId;
-use crate::base::{StringId, frame_rules};
+use crate::base::{ShortSort, StringId, frame_rules};
 use crate::trace::{FrameId, StackId, Trace};
 use hashbrown::{HashMap, HashSet};
 use serde::{Deserialize, Serialize};
@@ -280,14 +280,14 @@ impl Lines {
 
     fn finish(mut self, trace: &Trace) -> Vec<CodeFile> {
         self.lines.retain(|line| line.last_stack > 0);
-        self.lines.sort_unstable_by_key(|line| (line.file, line.row.line));
+        self.lines.short_sort_by_key(|line| (line.file, line.row.line));
         for line in &self.lines {
             self.files[line.file as usize].row.lines.push(line.row);
         }
         let mut files: Vec<CodeFile> =
             self.files.into_iter().filter(|file| file.last_stack > 0).map(|file| file.row).collect();
         let name = |file: &CodeFile| trace.strings.get(file.name);
-        files.sort_by(|one, other| {
+        files.short_sort_by(|one, other| {
             let size = |file: &CodeFile| Reverse((file.own, file.through));
             (size(one), one.kind, name(one)).cmp(&(size(other), other.kind, name(other)))
         });

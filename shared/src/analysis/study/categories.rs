@@ -10,6 +10,7 @@ use crate::analysis::track::category::{Category, WORKSPACES_BYTES};
 use crate::analysis::track::names::Names;
 use crate::analysis::track::pairing::NEVER;
 use crate::analysis::track::timeline::Timeline;
+use crate::base::ShortSort;
 use crate::trace::{Device, Segment, StackId};
 use std::cmp::Reverse;
 
@@ -145,7 +146,7 @@ pub fn live_by_given_category(allocations: &Allocations, categories: &[Category]
         row.count += 1;
     }
     let mut rows: Vec<_> = rows.into_iter().filter(|row| row.count > 0).collect();
-    rows.sort_by_key(|row| Reverse(row.bytes));
+    rows.short_sort_by_key(|row| Reverse(row.bytes));
     rows
 }
 

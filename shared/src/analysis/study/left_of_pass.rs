@@ -12,6 +12,7 @@ use crate::analysis::study::run_kind::RunKind;
 use crate::analysis::study::sites::SpineId;
 use crate::analysis::study::studied::Study;
 use crate::analysis::track::allocations::{AllocationId, Lifetime, most_together};
+use crate::base::ShortSort;
 use crate::trace::{Action, StackId};
 use hashbrown::{HashMap, HashSet};
 
@@ -114,7 +115,7 @@ fn keeping_step(study: &Study<'_>, stacks: &HashSet<StackId>) -> Step {
         })
     };
     let mut by_distance: Vec<usize> = (0..steps.len()).collect();
-    by_distance.sort_by_key(|&index| index.abs_diff(middle));
+    by_distance.short_sort_by_key(|&index| index.abs_diff(middle));
     by_distance.into_iter().map(|index| steps[index]).find(keeps).unwrap_or(steps[middle])
 }
 

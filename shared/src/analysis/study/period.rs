@@ -7,6 +7,7 @@
 //! The position in the cycle at which a step begins is arbitrary; the one with the fewest live bytes is used.
 
 use crate::analysis::track::allocations::Allocations;
+use crate::base::ShortSort;
 use crate::trace::{Action, Device};
 use hashbrown::HashMap;
 
@@ -135,7 +136,7 @@ fn rises_and_falls(steps: &[Step], live: &[u64]) -> bool {
             (highest - within[0].max(within[within.len() - 1])) as f64 / highest.max(1) as f64
         })
         .collect();
-    rises.sort_unstable_by(f64::total_cmp);
+    rises.short_sort_by(f64::total_cmp);
     rises.get(rises.len() / 2).is_some_and(|&rise| rise >= LEAST_RISE)
 }
 

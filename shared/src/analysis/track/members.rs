@@ -3,6 +3,7 @@
 use crate::analysis::track::allocations::{AllocationId, Allocations};
 use crate::analysis::track::curve::{Changes, Curve};
 use crate::analysis::track::timeline::Timeline;
+use crate::base::ShortSort;
 use std::ops::Range;
 
 /// Allocations of a timeline, with the curve of their bytes.
@@ -79,7 +80,7 @@ impl MemberChanges {
                 steps.push((died, -size(id)));
             }
         }
-        steps.sort_unstable_by_key(|(moment, _)| *moment);
+        steps.short_sort_by_key(|(moment, _)| *moment);
         Self { initial_bytes, steps }
     }
 }

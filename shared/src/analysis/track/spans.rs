@@ -1,7 +1,7 @@
 //! Converts annotations to spans of time and of moments.
 
 use crate::analysis::track::clock::Clock;
-use crate::base::StringId;
+use crate::base::{ShortSort, StringId};
 use crate::trace::{Annotation, Device, Stage, Trace};
 use hashbrown::HashMap;
 
@@ -42,7 +42,7 @@ pub fn spans(trace: &Trace, device: &Device) -> Vec<Span> {
             depth: 0,
         })
         .collect();
-    spans.sort_by_key(|span| (span.start_us, std::cmp::Reverse(span.end_us)));
+    spans.short_sort_by_key(|span| (span.start_us, std::cmp::Reverse(span.end_us)));
     set_depths(&mut spans);
     spans
 }

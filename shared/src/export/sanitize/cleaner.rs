@@ -10,7 +10,7 @@ use super::report::{Package, SanitizeReport, Tables, remaining};
 use super::secrets::{self, Language, without_secrets};
 use super::texts::with_paths;
 use crate::analysis::without_names;
-use crate::base::StringId;
+use crate::base::{ShortSort, StringId};
 use crate::trace::{Annotation, EventContext, Frame, FrameId, FxNode, LinesId, Setting, Settings, StackId, Trace};
 use hashbrown::{HashMap, HashSet};
 use std::collections::BTreeMap;
@@ -98,7 +98,7 @@ impl Cleaner<'_> {
             ids.push(is_kept.then(|| self.frame(frame)));
         }
         let mut packages: Vec<Package> = packages.into_values().collect();
-        packages.sort_by(|a, b| b.frames.cmp(&a.frames).then_with(|| a.name.cmp(&b.name)));
+        packages.short_sort_by(|a, b| b.frames.cmp(&a.frames).then_with(|| a.name.cmp(&b.name)));
         self.report.packages = packages;
         ids
     }

@@ -1,6 +1,7 @@
 //! Removes the names of people, machines and projects from texts.
 
 use super::texts::{is_nobody, is_storage};
+use crate::base::ShortSort;
 use hashbrown::{HashMap, HashSet};
 
 /// Replacement for a name; no name is shorter, so that no text grows.
@@ -55,7 +56,7 @@ impl Names {
 
     /// Returns the names, the longest first, because one may be a part of another.
     pub(super) fn into_sorted(mut self) -> Vec<String> {
-        self.all.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
+        self.all.short_sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
         self.all
     }
 }

@@ -1,5 +1,6 @@
 //! Finds the positions of the keys in a document.
 
+use crate::base::ShortSort;
 use std::collections::HashMap;
 
 use saphyr_parser::{Event, Parser};
@@ -44,7 +45,9 @@ impl KeyPlaces {
         let located =
             |problem: Problem| Problem { place: problem.place.or_else(|| self.find(&problem.path)), ..problem };
         let mut problems: Vec<_> = problems.into_iter().map(located).collect();
-        problems.sort_by_key(|problem| problem.place.map_or((usize::MAX, 0), |Place { line, column }| (line, column)));
+        problems.short_sort_by_key(|problem| {
+            problem.place.map_or((usize::MAX, 0), |Place { line, column }| (line, column))
+        });
         problems
     }
 
@@ -74,7 +77,7 @@ fn join(path: Option<&str>, key: &str) -> Option<String> {
 
 /// Converts byte offsets of keys to positions, in one pass over the text.
 fn places_of(text: &str, mut bytes: Vec<(String, usize)>) -> impl Iterator<Item = (String, Place)> {
-    bytes.sort_unstable_by_key(|&(_, byte)| byte);
+    bytes.short_sort_by_key(|&(_, byte)| byte);
     let mut at = 0;
     let mut place = Place { line: 1, column: 1 };
     bytes.into_iter().map(move |(path, byte)| {

@@ -12,6 +12,7 @@
 //! `k (log2 n + 2)`.
 
 use crate::api::{FixCostClass, FixFigures, FixRemedy};
+use crate::base::ShortSort;
 use std::cmp::Reverse;
 
 /// Remedies that were run together.
@@ -40,7 +41,7 @@ pub fn smallest_set<E>(
 ) -> Result<Option<Together>, E> {
     let mut search = Search { remedies, missing_bytes, excludes, try_together, tried: Vec::new() };
     let mut order: Vec<usize> = (0..remedies.len()).collect();
-    order.sort_by_key(|&index| (search.rank(index), Reverse(remedies[index].saves_bytes)));
+    order.short_sort_by_key(|&index| (search.rank(index), Reverse(remedies[index].saves_bytes)));
     let ranks: Vec<_> = order.iter().map(|&index| search.rank(index)).collect();
     // Several cheap remedies come before one that costs more.
     let ends = (1..=order.len()).filter(|&end| ranks.get(end) != Some(&ranks[end - 1]));
@@ -109,7 +110,7 @@ impl<E, X: Fn(usize, usize) -> bool, T: FnMut(&[usize]) -> Result<FixFigures, E>
     /// Returns the remedies that can be applied together, in their order.
     fn compatible(&self, pool: &[usize]) -> Vec<usize> {
         let mut by_saving = pool.to_vec();
-        by_saving.sort_by_key(|&index| Reverse(self.remedies[index].saves_bytes));
+        by_saving.short_sort_by_key(|&index| Reverse(self.remedies[index].saves_bytes));
         let mut taken: Vec<usize> = Vec::new();
         for index in by_saving {
             if !taken.iter().any(|&other| self.clash(index, other)) {
@@ -167,7 +168,7 @@ impl<E, X: Fn(usize, usize) -> bool, T: FnMut(&[usize]) -> Result<FixFigures, E>
                     && (self.rank(index), saves(index)) < (self.rank(member), saves(member))
             };
             let mut milder: Vec<usize> = pool.iter().copied().filter(is_milder).collect();
-            milder.sort_by_key(|&index| (self.rank(index), self.remedies[index].saves_bytes));
+            milder.short_sort_by_key(|&index| (self.rank(index), self.remedies[index].saves_bytes));
             for index in milder {
                 let replaced: Vec<usize> = others.iter().copied().chain([index]).collect();
                 if self.fits(&replaced)? {

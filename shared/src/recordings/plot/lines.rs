@@ -4,6 +4,7 @@
 
 use super::super::table::{distinct, value, varying};
 use crate::api::{FitReport, OutOfMemory, SweepReport, SweepRow};
+use crate::base::ShortSort;
 use crate::draw::color::Color;
 use crate::draw::op::{Align, Font, Op, Point as Place};
 use crate::draw::theme::{CATEGORIES, Theme};
@@ -65,7 +66,7 @@ impl Plot {
         let is_number = is_number(&axis);
         let mut values = distinct(report.rows.iter().map(|row| value(row, &axis)));
         if is_number {
-            values.sort_by_key(|value| value.parse::<u64>().unwrap_or(0));
+            values.short_sort_by_key(|value| value.parse::<u64>().unwrap_or(0));
         }
         let others = varying(report).filter(|other| *other != axis).collect::<Vec<_>>();
         let label = |row: &SweepRow| worded(row, &others);
@@ -79,7 +80,7 @@ impl Plot {
                 Some(Point { value, peak_reserved_bytes, oom })
             };
             let mut points: Vec<_> = rows.filter_map(point).collect();
-            points.sort_by_key(|point| point.value);
+            points.short_sort_by_key(|point| point.value);
             Line { label: wanted, entry: 0, points }
         };
         let lines = labels.into_iter().map(line).collect();

@@ -6,7 +6,7 @@ mod lines;
 
 use super::table::where_it_ran_out;
 use crate::api::{FitReport, SweepReport};
-use crate::base::format::bytes;
+use crate::base::{ShortSort, format::bytes};
 use crate::draw::chart::{Axis, Chart, Labels, Plotted, Room};
 use crate::draw::op::{Align, Font, Op, Point as Place};
 use crate::draw::rect::Rect;
@@ -129,7 +129,7 @@ impl<'a> Drawing<'a> {
     /// Cards whose labels would overlap share one.
     fn limits(&mut self) {
         let mut limits: Vec<&Limit> = self.plot.limits.iter().collect();
-        limits.sort_by_key(|limit| limit.memory_bytes);
+        limits.short_sort_by_key(|limit| limit.memory_bytes);
         let height = |limit: &Limit| self.plotted.at((LEFT, limit.memory_bytes as f64)).1;
         let is_far = |limit: &Limit| limit.memory_bytes as f64 > self.most_bytes;
         let is_close = |a: &&Limit, b: &&Limit| is_far(a) == is_far(b) && height(a) - height(b) < LABEL.size + 2.0;

@@ -1,7 +1,7 @@
 //! Checks the clean copy of every stored snapshot.
 
 use crate::support::copies::{clean, hold, hold_with, read, traced};
-use crate::support::stored;
+use crate::support::{self, stored};
 use shared::analysis::{Finding, FindingsConfig, Timeline, findings};
 use shared::export::{self, SanitizeOptions};
 use shared::pickle::Style;
@@ -16,7 +16,7 @@ const FOLDERS: [(&str, &str, usize); 3] = [
 ];
 
 fn snapshots() -> impl Iterator<Item = (String, Trace)> {
-    FOLDERS.iter().flat_map(|(folder, end, least)| stored::snapshots(folder, *least, |name| name.ends_with(end)))
+    FOLDERS.iter().flat_map(|(folder, end, least)| support::snapshots(folder, *least, |name| name.ends_with(end)))
 }
 
 fn found(trace: &Trace) -> Vec<Finding> {

@@ -3,9 +3,6 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use shared::import::import;
-use shared::trace::Trace;
-
 /// Returns the files of a folder by their names, in their order, without pages about them; there are `least` at least.
 #[track_caller]
 pub(crate) fn files(folder: &str, least: usize) -> Vec<(String, Vec<u8>)> {
@@ -16,15 +13,6 @@ pub(crate) fn files(folder: &str, least: usize) -> Vec<(String, Vec<u8>)> {
     assert!(paths.len() >= least, "only {} files in {folder}", paths.len());
     let name = |path: &PathBuf| path.file_name().expect("a name").to_string_lossy().into_owned();
     paths.iter().map(|path| (name(path), fs::read(path).expect("a file"))).collect()
-}
-
-/// Returns the stored snapshots of a folder whose names are wanted.
-#[track_caller]
-pub(crate) fn snapshots(folder: &str, least: usize, is_wanted: impl Fn(&str) -> bool) -> Vec<(String, Trace)> {
-    let wanted = files(folder, 0).into_iter().filter(|(name, _)| is_wanted(name));
-    let snapshots: Vec<_> = wanted.map(|(name, bytes)| (name, import(&bytes).expect("a snapshot"))).collect();
-    assert!(snapshots.len() >= least, "only {} snapshots in {folder}", snapshots.len());
-    snapshots
 }
 
 /// SplitMix64.

@@ -4,7 +4,7 @@ use crate::ask::{Axis, PartSpan, Parts, Phase, PhaseBasis, Span as Annotated, St
 use crate::draw::color::Color;
 use crate::draw::span::Span;
 use crate::draw::theme::Theme;
-use shared::base::format;
+use shared::base::{ShortSort, format};
 
 /// Spans of one kind that do not overlap, sorted by start.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,7 +34,7 @@ impl Row {
             by_depth[depth].push((place(span, axis), &span.name));
         }
         let row = |(depth, mut row): (usize, Vec<(Span, &str)>)| {
-            row.sort_by(|a, b| a.0.start.total_cmp(&b.0.start));
+            row.short_sort_by(|a, b| a.0.start.total_cmp(&b.0.start));
             let (spans, names) = row.into_iter().map(|(span, name)| (span, name.to_owned())).unzip();
             Self { spans, kind: Kind::Annotated(depth, names) }
         };

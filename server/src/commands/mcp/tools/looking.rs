@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
+use logs::Content;
 use serde_json::json;
 use shared::analysis::{FindingCode, studies};
 use shared::api::OfFile;
 use shared::base::Severity;
 use shared::base::format::{bytes, count, counted};
-use shared::open::Content;
 use shared::report::headlines;
 
 use super::question;

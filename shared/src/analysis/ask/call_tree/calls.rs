@@ -2,7 +2,7 @@
 //!
 //! Converts stacks to paths of sites, optionally without the frames of the runtime.
 
-use crate::base::{frame_rules, stack_label};
+use crate::base::{ShortSort, frame_rules, stack_label};
 use crate::trace::{Frame, FrameId, StackId, Trace};
 use hashbrown::HashMap;
 use std::cmp::Reverse;
@@ -87,7 +87,7 @@ impl Calls {
             }
         }
         let mut totals: Vec<_> = totals.into_iter().flatten().collect();
-        totals.sort_by_key(|total| (Reverse(total.total.weight), Reverse(total.total.count), total.site));
+        totals.short_sort_by_key(|total| (Reverse(total.total.weight), Reverse(total.total.count), total.site));
         totals
     }
 

@@ -28,7 +28,7 @@ mod tests;
 use crate::analysis::track::allocations::AllocationKey;
 use crate::analysis::track::category::Category;
 use crate::base::stack_label::{Labelled, distinguish};
-use crate::base::{OwnCode, StackLabel, frame_rules};
+use crate::base::{OwnCode, ShortSort, StackLabel, frame_rules};
 use hashbrown::HashMap;
 use profile::file_tail;
 pub use profile::{Profile, ProfileFrame, ProfileRow, Side};
@@ -152,7 +152,7 @@ pub fn diff(before: &Profile, after: &Profile) -> Diff {
         }
     }
     let position = |stack: &Option<DiffStack>| stack.map_or(usize::MAX, |stack| stack.row);
-    diff.rows.sort_unstable_by_key(|row| {
+    diff.rows.short_sort_by_key(|row| {
         (Reverse(row.change.bytes().unsigned_abs()), position(&row.after), position(&row.before))
     });
     diff.by_category = grouped(before, after, |profile, row| profile.rows[row].category);
@@ -200,7 +200,7 @@ fn grouped<K: Clone + Eq + Hash + Ord>(
         }
     }
     let mut groups: Vec<(K, Change)> = groups.into_iter().collect();
-    groups.sort_by_cached_key(|(key, change)| {
+    groups.short_sort_by_key(|(key, change)| {
         (Reverse(change.bytes().unsigned_abs()), Reverse(change.after_bytes), key.clone())
     });
     groups
@@ -371,7 +371,7 @@ impl<'a> Keys<'a> {
 
     /// Sorts stacks by their lines, because code that is inserted above moves all lines below but keeps their order.
     fn by_lines(&self, mut stacks: Vec<Stack>) -> Vec<Stack> {
-        stacks.sort_by_cached_key(|stack| {
+        stacks.short_sort_by_key(|stack| {
             self.profile.frames_of(stack.rows[0]).map(|frame| frame.line).collect::<Vec<u64>>()
         });
         stacks

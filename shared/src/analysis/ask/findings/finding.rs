@@ -6,7 +6,7 @@ use crate::analysis::study::growth::Kept;
 use crate::analysis::study::studied::Study;
 use crate::analysis::track::allocations::Origin;
 use crate::analysis::track::stack_title::place;
-use crate::base::Severity;
+use crate::base::{Severity, ShortSort};
 use crate::trace::StackId;
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
@@ -151,7 +151,7 @@ pub(super) fn events_of(study: &Study<'_>, rows: &[&Kept]) -> Vec<u32> {
 /// Returns the stacks with the most bytes.
 pub(super) fn top_stacks(rows: impl Iterator<Item = (u64, StackId)>) -> Vec<StackId> {
     let mut rows: Vec<_> = rows.filter(|(_, stack)| stack.has_frames()).collect();
-    rows.sort_unstable_by_key(|&(bytes, stack)| (Reverse(bytes), stack));
+    rows.short_sort_by_key(|&(bytes, stack)| (Reverse(bytes), stack));
     rows.dedup_by_key(|row| row.1);
     rows.truncate(MOST_SHOWN);
     rows.into_iter().map(|(_, stack)| stack).collect()

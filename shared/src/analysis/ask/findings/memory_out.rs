@@ -11,7 +11,7 @@ use crate::analysis::study::phases::Phase;
 use crate::analysis::study::studied::Study;
 use crate::analysis::track::peak::live_by_stack;
 use crate::analysis::track::stack_title::stack_label;
-use crate::base::{Severity, format};
+use crate::base::{Severity, ShortSort, format};
 use crate::trace::{Action, Event, Setting, StackId};
 use hashbrown::HashMap;
 
@@ -141,7 +141,7 @@ fn stuck(stuck: &Stuck) -> String {
         (stuck.other_pools_bytes, "in other memory pools (CUDA graphs or a `MemPool`)"),
         (stuck.other_class_bytes, "in segments for another size class"),
     ];
-    reasons.sort_by_key(|(bytes, _)| std::cmp::Reverse(*bytes));
+    reasons.short_sort_by_key(|(bytes, _)| std::cmp::Reverse(*bytes));
     let named = reasons.iter().filter(|(bytes, _)| *bytes > 0);
     let named: Vec<String> = named.map(|(bytes, why)| format!("{} {why}", format::bytes(*bytes))).collect();
     match named.as_slice() {

@@ -37,6 +37,7 @@ mod waste;
 
 use crate::analysis::study::studied::Study;
 use crate::analysis::track::timeline::Timeline;
+use crate::base::ShortSort;
 use crate::trace::{Accelerator, Device, Trace};
 use std::cmp::Reverse;
 
@@ -69,7 +70,8 @@ pub fn findings_of(trace: &Trace, studies: &[Study<'_>], config: &FindingsConfig
     let mut found: Vec<Finding> = studies.iter().flat_map(|study| of_device(study, config)).collect();
     found.extend(devices::findings(studies));
     found.extend(pinned::finding(trace));
-    found.sort_by_key(|finding| (Reverse(finding.severity), finding.rank, Reverse(finding.bytes), finding.device));
+    found
+        .short_sort_by_key(|finding| (Reverse(finding.severity), finding.rank, Reverse(finding.bytes), finding.device));
     in_words_of(Accelerator::of(trace), found)
 }
 

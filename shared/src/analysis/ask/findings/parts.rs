@@ -8,7 +8,7 @@ use crate::analysis::study::studied::Study;
 use crate::analysis::track::category::Category;
 use crate::analysis::track::peak::{StackBytes, live_by_stack};
 use crate::analysis::track::stack_title::{own_frame, stack_label, stack_labels};
-use crate::base::{StackLabel, format};
+use crate::base::{ShortSort, StackLabel, format};
 use crate::trace::{FrameId, StackId};
 use std::cmp::Reverse;
 
@@ -172,7 +172,7 @@ fn parts_by(rows: &[StackBytes], common: impl Fn(StackId) -> Common) -> Vec<Part
             None => parts.push(Part { common, stack, stacks: 1, bytes, count }),
         }
     }
-    parts.sort_by_key(|part| Reverse(part.bytes));
+    parts.short_sort_by_key(|part| Reverse(part.bytes));
     parts
 }
 

@@ -6,7 +6,7 @@ use super::finding::{AtPeak, Confidence, Evidence, Finding, Rank, events_of, tit
 use crate::analysis::study::growth::{Course, GrowthClass, Kept};
 use crate::analysis::study::phases::Phase;
 use crate::analysis::study::studied::Study;
-use crate::base::{Severity, format};
+use crate::base::{Severity, ShortSort, format};
 
 /// Less than 1/100 of the peak is not mentioned.
 const LEAST_SHARE: u64 = 100;
@@ -27,7 +27,7 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
     if parts.is_empty() {
         return None;
     }
-    told.sort_by_key(|kept| std::cmp::Reverse(kept.most_bytes));
+    told.short_sort_by_key(|kept| std::cmp::Reverse(kept.most_bytes));
     let is_guess =
         told.iter().any(|kept| kept.class == Some(GrowthClass::Cache) || kept.class == Some(GrowthClass::OneOff));
     let largest = told[0];

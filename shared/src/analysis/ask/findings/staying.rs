@@ -11,7 +11,7 @@ use crate::analysis::study::phases::Phase;
 use crate::analysis::study::studied::Study;
 use crate::analysis::track::allocations::AllocationId;
 use crate::analysis::track::category::WORKSPACES_BYTES;
-use crate::base::{Severity, format};
+use crate::base::{Severity, ShortSort, format};
 use crate::trace::StackId;
 use hashbrown::{HashMap, HashSet};
 
@@ -216,7 +216,7 @@ fn finding(
     let look =
         own.as_ref().map_or_else(String::new, |own| format!("The memory comes from the call at `{}`.", own.place()));
     let mut by_bytes = rows.to_vec();
-    by_bytes.sort_by_key(|kept| std::cmp::Reverse(kept.end_bytes));
+    by_bytes.short_sort_by_key(|kept| std::cmp::Reverse(kept.end_bytes));
     Some(Finding {
         code,
         severity: Severity::Warning,

@@ -7,7 +7,7 @@ mod outliers;
 use crate::analysis::study::categories::categories;
 use crate::analysis::study::studied::Study;
 use crate::analysis::track::category::Category;
-use crate::base::Moment;
+use crate::base::{Moment, ShortSort};
 use crate::trace::Action;
 pub use outliers::{Outlier, Unlike, outliers};
 use serde::{Deserialize, Serialize};
@@ -85,7 +85,7 @@ pub fn order_of_ranks(names: &[&str]) -> Vec<(usize, u64)> {
     let mut order: Vec<(usize, u64)> = (0..names.len()).map(|position| (position, position as u64)).collect();
     if let Some(told) = told {
         let mut by_rank: Vec<(usize, u64)> = told.into_iter().enumerate().collect();
-        by_rank.sort_unstable_by_key(|&(position, rank)| (rank, position));
+        by_rank.short_sort_by_key(|&(position, rank)| (rank, position));
         if by_rank.windows(2).all(|pair| pair[0].1 < pair[1].1) {
             order = by_rank;
         }

@@ -16,7 +16,7 @@
 
 use super::RankFigures;
 use crate::analysis::track::category::Category;
-use crate::base::format;
+use crate::base::{ShortSort, format};
 
 /// Distance from the median that is unusual, in standard deviations.
 const BOUND: f64 = 3.5;
@@ -96,7 +96,7 @@ pub fn outliers(ranks: &[RankFigures]) -> Vec<Outlier> {
     let out = out.map(|(rank, of)| (rank, Unlike::OutOfMemory { times: of.ooms }));
     let mut found: Vec<Outlier> =
         peaks.chain(growth).chain(out).map(|(rank, unlike)| Outlier { rank, unlike }).collect();
-    found.sort_by_key(|outlier| outlier.rank);
+    found.short_sort_by_key(|outlier| outlier.rank);
     found
 }
 

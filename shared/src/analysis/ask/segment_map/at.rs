@@ -20,7 +20,7 @@ use super::waits::Lasting;
 use crate::allocator::Settings;
 use crate::analysis::track::allocations::{AllocationId, Allocations};
 use crate::analysis::track::segments_at::{SegmentAt, changes_of, segments_at};
-use crate::base::format;
+use crate::base::{ShortSort, format};
 use crate::trace::{BlockState, Device, PoolId, SegmentType, Trace};
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
@@ -127,7 +127,7 @@ impl SegmentMap {
         };
         let mut placed: Vec<_> = alive.map(place).collect();
         // Of two allocations at one address the later one exists: the trace lacks the free of the earlier one.
-        placed.sort_unstable_by_key(|block| (block.addr, block.id));
+        placed.short_sort_by_key(|block| (block.addr, block.id));
         let settings = lasting.settings.clone();
         let mut map = Self { moment, settings, segments: Vec::with_capacity(segments.len()), blocks: Vec::new() };
         let mut rest = placed.as_slice();
@@ -222,7 +222,7 @@ pub fn held_segments(map: &SegmentMap) -> Vec<Held> {
             continue;
         }
         let mut blocks: Vec<&MapBlock> = map.blocks_of(segment).iter().filter(|block| !block.is_free()).collect();
-        blocks.sort_by_key(|block| Reverse(block.size_bytes));
+        blocks.short_sort_by_key(|block| Reverse(block.size_bytes));
         held.push(Held {
             segment: position,
             used_bytes: segment.used_bytes,
@@ -230,7 +230,7 @@ pub fn held_segments(map: &SegmentMap) -> Vec<Held> {
             holders: blocks.iter().filter_map(|block| block.allocation).collect(),
         });
     }
-    held.sort_by_key(|held| Reverse(held.free_bytes));
+    held.short_sort_by_key(|held| Reverse(held.free_bytes));
     held
 }
 
@@ -297,6 +297,6 @@ pub fn rooms(map: &SegmentMap) -> Vec<Room> {
         room.largest_free_bytes = room.largest_free_bytes.max(segment.largest_free_bytes);
     }
     let mut rooms: Vec<_> = rooms.into_values().collect();
-    rooms.sort_by_key(|room| Reverse(room.reserved_bytes));
+    rooms.short_sort_by_key(|room| Reverse(room.reserved_bytes));
     rooms
 }

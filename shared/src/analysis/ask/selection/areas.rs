@@ -11,7 +11,7 @@ use crate::analysis::track::category::Category;
 use crate::analysis::track::picture::{AREAS, AreaBytes};
 use crate::analysis::track::stack_title::own_frame;
 use crate::analysis::track::timeline::Timeline;
-use crate::base::stack_label;
+use crate::base::{ShortSort, stack_label};
 use crate::trace::{FrameId, StackId, Trace};
 use hashbrown::HashMap;
 use std::cmp::Reverse;
@@ -118,9 +118,9 @@ fn largest(timeline: &Timeline, of_rows: &[u32]) -> Vec<u32> {
         course.at_peak = course.at_peak.saturating_add(size_bytes);
     }
     let mut ranked: Vec<(u32, Course)> = courses.into_iter().collect();
-    ranked.sort_unstable_by_key(|&(key, course)| (Reverse(course.most), key));
+    ranked.short_sort_by_key(|&(key, course)| (Reverse(course.most), key));
     ranked.truncate(AREAS - 1);
-    ranked.sort_by_key(|&(_, course)| Reverse((course.at_peak, course.most)));
+    ranked.short_sort_by_key(|&(_, course)| Reverse((course.at_peak, course.most)));
     ranked.into_iter().map(|(key, _)| key).collect()
 }
 

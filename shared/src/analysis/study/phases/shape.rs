@@ -19,6 +19,7 @@ use super::frames::Phase;
 use crate::analysis::track::allocations::Allocations;
 use crate::analysis::track::category::WORKSPACES_BYTES;
 use crate::analysis::track::pairing::NEVER;
+use crate::base::ShortSort;
 use crate::trace::Device;
 use hashbrown::HashSet;
 use hills::Hill;
@@ -208,7 +209,7 @@ impl<'a> Shapes<'a> {
             .filter(is_alive)
             .map(|row| (self.allocations.died[row] - self.born(row), self.allocations.size_bytes[row]))
             .collect();
-        alive.sort_unstable_by(|one, other| other.cmp(one));
+        alive.short_sort_by(|one, other| other.cmp(one));
         let mut bytes = 0_u64;
         let is_reached = |&&(_, size_bytes): &&(u32, u64)| {
             bytes = bytes.saturating_add(size_bytes);

@@ -1,0 +1,93 @@
+//! Builds findings on errors of engines: what was missing, and the setting that would do.
+
+use crate::engine::{Engine, EngineError, EngineLog};
+use shared::base::format;
+
+/// What a finding says of an error.
+pub(super) struct Stated {
+    /// What was missing, 0 if it is not known.
+    pub(super) bytes: u64,
+    pub(super) title: String,
+    pub(super) shows: String,
+    pub(super) advice: String,
+}
+
+/// States an error of the engine `name`; `more_cache` is what makes its KV cache hold more.
+pub(super) fn stated(log: &EngineLog, error: &EngineError, name: &str, more_cache: &str) -> Stated {
+    let (bytes, title, shows, advice) = match *error {
+        EngineError::LongRequest { needed_bytes, available_bytes, longest_tokens, possible_tokens } => {
+            let tokens =
+                longest_tokens.map_or_else(|| "full length".to_owned(), |tokens| format::counted(tokens, "token"));
+            let title = match needed_bytes.zip(available_bytes) {
+                Some((needed, available)) => format!(
+                    "One request of {tokens} needs {} of KV cache; {} is left",
+                    format::bytes(needed),
+                    format::bytes(available)
+                ),
+                None => format!("The KV cache has no room for one request of {tokens}"),
+            };
+            let first = possible_tokens.map_or_else(String::new, |tokens| {
+                format!("Set ``--max-model-len {tokens}`` or less: so many tokens of one request fit.\n")
+            });
+            let shows = "Weights, activations and CUDA graphs come first, and the KV cache gets the rest of the share.";
+            (needed_bytes.unwrap_or(0), title, shows.to_owned(), first + more_cache)
+        }
+        EngineError::FewFree { free_bytes, total_bytes, share_permille, wanted_bytes } => {
+            let others = total_bytes.saturating_sub(free_bytes);
+            // Two digits, rounded down: more is refused again.
+            let possible = free_bytes as f64 / total_bytes.max(1) as f64;
+            (
+                wanted_bytes.saturating_sub(free_bytes),
+                format!(
+                    "{} wants {} of the GPU, of which {} was free at its start",
+                    name,
+                    format::bytes(wanted_bytes),
+                    format::bytes(free_bytes)
+                ),
+                format!(
+                    "Others held {} of {} when it started. It may use {} of the GPU.",
+                    format::bytes(others),
+                    format::bytes(total_bytes),
+                    share_permille as f64 / 1000.0
+                ),
+                format!(
+                    "End what else runs on the GPU: ``nvidia-smi`` lists it, such as engines and notebooks that crashed.\n\
+                     Or lower the share to what is free: ``--gpu-memory-utilization {:.2}``.\n\
+                     Or choose another GPU by `CUDA_VISIBLE_DEVICES`.",
+                    (possible * 100.0).floor() / 100.0
+                ),
+            )
+        }
+        EngineError::NoCache { .. } if log.host_cache_bytes.is_some() => {
+            let (set, node) = log.host_cache_bytes.unwrap_or_default();
+            (
+                set,
+                format!("vLLM's CPU backend has {} for its KV cache", format::bytes(set)),
+                format!("The node has {} of memory. No GPU takes part.", format::bytes(node)),
+                "Set ``VLLM_CPU_KVCACHE_SPACE=4`` to the GiB of host memory that the KV cache may have, below what the \
+                 weights leave.\nShorten requests by `--max-model-len`, or use a smaller model."
+                    .to_owned(),
+            )
+        }
+        EngineError::NoCache { share_permille, least_permille } => {
+            let share = |permille: u64| permille as f64 / 1000.0;
+            let under =
+                share_permille.map_or_else(String::new, |permille| format!(" of a share of {}", share(permille)));
+            let option = match log.engine {
+                Some(Engine::Sglang) => "--mem-fraction-static",
+                _ => "--gpu-memory-utilization",
+            };
+            let first = match least_permille {
+                // Rounded up, since less is refused again.
+                Some(least) => format!("Raise the share: ``{option} {:.2}``.\n", (share(least) * 100.0).ceil() / 100.0),
+                None => format!("Raise `{option}` if nothing else needs the GPU.\n"),
+            };
+            let most = "Or use a quantized model, or more GPUs (`--tensor-parallel-size`, `--tp`), since the weights \
+                        take nearly all of it.\nMake activations and graphs smaller: a shorter context, fewer tokens and \
+                        requests at a time, no CUDA graphs.";
+            let title = format!("The weights leave nothing{under} for the KV cache");
+            (0, title, "Weights, activations and CUDA graphs come first.".to_owned(), first + most)
+        }
+    };
+    Stated { bytes, title, shows, advice }
+}

@@ -1,0 +1,113 @@
+//! Reads lines about the whole machine: its memory, killed processes, and the steps of the training.
+
+use super::log::{Kill, Total, TotalSource};
+use shared::base::size;
+
+/// Returns the memory of the machine, from a line of the head of `top` or of `snapscope host`.
+pub(super) fn total(line: &str) -> Option<Total> {
+    let of_group = line.strip_prefix("# limit of the control group: ").and_then(|rest| rest.strip_suffix(" bytes"));
+    if let Some(bytes) = of_group {
+        return Some(Total { bytes: bytes.parse().ok()?, source: TotalSource::ControlGroup });
+    }
+    total_bytes(line).map(|bytes| Total { bytes, source: TotalSource::Stated })
+}
+
+fn total_bytes(line: &str) -> Option<u64> {
+    let line = line.trim();
+    if let Some(bytes) = line.strip_prefix("# memory of the machine: ").and_then(|rest| rest.strip_suffix(" bytes")) {
+        return bytes.parse().ok();
+    }
+    // MiB Mem : 257620.4 total,  1234.5 free, …; with a comma as decimal point in some locales.
+    let (unit, rest) = line.split_once(' ')?;
+    let unit_bytes = size::unit_bytes(unit)?;
+    let rest = rest.trim_start().strip_prefix("Mem")?.trim_start_matches([' ', ':']);
+    let (total, name) = rest.split_once(' ')?;
+    name.trim_start().starts_with("total").then(|| size::cell(total.trim_end_matches('+'), unit_bytes)).flatten()
+}
+
+/// Reads the kernel's message about a process that it killed because memory ran out.
+///
+/// `Out of memory: Killed process 123 (python) total-vm:9kB, anon-rss:8kB, file-rss:0kB, shmem-rss:1kB, …`
+pub(super) fn kill(line: &str) -> Option<Kill> {
+    let (before, rest) = line.split_once("Killed process ")?;
+    let (pid, rest) = rest.split_once(' ')?;
+    let (name, rest) = rest.trim_start().strip_prefix('(')?.split_once(')')?;
+    let of = |key: &str| {
+        let (_, value) = rest.split_once(key)?;
+        let end = value.find("kB")?;
+        value[..end].replace(',', "").parse::<u64>().ok()?.checked_mul(1 << 10)
+    };
+    let parts = ["anon-rss:", "file-rss:", "shmem-rss:"].into_iter().filter_map(of);
+    Some(Kill {
+        pid: pid.trim_end_matches(',').parse().ok()?,
+        name: name.to_owned(),
+        rss_bytes: parts.reduce(u64::saturating_add),
+        is_of_cgroup: before.contains("cgroup"),
+        sample: None,
+    })
+}
+
+/// Returns the step that a line of the training itself names: `step 120`, `Step: 120/500`, `iter=7`, ` 120/500 [`.
+pub(super) fn step(line: &str) -> Option<u64> {
+    let lower = line.to_ascii_lowercase();
+    for word in ["step", "iter", "iteration", "batch"] {
+        for (start, _) in lower.match_indices(word) {
+            let is_word = !lower[..start].ends_with(|c: char| c.is_ascii_alphanumeric() || c == '_');
+            let rest = lower[start + word.len()..].trim_start_matches([' ', ':', '=', '[', '#']);
+            if let Some(number) = leading_number(rest).filter(|_| is_word) {
+                return Some(number);
+            }
+        }
+    }
+    // The bar of tqdm: `45%|████▌     | 120/500 [00:10<00:12, 9.2it/s]`.
+    let (_, bar) = line.split_once("%|")?;
+    let (_, counts) = bar.rsplit_once("| ")?;
+    counts.contains('/').then(|| leading_number(counts.trim_start())).flatten()
+}
+
+fn leading_number(text: &str) -> Option<u64> {
+    let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    text[..end].parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_memory_of_a_machine_is_told_by_top() {
+        assert_eq!(total_bytes("MiB Mem :   1024.0 total,  10.5 free,  600.0 used"), Some(1 << 30));
+        assert_eq!(total_bytes("KiB Mem : 26380329+total, 1 free"), None);
+        assert_eq!(total_bytes("GiB of memory"), None);
+        assert_eq!(total_bytes("# memory of the machine: 123 bytes"), Some(123));
+        let limit = Total { bytes: 99, source: TotalSource::ControlGroup };
+        assert_eq!(total("# limit of the control group: 99 bytes"), Some(limit));
+    }
+
+    #[test]
+    fn the_kernel_says_whom_it_killed() {
+        let line = "[ 9.1] Out of memory: Killed process 4711 (python) total-vm:90kB, anon-rss:80kB, file-rss:4kB, \
+                    shmem-rss:12kB, UID:0 pgtables:1kB oom_score_adj:0";
+        let expected =
+            Kill { pid: 4711, name: "python".into(), rss_bytes: Some(96 << 10), is_of_cgroup: false, sample: None };
+        assert_eq!(kill(line), Some(expected.clone()));
+        let of_cgroup = line.replace("Out of memory", "Memory cgroup out of memory");
+        assert_eq!(kill(&of_cgroup), Some(Kill { is_of_cgroup: true, ..expected.clone() }));
+        let with_commas = line.replace("80kB", "80,000kB");
+        assert_eq!(kill(&with_commas).and_then(|kill| kill.rss_bytes), Some((80_000 + 16) << 10));
+        let cut = line.split_once(" total").unwrap().0;
+        assert_eq!(kill(cut), Some(Kill { rss_bytes: None, ..expected }));
+        assert_eq!(kill("Killed process x"), None);
+    }
+
+    #[test]
+    fn a_training_names_its_steps() {
+        for line in ["step 120 loss 0.3", "Epoch 1 | Step: 120/500", "[iter=120]", " 24%|██▍  | 120/500 [00:10<00:30]"]
+        {
+            assert_eq!(step(line), Some(120), "{line}");
+        }
+        for line in ["stepping 3", "timestep 4", "loss 0.3", "100%|███|", "batch_size 32"] {
+            assert_eq!(step(line), None, "{line}");
+        }
+    }
+}

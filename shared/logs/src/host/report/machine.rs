@@ -1,0 +1,191 @@
+//! Reports on the memory of the whole machine over time.
+
+use super::climb::{course, duration, finding, is_almost_full};
+use crate::host::{Climb, Clock, HostLog, Machine, TotalSource, machine_climb, most_bytes};
+use shared::analysis::FindingCode;
+use shared::base::{Severity, format};
+use shared::report::{Finding, LogCurves, LogLimit, LogSeries, MOST_TIMES, extremes};
+
+/// Smallest climb that counts, as a fraction of the machine's memory: other programs use memory, too.
+const LEAST_CLIMB: f64 = 0.05;
+
+/// Fraction of the machine's memory that has to be in use at the peak for rises and falls to count.
+const MUCH: f64 = 0.75;
+
+/// Fraction of the machine's memory below which the available memory counts as almost nothing.
+const ALMOST_NOTHING: f64 = 0.05;
+
+/// Returns the memory in use over time; `None` with fewer than two samples.
+pub(super) fn curves(log: &HostLog) -> Option<LogCurves> {
+    let machine = &log.machine;
+    if machine.samples.len() < 2 {
+        return None;
+    }
+    let values = if machine.total_bytes.is_some() { machine.used_bytes() } else { machine.available_bytes.clone() };
+    let shown = extremes(values.len(), MOST_TIMES, |at| values[at]);
+    let series = |name: &str, values: &[u64]| LogSeries {
+        name: name.to_owned(),
+        bytes: shown.iter().map(|&at| values[at]).collect(),
+    };
+    let name = if machine.total_bytes.is_some() { "In use" } else { "Available" };
+    let has_swap = machine.swap_bytes.iter().any(|bytes| *bytes > 0);
+    let swap = has_swap.then(|| series("Swap in use", &machine.swap_bytes));
+    Some(LogCurves {
+        quantity: "Memory of the machine".to_owned(),
+        is_stacked: false,
+        has_steps: false,
+        has_dates: log.clock == Clock::Dates,
+        zone_us: log.zone_min * 60_000_000,
+        has_times: log.clock != Clock::Samples,
+        times_us: shown.iter().map(|&at| time_ms(log, at).saturating_mul(1000)).collect(),
+        series: [series(name, &values)].into_iter().chain(swap).collect(),
+        limit: machine.total_bytes.map(|bytes| LogLimit { name: "Memory of the machine".to_owned(), bytes }),
+        ..LogCurves::default()
+    })
+}
+
+/// Says how much of the memory is in use at the most.
+pub(super) fn fact(machine: &Machine) -> Option<String> {
+    let most = machine.used_bytes().into_iter().max().filter(|_| machine.total_bytes.is_some())?;
+    Some(format!("at most {} of the machine's memory are in use", format::bytes(most)))
+}
+
+/// Returns the time of a sample of the machine.
+fn time_ms(log: &HostLog, at: usize) -> i64 {
+    log.times_ms[log.machine.samples[at] as usize]
+}
+
+/// Reports memory that climbs, unless processes explain it, and memory that is almost used up.
+pub(super) fn findings(log: &HostLog, of_processes: Option<&Climb>) -> Vec<Finding> {
+    let climb = if of_processes.is_some() { None } else { machine_climb(log) };
+    let is_said = of_processes.is_some_and(is_almost_full);
+    let climbs = climb.filter(|climb| is_much(&log.machine, climb)).map(|climb| climbs(log, &climb));
+    climbs.into_iter().chain(nearly_full(log).or_else(|| processes_nearly_full(log).filter(|_| !is_said))).collect()
+}
+
+/// Returns true if a climb is one that other programs of a busy machine do not explain.
+fn is_much(machine: &Machine, climb: &Climb) -> bool {
+    let whole = machine.total_bytes.or_else(|| machine.available_bytes.iter().copied().max()).unwrap_or(0) as f64;
+    let is_high = climb.peak_bytes as f64 >= MUCH * whole;
+    climb.climb_bytes as f64 >= LEAST_CLIMB * whole && (is_high || !climb.falls)
+}
+
+fn climbs(log: &HostLog, climb: &Climb) -> Finding {
+    let bytes = format::bytes(climb.climb_bytes);
+    let what = match log.machine.total_bytes {
+        Some(_) => format!("The machine's memory in use climbs by {bytes}"),
+        None => format!("The machine's available memory falls by {bytes}"),
+    };
+    let title = match (climb.falls, log.machine.total_bytes) {
+        (false, _) => format!("{what} through the whole log"),
+        (true, Some(_)) => format!("{what} again and again, and falls in between"),
+        (true, None) => format!("{what} again and again, and rises in between"),
+    };
+    let who = match log.processes.is_empty() {
+        true => "The log has no processes, so that it does not say which one climbs.",
+        false => "No program in the log climbs as steadily.",
+    };
+    let shows: Vec<String> = [course(climb)]
+        .into_iter()
+        .chain(limit(log, climb))
+        .chain(swap(&log.machine))
+        .chain([who.to_owned()])
+        .collect();
+    let advice = "[record] Sample the processes to see which ones climb: ``snapscope host -o host.csv -- python train.py``, or \
+                  a loop of date and ps aux.\n\nMemory in /dev/shm, through which workers of a data loader send batches, counts for \
+                  the machine even if no process has it: df -h /dev/shm shows it.";
+    let code = FindingCode::HostMemoryClimbs;
+    finding(code, Severity::Warning, climb.climb_bytes, title, shows.join(" "), advice.to_owned())
+}
+
+/// Says when a climb through the whole log reaches the memory of the machine.
+fn limit(log: &HostLog, climb: &Climb) -> Option<String> {
+    let available_bytes = *log.machine.available_bytes.last()?;
+    let total = format::bytes(log.machine.total_bytes?);
+    let seconds = available_bytes as f64 / climb.bytes_per_s.max(1.0);
+    let until = duration((seconds * 1000.0) as i64);
+    Some(match climb.falls {
+        true => {
+            format!("The machine has {total}, of which {} are in use at the most.", format::bytes(climb.peak_bytes))
+        }
+        false => format!("The machine has {total}: at this rate, it is full {until} after the end of the log."),
+    })
+}
+
+/// Says that swap is used more and more.
+fn swap(machine: &Machine) -> Option<String> {
+    let (first, last) = (*machine.swap_bytes.first()?, *machine.swap_bytes.last()?);
+    (last > first).then(|| format!("Swap in use rises from {} to {}.", format::bytes(first), format::bytes(last)))
+}
+
+fn nearly_full(log: &HostLog) -> Option<Finding> {
+    let machine = &log.machine;
+    let (total_bytes, least_bytes) = (machine.total_bytes?, *machine.available_bytes.iter().min()?);
+    if least_bytes as f64 > ALMOST_NOTHING * total_bytes as f64 {
+        return None;
+    }
+    let (least, total) = (format::bytes(least_bytes), format::bytes(total_bytes));
+    let title = format!("The machine's memory is almost full: only {least} of {total} were available");
+    let below = |bytes: &&u64| **bytes as f64 <= ALMOST_NOTHING * total_bytes as f64;
+    let count = machine.available_bytes.iter().filter(below).count() as u64;
+    let shows = format!(
+        "{} of {} have at most 5 % available, with the caches that the system would drop.",
+        format::counted(count, "sample"),
+        machine.samples.len()
+    );
+    let shows: Vec<String> = [shows].into_iter().chain(swap(machine)).collect();
+    let advice = "Lower what grows with the number of workers: num_workers, prefetch_factor, and whatever each worker keeps.\n\
+                  [record] Or sample the processes to see which of them has the memory: \
+                  ``snapscope host -o host.csv -- python train.py``.\n\n\
+                  Once nothing is available, the kernel kills a process.";
+    let bytes = total_bytes.saturating_sub(least_bytes);
+    let code = FindingCode::HostNearlyFull;
+    Some(finding(code, Severity::Warning, bytes, title, shows.join(" "), advice.to_owned()))
+}
+
+/// Reports processes that have almost all of the memory that they can have, if the log does not have the machine's.
+fn processes_nearly_full(log: &HostLog) -> Option<Finding> {
+    let total = log.total.filter(|total| log.machine.samples.is_empty() && total.source != TotalSource::Inferred)?;
+    let bytes = most_bytes(log).filter(|bytes| *bytes as f64 >= (1.0 - ALMOST_NOTHING) * total.bytes as f64)?;
+    let (most, whole) = (format::bytes(bytes), format::bytes(total.bytes));
+    let title = match total.source {
+        TotalSource::ControlGroup => format!("The processes have {most} at the peak, and their control group {whole}"),
+        TotalSource::Stated | TotalSource::Inferred => {
+            format!("The processes have {most} at the peak, and the machine {whole}")
+        }
+    };
+    let shows = "Pages of files do not count, since the system drops them when it needs memory.".to_owned();
+    let advice =
+        "Lower what grows with the number of workers: num_workers, prefetch_factor, and whatever each worker keeps.\n\
+                  Or raise the limit of the container or job.\n\n\
+                  Once memory is used up, the kernel kills a process."
+            .to_owned();
+    Some(finding(FindingCode::HostNearlyFull, Severity::Warning, bytes, title, shows, advice))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::host::{Process, Total};
+
+    #[test]
+    fn processes_can_fill_their_control_group() {
+        let log = |mib: u32, limit_mib: u64| HostLog {
+            times_ms: vec![0],
+            total: Some(Total { bytes: limit_mib << 20, source: TotalSource::ControlGroup }),
+            processes: vec![Process {
+                samples: vec![0],
+                rss_kib: vec![mib << 10],
+                pss_kib: vec![mib << 10],
+                file_kib: vec![100 << 10],
+                shmem_kib: vec![300 << 10],
+                ..Process::default()
+            }],
+            ..HostLog::default()
+        };
+        let found = findings(&log(1100, 1024), None);
+        assert_eq!(found.iter().map(|one| one.code).collect::<Vec<_>>(), [FindingCode::HostNearlyFull]);
+        assert_eq!(found[0].title, "The processes have 0.977 GiB at the peak, and their control group 1.00 GiB");
+        assert_eq!(findings(&log(1000, 1024), None), [], "900 MiB without pages of files");
+    }
+}

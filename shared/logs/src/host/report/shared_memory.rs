@@ -1,0 +1,128 @@
+//! Reports shared memory that nobody gives back, that fills queues, or that is used up.
+
+use super::climb::{course, duration, finding, name};
+use crate::host::{HostLog, LeftFiles, SharedClimb, SharedFolder, SharedPeak, shared_climb, shared_peak};
+use shared::analysis::{Confidence, FindingCode};
+use shared::base::{Severity, format};
+use shared::report::Finding;
+
+/// Fraction of `/dev/shm` above which it counts as almost full.
+const FULL: f64 = 0.9;
+
+/// Least memory that is worth a finding after the end of a program.
+const LEAST_LEFT: u64 = 16 << 20;
+
+pub(super) fn findings(log: &HostLog) -> Vec<Finding> {
+    let climb = shared_climb(log);
+    let peak = if climb.is_none() { shared_peak(log) } else { None };
+    let left = log.shared.left.as_ref().filter(|left| left.bytes >= LEAST_LEFT);
+    let climbs = climb.map(|climb| climbs(&log.shared, &climb));
+    climbs
+        .into_iter()
+        .chain(peak.map(|peak| at_peak(&peak)))
+        .chain(left.map(left_files))
+        .chain(nearly_full(&log.shared))
+        .collect()
+}
+
+fn climbs(folder: &SharedFolder, SharedClimb { climb, unmapped_bytes, is_certain }: &SharedClimb) -> Finding {
+    let (name, bytes) = (name(climb), format::bytes(climb.climb_bytes));
+    let is_unmapped = unmapped_bytes * 2 > climb.climb_bytes;
+    let title = match climb.falls {
+        true => format!("Shared memory of {name} climbs by {bytes} within each epoch and falls at its end"),
+        false => format!("Shared memory of {name} climbs by {bytes} through the whole log"),
+    };
+    let who = match is_unmapped {
+        true => format!(
+            "At the end of the log, {} are in files of /dev/shm that no process has mapped: closed, but not removed.",
+            format::bytes(*unmapped_bytes)
+        ),
+        false => "The processes have it mapped: they keep what was sent to them.".to_owned(),
+    };
+    let kept = climb.kept_bytes.map(|bytes| format!("After each fall, {} more of it stay.", format::bytes(bytes)));
+    let doubt = "The log does not say whether the machine's shared memory climbs as well: reading files that were in \
+                 /dev/shm before looks the same.";
+    let doubt = (!is_certain).then(|| doubt.to_owned());
+    let shows: Vec<String> =
+        [course(climb), who].into_iter().chain(kept).chain(doubt).chain(limit(folder, climb.bytes_per_s)).collect();
+    let advice = match is_unmapped {
+        true => {
+            "Remove each block once its last reader has it: segment.close(), and in one process also segment.unlink(), \
+             since close() alone keeps the file.\n\
+             Use a strategy that leaves no files: ``torch.multiprocessing.set_sharing_strategy(\"file_descriptor\")``.\n\n\
+             With PyTorch's strategy file_system, a process that was killed leaves its files. If ls /dev/shm lists no \
+             more files from one minute to the next, this is not the cause."
+        }
+        false => {
+            "Append copies to lists: ``outputs.append(batch.clone())``, or array.copy() of an array on segment.buf.\n\
+             Close segments that were read: ``segment.close(); segment.unlink()``.\n\n\
+             A batch of a worker lives in shared memory for as long as anything refers to it or to a part of it. If df /dev/shm and Shmem in /proc/meminfo stay \
+             as they are while the training runs, this is not the cause."
+        }
+    };
+    let confidence = if *is_certain { Confidence::Medium } else { Confidence::Low };
+    let code = FindingCode::SharedMemoryKept;
+    let found = finding(code, Severity::Warning, climb.climb_bytes, title, shows.join(" "), advice.to_owned());
+    Finding { confidence, ..found }
+}
+
+/// Says when shared memory is full.
+fn limit(folder: &SharedFolder, bytes_per_s: f64) -> Option<String> {
+    let (size, used) = (folder.size_bytes?, *folder.used_bytes.last()?);
+    let ms = size.saturating_sub(used) as f64 * 1000.0 / bytes_per_s.max(1.0);
+    Some(format!(
+        "/dev/shm has {}: at this rate, it is full after {} of climbing, and the next block ends in a bus error.",
+        format::bytes(size),
+        duration(ms as i64)
+    ))
+}
+
+fn at_peak(peak: &SharedPeak) -> Finding {
+    let SharedPeak { family, bytes, peak_bytes, full_percent, workers } = peak;
+    let name = if family.name.is_empty() { "the program" } else { &family.name };
+    let title = format!(
+        "Queues in shared memory have {} of the {} of {name} at the peak",
+        format::bytes(*bytes),
+        format::bytes(*peak_bytes)
+    );
+    let who = match workers {
+        0 => "they are filled".to_owned(),
+        count => format!("{} fill them", format::counted(*count as u64, "worker")),
+    };
+    let shows = format!(
+        "Shared memory is nearly as high in {full_percent} % of the samples that have any, so that the queues are full: \
+         {who} faster than batches are taken out."
+    );
+    let advice = "As the queues are full, fewer batches do as well: DataLoader(…, num_workers=2, prefetch_factor=2), or \
+                  Queue(maxsize=4).\n\
+                  Send samples of uint8 that become floats on the GPU, which need a quarter.\n\n\
+                  A loader holds num_workers × prefetch_factor batches, each of batch_size samples. If steps then wait for data, the queues were not \
+                  too deep."
+        .to_owned();
+    finding(FindingCode::SharedMemoryAtPeak, Severity::Info, *bytes, title, shows, advice)
+}
+
+fn left_files(left: &LeftFiles) -> Finding {
+    let title = format!("{} of shared memory stay after the end of the program", format::bytes(left.bytes));
+    let files = format::counted(u64::from(left.files), "file");
+    let shows = format!("{files} that appeared since its start are still in /dev/shm, such as {}.", left.example);
+    let advice =
+        "Remove them, if no other program has made them: they use memory until the machine restarts.\n\nA program that \
+                  is killed cannot remove its blocks; in one that ends by itself, call segment.unlink() for each block."
+            .to_owned();
+    finding(FindingCode::SharedMemoryKept, Severity::Warning, left.bytes, title, shows, advice)
+}
+
+fn nearly_full(folder: &SharedFolder) -> Option<Finding> {
+    let (size, used) = (folder.size_bytes?, *folder.used_bytes.iter().max()?);
+    if (used as f64) < FULL * size as f64 {
+        return None;
+    }
+    let title = format!("/dev/shm is almost full: {} of {} are in use", format::bytes(used), format::bytes(size));
+    let shows = "A process that writes to shared memory once it is full ends with a bus error.".to_owned();
+    let advice = "Give the container more of it: ``docker run --shm-size=8g``, or an emptyDir with medium: Memory at \
+                  /dev/shm.\nOr send less through it: fewer workers, a smaller prefetch_factor, smaller samples.\nIf ls /dev/shm lists \
+                  files of programs that have ended, remove those."
+        .to_owned();
+    Some(finding(FindingCode::SharedMemoryFull, Severity::Warning, used, title, shows, advice))
+}

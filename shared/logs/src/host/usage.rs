@@ -1,0 +1,185 @@
+//! Reads the memory of the whole machine: `free`, `/proc/meminfo` and the head of `top`, each once or in a loop.
+//!
+//! ```text
+//!                total        used        free      shared  buff/cache   available
+//! Mem:        62880028     5909424    55600892       95508     1369712    56381080
+//! Swap:              0           0           0
+//! ```
+
+use super::log::HostForm;
+use shared::base::size;
+
+/// Memory of the machine at one moment, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Usage {
+    pub(super) form: HostForm,
+    pub(super) total_bytes: Option<u64>,
+    pub(super) available_bytes: u64,
+    pub(super) swap_bytes: u64,
+}
+
+/// Unit of the figures of `free`, which does not print it, and how it was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Unit {
+    pub(super) bytes: u64,
+    pub(super) is_assumed: bool,
+}
+
+/// What a line says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Said {
+    /// It belongs to a tool's output and has no figure that is needed, or the figures go on.
+    Nothing,
+    Usage(Usage),
+    /// Swap in use, in bytes, of the usage above.
+    Swap(u64),
+}
+
+#[derive(Debug, Default)]
+pub(super) struct UsageReader {
+    /// True if the head of `free` names buffers and cached apart, as before its version 3.3.10.
+    has_old_head: bool,
+    meminfo: Meminfo,
+    unit: Option<Unit>,
+}
+
+/// Lines of `/proc/meminfo` so far, in KiB.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Meminfo {
+    values: [Option<u64>; MEMINFO.len()],
+}
+
+const MEMINFO: [&str; 8] =
+    ["MemTotal", "MemFree", "MemAvailable", "Buffers", "Cached", "Shmem", "SwapTotal", "SwapFree"];
+
+/// Smallest memory of a machine that trains, 4 GiB: a smaller figure is one in a larger unit.
+const LEAST_BYTES: u64 = 4 << 30;
+
+impl UsageReader {
+    /// Reads a line; `None` if it is not about the memory of the machine.
+    pub(super) fn line(&mut self, line: &str) -> Option<Said> {
+        let line = line.trim();
+        self.free(line).or_else(|| self.top(line)).or_else(|| self.meminfo(line)).or_else(|| self.head(line))
+    }
+
+    /// Ends the current `/proc/meminfo`, as at a time or at the end of the log.
+    pub(super) fn end(&mut self) -> Option<Usage> {
+        std::mem::take(&mut self.meminfo).usage()
+    }
+
+    /// Returns the unit of figures without one, if there were any.
+    pub(super) fn unit(&self) -> Option<Unit> {
+        self.unit
+    }
+
+    fn head(&mut self, line: &str) -> Option<Said> {
+        if line.starts_with("total") && line.contains("shared") && line.contains("free") {
+            self.has_old_head = line.contains("cached");
+        } else if !(line.starts_with("-/+ buffers/cache")) {
+            return None;
+        }
+        Some(Said::Nothing)
+    }
+
+    /// Reads the row `Mem:` of `free`, and the row `Swap:` below it.
+    fn free(&mut self, line: &str) -> Option<Said> {
+        if let Some(rest) = line.strip_prefix("Swap:") {
+            let used = rest.split_ascii_whitespace().nth(1)?;
+            return size::cell(used, self.unit.map_or(1 << 10, |unit| unit.bytes)).map(Said::Swap);
+        }
+        let starts = ["Mem:", "Mem :", "Speicher:"];
+        let rest = starts.iter().find_map(|start| line.strip_prefix(start))?;
+        let cells: Vec<&str> = rest.split_ascii_whitespace().collect();
+        let sizes = self.sizes(&cells)?;
+        let available_bytes = match (sizes.as_slice(), self.has_old_head) {
+            // Shared memory is part of what is cached, and stays.
+            ([_, _, free, shared, buffers, cached], true) => {
+                free.saturating_add(*buffers).saturating_add(*cached).saturating_sub(*shared)
+            }
+            ([_, _, _, _, _, available] | [_, _, _, _, _, _, available], _) => *available,
+            ([_, _, free] | [_, _, free, _, _], _) => *free,
+            _ => return None,
+        };
+        let total_bytes = Some(sizes[0]).filter(|total| *total >= available_bytes);
+        Some(Said::Usage(Usage { form: HostForm::Free, total_bytes, available_bytes, swap_bytes: 0 }))
+    }
+
+    /// Reads the second row of memory in the head of `top`, of which the first one has the total:
+    /// `MiB Swap:   2048.0 total,   2000.0 free,     48.0 used.  22680.9 avail Mem`.
+    fn top(&self, line: &str) -> Option<Said> {
+        let (unit, rest) = line.split_once("iB Swap:")?;
+        let unit_bytes = size::unit_bytes(unit)?;
+        let (swap, rest) = rest.split_once(" used.")?;
+        let available = rest.trim_start().strip_suffix("avail Mem")?.trim_end();
+        let swap = swap.trim_end().rsplit(' ').next()?;
+        Some(Said::Usage(Usage {
+            form: HostForm::Top,
+            total_bytes: None,
+            available_bytes: size::cell(available, unit_bytes)?,
+            swap_bytes: size::cell(swap, unit_bytes)?,
+        }))
+    }
+
+    /// Returns the bytes of figures of one row, the first of which is the largest.
+    fn sizes(&mut self, cells: &[&str]) -> Option<Vec<u64>> {
+        let numbers: Option<Vec<u64>> = cells.iter().map(|cell| cell.parse().ok()).collect();
+        if let (Some(numbers), None) = (numbers, self.unit) {
+            self.unit = Some(unit(&numbers));
+        }
+        let unit_bytes = self.unit.map_or(1 << 10, |unit| unit.bytes);
+        cells.iter().map(|cell| size::cell(cell, unit_bytes)).collect()
+    }
+
+    /// Reads a line of `/proc/meminfo`; the first line of the next one ends it.
+    fn meminfo(&mut self, line: &str) -> Option<Said> {
+        let (key, value) = line.split_once(':')?;
+        let kib = value.trim().trim_end_matches("kB").trim_end().parse::<u64>().ok()?;
+        let Some(position) = MEMINFO.iter().position(|one| *one == key) else {
+            return (self.meminfo != Meminfo::default() && is_meminfo(key)).then_some(Said::Nothing);
+        };
+        let is_again = self.meminfo.values[position].is_some();
+        let ended = if is_again { self.end() } else { None };
+        self.meminfo.values[position] = Some(kib);
+        Some(ended.map_or(Said::Nothing, Said::Usage))
+    }
+}
+
+impl Meminfo {
+    /// Returns the usage; `None` if the lines do not say how much is available.
+    fn usage(self) -> Option<Usage> {
+        let [total, free, available, buffers, cached, shmem, swap_total, swap_free] = self.values;
+        // Kernels before 3.14 do not say what is available; shared memory is part of what is cached, and stays.
+        let estimate = || {
+            let caches = buffers?.saturating_add(cached?).saturating_sub(shmem.unwrap_or(0));
+            Some(free?.saturating_add(caches))
+        };
+        let bytes = |kib: u64| kib.saturating_mul(1 << 10);
+        Some(Usage {
+            form: HostForm::Meminfo,
+            available_bytes: available.or_else(estimate).map(bytes)?,
+            total_bytes: total.map(bytes),
+            swap_bytes: bytes(swap_total.unwrap_or(0).saturating_sub(swap_free.unwrap_or(0))),
+        })
+    }
+}
+
+/// Finds the unit of figures of which the first is (nearly) all memory of the machine.
+///
+/// The kernel counts pages of 4 KiB, so that all figures in KiB can be divided by 4, and all in bytes by 4096; in larger
+/// units, that would be chance. A unit in which the machine has less than 4 GiB is taken only with that sign.
+fn unit(figures: &[u64]) -> Unit {
+    let whole = figures.first().copied().unwrap_or(0);
+    let are_multiples = |of: u64| figures.iter().all(|figure| figure % of == 0);
+    let least = |unit: u64| whole >= LEAST_BYTES / unit;
+    match () {
+        () if whole >= 1 << 28 && are_multiples(4096) => Unit { bytes: 1, is_assumed: false },
+        () if least(1 << 10) || (whole >= 1 << 18 && are_multiples(4)) => Unit { bytes: 1 << 10, is_assumed: false },
+        () if least(1 << 20) => Unit { bytes: 1 << 20, is_assumed: true },
+        () => Unit { bytes: 1 << 30, is_assumed: true },
+    }
+}
+
+/// Returns true for the names of lines of `/proc/meminfo`, such as `Active(anon)` and `DirectMap4k`.
+fn is_meminfo(key: &str) -> bool {
+    key.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'(' | b')'))
+}

@@ -1,0 +1,346 @@
+//! Reports on logs of nvidia-smi: the memory of whole GPUs and of the processes on them.
+
+use crate::host::{Climb, curve_climb};
+use crate::host::{course, when_full};
+use crate::nvidia_smi::{Card, CardLog, CardProcess};
+use crate::printed::OomApi;
+use crate::source::{LogPart, Source};
+use shared::analysis::FindingCode;
+use shared::base::{Severity, ShortSort, format};
+use shared::report::{
+    Finding, LogCell, LogCurves, LogLimit, LogNotice, LogOwner, LogOwners, LogSeries, LogTable, MOST_TIMES, extremes,
+};
+
+/// Fraction of a GPU from which it counts as nearly full.
+const NEARLY_FULL: f64 = 0.95;
+
+/// Memory from which a process counts as one that uses the GPU, 512 MiB: a CUDA context alone takes less.
+const MUCH_BYTES: u64 = 512 << 20;
+
+/// Smallest climb that counts: libraries that are loaded one after the other take less.
+const LEAST_CLIMB: u64 = 512 << 20;
+
+/// Largest number of processes that a bar or a sentence names.
+const MOST_NAMED: usize = 6;
+
+impl Source for CardLog {
+    fn is_empty(&self) -> bool {
+        self.shares.is_empty() && self.cards.iter().all(|card| card.samples.is_empty() && card.processes.is_empty())
+    }
+
+    fn part(&self) -> LogPart {
+        LogPart {
+            title: title(self),
+            curves: curves(self).into_iter().collect(),
+            owners: self.cards.iter().filter_map(owners).collect(),
+            findings: findings(self),
+            tables: vec![table(self)],
+            notices: notices(self),
+            ..LogPart::default()
+        }
+    }
+}
+
+/// Returns what the log leaves out.
+fn notices(log: &CardLog) -> Vec<LogNotice> {
+    let left_out = (log.left_out > 0).then(|| {
+        let left_out = format::counted(log.left_out, "sample");
+        format!("The log of GPUs is longer than can be kept, without {left_out} at its end.")
+    });
+    let chosen = log.chosen.map(|(listed, attached)| {
+        let gpus = format::counted(attached as u64, "GPU");
+        format!(
+            "nvidia-smi lists {listed} of {gpus} without their numbers, which are counted from 0 here; \
+             `--query-gpu=timestamp,index,memory.used,memory.total --format=csv` states them."
+        )
+    });
+    let shares = (!log.shares.is_empty()).then(|| "`rocm-smi --showmeminfo vram` prints bytes.".to_owned());
+    let notice = |severity| move |message| LogNotice { severity, message };
+    let warnings = left_out.into_iter().map(notice(Severity::Warning));
+    warnings.chain(chosen.into_iter().chain(shares).map(notice(Severity::Info))).collect()
+}
+
+/// Returns what the log is and how much it has.
+fn title(log: &CardLog) -> String {
+    let word = if log.tool.1 == OomApi::Npu { "NPU" } else { "GPU" };
+    if log.cards.is_empty() {
+        let shares: Vec<String> = log.shares.iter().map(|(_, share)| format!("{share} %")).collect();
+        let gpus = format::counted(shares.len() as u64, word);
+        let of = if shares.len() == 1 { "its" } else { "their" };
+        return format!("{}: {gpus}, {} of {of} memory in use", tool(log), shares.join(" and "));
+    }
+    let gpus = format::counted(log.cards.len() as u64, word);
+    let samples = log.cards.iter().map(|card| card.samples.len()).max().unwrap_or(0) as u64;
+    format!("{}: {gpus}, {}", tool(log), format::counted(samples, "sample"))
+}
+
+fn tool(log: &CardLog) -> &'static str {
+    match log.tool.0 {
+        _ if log.is_of_wandb => "GPUs, Weights & Biases",
+        "" => "nvidia-smi",
+        name => name,
+    }
+}
+
+/// Returns the memory in use of each GPU over time; `None` with fewer than two samples.
+fn curves(log: &CardLog) -> Option<LogCurves> {
+    let mut times_ms: Vec<i64> =
+        log.cards.iter().flat_map(|card| card.samples.iter().map(|sample| sample.time_ms)).collect();
+    times_ms.sort_unstable();
+    times_ms.dedup();
+    if times_ms.len() < 2 {
+        return None;
+    }
+    let all: Vec<Vec<u64>> = log.cards.iter().map(|card| at_times(card, &times_ms)).collect();
+    let shown =
+        extremes(times_ms.len(), MOST_TIMES, |at| all.iter().map(|bytes| bytes[at]).fold(0, u64::saturating_add));
+    let series = log
+        .cards
+        .iter()
+        .zip(&all)
+        .map(|(card, bytes)| LogSeries { name: name_of(card), bytes: shown.iter().map(|&at| bytes[at]).collect() });
+    let total = log.cards.iter().filter_map(|card| card.total_bytes).max();
+    Some(LogCurves {
+        quantity: "GPU memory in use".to_owned(),
+        is_stacked: false,
+        has_dates: log.has_dates,
+        has_times: log.has_times,
+        times_us: shown.iter().map(|&at| times_ms[at].saturating_mul(1000)).collect(),
+        series: series.collect(),
+        limit: total.map(|bytes| LogLimit { name: "Memory of a GPU".to_owned(), bytes }),
+        ..LogCurves::default()
+    })
+}
+
+fn name_of(card: &Card) -> String {
+    match card.name.as_str() {
+        "" => format!("GPU {}", card.index),
+        name => format!("GPU {}, {name}", card.index),
+    }
+}
+
+/// Returns the memory in use at each time: that of the last sample until then.
+fn at_times(card: &Card, times_ms: &[i64]) -> Vec<u64> {
+    let mut samples = card.samples.iter().peekable();
+    let mut used_bytes = 0;
+    let at = |&time: &i64| {
+        while let Some(sample) = samples.next_if(|sample| sample.time_ms <= time) {
+            used_bytes = sample.used_bytes;
+        }
+        used_bytes
+    };
+    times_ms.iter().map(at).collect()
+}
+
+/// Returns the memory of a GPU by process at the end of the log; `None` if its processes or its memory are unknown.
+fn owners(card: &Card) -> Option<LogOwners> {
+    let capacity_bytes = card.total_bytes?;
+    let used_bytes = card.samples.last().map(|sample| sample.used_bytes)?;
+    let mut processes: Vec<&CardProcess> = card.processes.iter().collect();
+    processes.short_sort_by_key(|process| std::cmp::Reverse(process.bytes));
+    let named = processes.iter().take(MOST_NAMED);
+    let mut parts: Vec<LogOwner> =
+        named.map(|process| LogOwner { name: process_name(process), bytes: process.bytes }).collect();
+    let listed: u64 = parts.iter().map(|owner| owner.bytes).fold(0, u64::saturating_add);
+    let rest = if processes.is_empty() { "in use" } else { "the driver and what it does not list" };
+    parts.push(LogOwner { name: rest.to_owned(), bytes: used_bytes.saturating_sub(listed) });
+    let reserved_bytes = card.reserved_bytes.unwrap_or(0);
+    if reserved_bytes > 0 {
+        parts.push(LogOwner { name: "the driver, reserved".to_owned(), bytes: reserved_bytes });
+    }
+    let free_bytes = capacity_bytes.saturating_sub(used_bytes).saturating_sub(reserved_bytes);
+    parts.push(LogOwner { name: "free".to_owned(), bytes: free_bytes });
+    Some(LogOwners { title: format!("{} at the end of the log", name_of(card)), capacity_bytes, parts })
+}
+
+fn process_name(CardProcess { pid, name, .. }: &CardProcess) -> String {
+    match name.rsplit('/').next().unwrap_or_default() {
+        "" => format!("process {pid}"),
+        name => format!("{name} ({pid})"),
+    }
+}
+
+/// Reports GPUs whose memory climbs, that are nearly full or that are shared.
+fn findings(log: &CardLog) -> Vec<Finding> {
+    let of = |card: &Card| {
+        let climbs = climbs(log, card);
+        // What climbs to the end of the card is told with the reason.
+        let full = nearly_full(card).filter(|_| climbs.is_none());
+        [climbs, full, shared(log, card), unlisted(log, card)]
+    };
+    log.cards.iter().flat_map(of).flatten().collect()
+}
+
+/// Reports memory in use that climbs, by the rule for memory of the host.
+fn climbs(log: &CardLog, card: &Card) -> Option<Finding> {
+    let times: Vec<i64> = card.samples.iter().map(|sample| sample.time_ms).collect();
+    let used: Vec<u64> = card.samples.iter().map(|sample| sample.used_bytes).collect();
+    let climb = curve_climb(&times, &used, LEAST_CLIMB)?;
+    let bytes = format::bytes(climb.climb_bytes);
+    let title = match climb.falls {
+        true => format!("GPU memory in use climbs by {bytes} again and again, and falls in between"),
+        false => format!("GPU memory in use climbs by {bytes} through the whole log"),
+    };
+    let shows: Vec<String> = [course(&climb)].into_iter().chain(until_full(log, card, &climb)).collect();
+    let code = (FindingCode::CardMemoryClimbs, Severity::Warning, climb.climb_bytes);
+    Some(finding(card, code, title, shows.join(" "), CLIMBS))
+}
+
+/// Advice if memory in use climbs.
+const CLIMBS: &str = "Look for losses or outputs in a list (append loss.item() instead of loss), a running sum of them \
+     (total += loss.item()), and results that stay on the GPU (append output.detach().cpu()).\n\
+     [record] A snapshot names the lines: ``snapscope record -- python train.py``, or in the program \
+     ``torch.cuda.memory._record_memory_history(max_entries=1_000_000)``.\n\n\
+     The driver counts what PyTorch has reserved. That climbs while tensors or their sizes increase: PyTorch uses what it \
+     has freed again, so that a training whose steps are alike reaches its level within a few steps.";
+
+/// Says when the memory of a GPU is used up.
+fn until_full(log: &CardLog, card: &Card, climb: &Climb) -> Option<String> {
+    let room = card.total_bytes?.saturating_sub(card.reserved_bytes.unwrap_or(0));
+    let (has, most) = (format::bytes(room), format::bytes(climb.peak_bytes));
+    let last = card.samples.last()?;
+    let left = room.saturating_sub(last.used_bytes);
+    Some(match climb.falls {
+        true => format!("The GPU has {has}, of which {most} are in use at the most."),
+        false => {
+            let ms = (left as f64 / climb.bytes_per_s.max(1.0) * 1000.0) as i64;
+            let when = when_full(ms, log.has_dates.then_some(last.time_ms));
+            format!("The GPU has {has}, of which {most} were in use: at this rate, it is full {when}.")
+        }
+    })
+}
+
+fn finding(
+    card: &Card,
+    (code, severity, bytes): (FindingCode, Severity, u64),
+    title: String,
+    shows: String,
+    advice: &str,
+) -> Finding {
+    let stated = Finding::stated(code, i64::from(card.index), bytes, title, shows, advice.to_owned());
+    Finding { severity, ..stated }
+}
+
+fn nearly_full(card: &Card) -> Option<Finding> {
+    let (peak_bytes, total_bytes) = (card.peak_bytes(), card.total_bytes?);
+    let total_bytes = total_bytes.saturating_sub(card.reserved_bytes.unwrap_or(0));
+    let is_full = peak_bytes as f64 >= NEARLY_FULL * total_bytes as f64;
+    let title = format!("{} of the {} were in use", format::bytes(peak_bytes), format::bytes(total_bytes));
+    let shows = "The driver counts what PyTorch has reserved, whether or not tensors use it.".to_owned();
+    let advice = "If errors occur, paste one here, or print ``torch.cuda.memory_summary()``: they tell tensors from \
+                  cache.\n\n\
+                  A full GPU is no problem by itself, since PyTorch keeps memory that it has freed.";
+    is_full.then(|| finding(card, (FindingCode::CardNearlyFull, Severity::Info, peak_bytes), title, shows, advice))
+}
+
+fn shared(log: &CardLog, card: &Card) -> Option<Finding> {
+    let mut large: Vec<&CardProcess> = card.processes.iter().filter(|process| process.bytes >= MUCH_BYTES).collect();
+    large.short_sort_by_key(|process| std::cmp::Reverse(process.bytes));
+    if large.len() < 2 {
+        return None;
+    }
+    let named: Vec<String> = { large.iter().take(MOST_NAMED) }
+        .map(|process| format!("{} has {}", process_name(process), format::bytes(process.bytes)))
+        .collect();
+    let bytes = large.iter().skip(1).map(|process| process.bytes).fold(0, u64::saturating_add);
+    let title = format!("{} processes share the GPU", large.len());
+    let advice = format!(
+        "End processes that are not needed, such as crashed runs and notebooks.\n\
+         Or choose another GPU by `{}`.\n\n\
+         Each process has memory of its own for its context (about 0.5 GiB) and for PyTorch's cache, which others can't \
+         use.",
+        log.tool.1.tools().1
+    );
+    let shows = format!("{}.", named.join(", "));
+    Some(finding(card, (FindingCode::GpuShared, Severity::Warning, bytes), title, shows, &advice))
+}
+
+/// Reports memory in use where nvidia-smi lists no process.
+fn unlisted(log: &CardLog, card: &Card) -> Option<Finding> {
+    let bytes = card.samples.last()?.used_bytes;
+    let is_unlisted = log.lists_none && card.processes.is_empty() && bytes >= MUCH_BYTES;
+    let (tool, (_, variable)) = (tool(log), log.tool.1.tools());
+    let files = match log.tool.1 {
+        OomApi::Hip => "/dev/kfd",
+        OomApi::Npu => "/dev/davinci*",
+        OomApi::Xpu => "/dev/dri/*",
+        OomApi::Cuda | OomApi::Mps => "/dev/nvidia*",
+    };
+    let title = format!("{} in use, but {tool} lists no process", format::bytes(bytes));
+    let shows = format!(
+        "In a container, {tool} lists neither the container's own processes nor those of others, and some drivers list only \
+         those of the user."
+    );
+    let advice = format!(
+        "Run {tool} on the host, outside of containers: it lists all processes.\n\
+         Or look for who has the device open: ``sudo fuser -v {files}``.\n\
+         Or choose another GPU by `{variable}`.\n\n\
+         If it is your own program, nothing has to be done."
+    );
+    let code = (FindingCode::GpuShared, Severity::Info, bytes);
+    is_unlisted.then(|| finding(card, code, title, shows, &advice))
+}
+
+/// Lists the GPUs.
+fn table(log: &CardLog) -> LogTable {
+    let row = |card: &Card| {
+        vec![
+            LogCell::Count(u64::from(card.index)),
+            LogCell::Text(card.name.clone()),
+            card.total_bytes.map_or(LogCell::Nothing, LogCell::Bytes),
+            LogCell::Bytes(card.peak_bytes()),
+            card.samples.last().map_or(LogCell::Nothing, |sample| LogCell::Bytes(sample.used_bytes)),
+            LogCell::Count(card.processes.len() as u64),
+        ]
+    };
+    let columns = ["GPU", "Name", "Memory", "Most in use", "In use at the end", "Processes"];
+    LogTable::new("GPUs", columns, log.cards.iter().map(row))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reader::read_text;
+
+    /// Writes an hour of a loop with a sample each 12 s, whose MiB in use are those of `used` at each.
+    fn looped(used: impl Fn(u64) -> u64) -> Vec<Finding> {
+        let row = |at: u64| {
+            let (minute, second) = (at * 12 / 60, at * 12 % 60);
+            format!("2026/11/20 09:{minute:02}:{second:02}.000, 0, {} MiB, 23034 MiB\n", used(at))
+        };
+        let head = "timestamp, index, memory.used [MiB], memory.total [MiB]\n".to_owned();
+        findings(&read_text(&(head + &(0..300).map(row).collect::<String>())).cards)
+    }
+
+    #[test]
+    fn memory_that_climbs_is_told_with_the_time_when_it_is_used_up() {
+        let found = looped(|at| 2000 + at * 60 + at % 7 * 100);
+        assert_eq!((found.len(), found[0].code), (1, FindingCode::CardMemoryClimbs));
+        assert_eq!((found[0].severity, found[0].device), (Severity::Warning, 0));
+        assert!(found[0].title.starts_with("GPU memory in use climbs by "), "{}", found[0].title);
+        // Of 23,034 MiB, 2,594 are left at the end, at 60 MiB each 12 s.
+        let full = "at this rate, it is full 8 min 26 s after the end of the log, on 2026-11-20 10:08.";
+        assert!(found[0].evidence.shows.ends_with(full), "{}", found[0].evidence.shows);
+        let to_the_end = looped(|at| 2000 + at * 70);
+        assert_eq!(to_the_end.iter().map(|one| one.code).collect::<Vec<_>>(), [FindingCode::CardMemoryClimbs]);
+    }
+
+    #[test]
+    fn memory_without_a_process_is_of_others() {
+        let table = "| NVIDIA-SMI 384.145 |\n|   0  Tesla V100-SXM2...  On   | 0 |\n| N/A 66C | 9000MiB / 16152MiB | 98% |\n\
+                     |  No running processes found |\n";
+        let found = |text: &str| findings(&read_text(text).cards).into_iter().map(|one| one.title).collect::<Vec<_>>();
+        assert_eq!(found(table), ["8.79 GiB in use, but nvidia-smi lists no process"]);
+        assert!(found(&table.replace(" 9000MiB", " 300MiB")).is_empty());
+        assert!(found(&table.replace("No running", "Some")).is_empty());
+    }
+
+    #[test]
+    fn memory_that_reaches_its_level_is_no_climb() {
+        let full = looped(|at| (2000 + at * 5000).min(22_500));
+        assert_eq!(full.iter().map(|one| one.code).collect::<Vec<_>>(), [FindingCode::CardNearlyFull]);
+        assert_eq!(looped(|at| 9000 + at % 11 * 30), []);
+        let epochs = looped(|at| 2000 + at % 50 * 300);
+        assert!(epochs[0].title.ends_with("again and again, and falls in between"), "{}", epochs[0].title);
+    }
+}

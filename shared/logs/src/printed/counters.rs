@@ -1,0 +1,243 @@
+//! Reads the counters of `torch.cuda.memory_stats`, as JSON or as Python prints the dictionary.
+//!
+//! Reads the table of `torch.cuda.memory_summary`, row by row.
+//!
+//! ```text
+//! |                  PyTorch CUDA memory summary, device ID 0                 |
+//! |            CUDA OOMs: 1            |        cudaMalloc retries: 6         |
+//! |        Metric         | Cur Usage  | Peak Usage | Tot Alloc  | Tot Freed  |
+//! | Allocated memory      |   26377 MB |   26988 MB |  767743 GB |  767717 GB |
+//! |       from large pool |   25981 MB |   26595 MB |  738567 GB |  738542 GB |
+//! ```
+//!
+//! Reads the tables of memory_profiler, which say how much host memory each line of a function adds.
+//!
+//! ```text
+//! Filename: train.py
+//!
+//! Line #    Mem usage    Increment  Occurrences   Line Contents
+//! =============================================================
+//!      3   38.816 MiB   38.816 MiB           1   @profile
+//!      4                                         def load():
+//!      5   46.492 MiB    7.676 MiB           1       a = [1] * (10 ** 6)
+//! ```
+
+use shared::base::size;
+
+/// Current and highest value of a counter, in bytes; `None` if the text does not have it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Usage {
+    pub now_bytes: Option<u64>,
+    pub peak_bytes: Option<u64>,
+}
+
+/// Counters of one device, as `torch.cuda.memory_summary` and `torch.cuda.memory_stats` print them, as far as the text
+/// has them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Index of the device; `memory_stats` does not have it.
+    pub device: Option<u32>,
+    /// Tensors, rounded up to blocks.
+    pub allocated: Usage,
+    /// Tensors, and blocks that wait for other streams.
+    pub active: Usage,
+    /// Sizes that the program asked for, before rounding.
+    pub requested: Usage,
+    pub reserved: Usage,
+    /// Free parts of segments that are in use, which PyTorch can't return to the GPU.
+    pub non_releasable: Usage,
+    /// Number of times that the allocator emptied its cache and tried again.
+    pub retries: Option<u64>,
+    /// Number of out-of-memory errors.
+    pub ooms: Option<u64>,
+}
+
+/// Reads the counters that a line contains; returns true if it has any.
+///
+/// A counter that comes for the second time begins the counters of another moment or device.
+pub(super) fn line(line: &str, all: &mut Vec<Counters>, seen: &mut Vec<&'static str>) -> bool {
+    let mut has_any = false;
+    // `"reserved_bytes.all.peak": 12`, `'reserved_bytes.all.peak': 12` and `('reserved_bytes.all.peak', 12)`.
+    let mut rest = line;
+    while let Some(start) = rest.find(['"', '\'']) {
+        let quote = rest.as_bytes()[start] as char;
+        let Some((key, after)) = rest[start + 1..].split_once(quote) else { break };
+        rest = after;
+        let Some(name) = KEYS.iter().find(|name| **name == key) else { continue };
+        let value = after.trim_start_matches([':', ',', ' ']);
+        let end = value.find(|c: char| !c.is_ascii_digit()).unwrap_or(value.len());
+        let Ok(value) = value[..end].parse::<u64>() else { continue };
+        if all.is_empty() || seen.contains(name) {
+            all.push(Counters::default());
+            seen.clear();
+        }
+        seen.push(name);
+        if let Some(counters) = all.last_mut() {
+            set(counters, name, value);
+            has_any = true;
+        }
+    }
+    has_any
+}
+
+/// Keys of counters that are read, in no order.
+const KEYS: [&str; 12] = [
+    "allocated_bytes.all.current",
+    "allocated_bytes.all.peak",
+    "active_bytes.all.current",
+    "active_bytes.all.peak",
+    "requested_bytes.all.current",
+    "requested_bytes.all.peak",
+    "reserved_bytes.all.current",
+    "reserved_bytes.all.peak",
+    "inactive_split_bytes.all.current",
+    "inactive_split_bytes.all.peak",
+    "num_alloc_retries",
+    "num_ooms",
+];
+
+fn set(counters: &mut Counters, key: &str, value: u64) {
+    match key {
+        "num_alloc_retries" => counters.retries = Some(value),
+        "num_ooms" => counters.ooms = Some(value),
+        _ => {
+            let (name, which) = key.split_once(".all.").unwrap_or((key, ""));
+            let usage = match name {
+                "allocated_bytes" => &mut counters.allocated,
+                "active_bytes" => &mut counters.active,
+                "requested_bytes" => &mut counters.requested,
+                "reserved_bytes" => &mut counters.reserved,
+                _ => &mut counters.non_releasable,
+            };
+            *(if which == "peak" { &mut usage.peak_bytes } else { &mut usage.now_bytes }) = Some(value);
+        }
+    }
+}
+
+const TITLE: &str = "memory summary, device ID ";
+
+/// Reads a row into the counters of the current table; returns true if the line is one.
+///
+/// The title begins new counters. Some logs print it in one line with the rule around it, or behind a prefix.
+pub(super) fn summary_row(line: &str, tables: &mut Vec<Counters>) -> bool {
+    if let Some((_, rest)) = line.split_once(TITLE) {
+        let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+        tables.push(Counters { device: rest[..end].parse().ok(), ..Counters::default() });
+        return true;
+    }
+    let Some(table) = tables.last_mut() else { return false };
+    if let (Some(ooms), Some(retries)) = (count(line, "OOMs: "), count(line, "retries: ")) {
+        (table.ooms, table.retries) = (Some(ooms), Some(retries));
+        return true;
+    }
+    let rows = [
+        ("Allocated memory", &mut table.allocated),
+        ("Active memory", &mut table.active),
+        ("Requested memory", &mut table.requested),
+        ("GPU reserved memory", &mut table.reserved),
+        ("Non-releasable memory", &mut table.non_releasable),
+    ];
+    for (name, usage) in rows {
+        // People retype tables with other columns, or paste them without.
+        if let Some((_, cells)) = line.split_once(name) {
+            let cells = cells.split(['|', '\t', 'B']).map(|cell| cell.trim_start_matches([':', ' ']));
+            let mut sizes = cells.map(|cell| size::leading(&format!("{cell}B")));
+            let mut next = || sizes.find_map(|bytes| bytes);
+            *usage = Usage { now_bytes: next(), peak_bytes: next() };
+            return true;
+        }
+    }
+    let Some((_, row)) = line.split_once('|') else { return false };
+    let name = row.split('|').next().unwrap_or_default().trim();
+    if row.contains('|') { is_other_row(name) || is_rule(row) } else { is_rule(row) }
+}
+
+fn is_rule(row: &str) -> bool {
+    row.len() > 8 && row.chars().all(|c| matches!(c, '=' | '-' | '|' | ' '))
+}
+
+fn is_other_row(name: &str) -> bool {
+    const NAMES: [&str; 9] = [
+        "Metric",
+        "from large pool",
+        "from small pool",
+        "Allocations",
+        "Active allocs",
+        "GPU reserved segments",
+        "Non-releasable allocs",
+        "Oversize allocations",
+        "Oversize GPU segments",
+    ];
+    NAMES.contains(&name)
+}
+
+fn count(cell: &str, words: &str) -> Option<u64> {
+    let rest = cell.split_once(words)?.1.trim_start();
+    rest[..rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len())].parse().ok()
+}
+
+/// Memory of a line of a function.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LineUse {
+    pub file: String,
+    /// Line number from 1.
+    pub line: u64,
+    /// Host memory of the process after the line, in bytes.
+    pub bytes: u64,
+    /// Bytes that the line added in all its runs, negative if it freed more.
+    pub added_bytes: i64,
+    /// Number of times that the line ran, if the table has it.
+    pub times: Option<u64>,
+    pub code: String,
+}
+
+/// Reader of tables.
+#[derive(Debug, Default)]
+pub(super) struct LineTables {
+    file: String,
+    /// Whether rows have the number of times; `None` outside of tables.
+    has_times: Option<bool>,
+}
+
+impl LineTables {
+    /// Reads a line; returns true if it belongs to a table, with what it says about memory.
+    pub(super) fn line(&mut self, line: &str) -> Option<Option<LineUse>> {
+        if let Some(file) = line.strip_prefix("Filename: ") {
+            file.trim().clone_into(&mut self.file);
+            return Some(None);
+        }
+        if line.contains("Line #") && line.contains("Mem usage") && line.contains("Increment") {
+            self.has_times = Some(line.contains("Occurrences") || line.contains("Occurences"));
+            return Some(None);
+        }
+        let has_times = self.has_times?;
+        if line.len() > 8 && line.bytes().all(|byte| byte == b'=') {
+            return Some(None);
+        }
+        let number = line.trim_start().split(char::is_whitespace).next().and_then(|word| word.parse::<u64>().ok());
+        let Some(number) = number.filter(|_| line.starts_with(' ')) else {
+            self.has_times = None;
+            return None;
+        };
+        Some(self.row(line, number, has_times))
+    }
+
+    fn row(&self, line: &str, number: u64, has_times: bool) -> Option<LineUse> {
+        let mut cells = line.split_ascii_whitespace().skip(1);
+        let (memory, unit, added, unit_of_added) = (cells.next()?, cells.next()?, cells.next()?, cells.next()?);
+        if unit != "MiB" || unit_of_added != "MiB" {
+            return None;
+        }
+        let mebibytes = |text: &str| text.parse::<f64>().ok().filter(|mib| mib.abs() < 1e9);
+        let bytes = |mib: f64| (mib * f64::from(1 << 20)) as i64;
+        let times = if has_times { cells.next().and_then(|cell| cell.parse().ok()) } else { None };
+        Some(LineUse {
+            file: self.file.clone(),
+            line: number,
+            bytes: u64::try_from(bytes(mebibytes(memory)?)).unwrap_or(0),
+            added_bytes: bytes(mebibytes(added)?),
+            times,
+            code: cells.collect::<Vec<_>>().join(" ").chars().take(120).collect(),
+        })
+    }
+}

@@ -1,0 +1,298 @@
+//! Reads out-of-memory errors of frameworks other than PyTorch.
+//!
+//! ```text
+//! TensorFlow    Allocator (GPU_0_bfc) ran out of memory trying to allocate 18.00MiB (rounded to 18874368)requested by op Mul
+//!               OOM when allocating tensor with shape[16,12,512,512] and type float on /job:…/device:GPU:2 by allocator …
+//! XLA           Out of memory while trying to allocate 4770354232 bytes.
+//!               Ran out of memory in memory space hbm. Used 21.95G of 15.48G hbm. Exceeded hbm capacity by 6.47G.
+//! PaddlePaddle  Out of memory error on GPU 0. Cannot allocate 80.000000MB memory on GPU 0, 10.647278GB memory has been
+//!               allocated and available memory is only 108.750000MB.
+//! ONNX Runtime  Non-zero status code returned while running Mul node. Name:'Mul_8702' Status Message: …
+//!               Failed to allocate memory for requested buffer of size 2830172160
+//! CuPy          cupy.cuda.memory.OutOfMemoryError: Out of memory allocating 1,024 bytes (allocated so far: 512 bytes).
+//! llama.cpp     ggml_backend_cuda_buffer_type_alloc_buffer: allocating 144.00 MiB on device 4: cudaMalloc failed: out of memory
+//! MLX           [metal::malloc] Attempting to allocate 48736917632 bytes which is greater than the maximum allowed buffer
+//!               size of 30150672384 bytes.
+//! ```
+
+use super::oom::{OomCause, number_after};
+use shared::base::size;
+
+/// Framework that ran out of memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Framework {
+    TensorFlow,
+    /// Compiler and runtime of JAX and torch_xla, and of TensorFlow's compiled functions.
+    Xla,
+    Paddle,
+    OnnxRuntime,
+    Cupy,
+    LlamaCpp,
+    Mlx,
+}
+
+impl Framework {
+    /// Returns the name as its makers write it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::TensorFlow => "TensorFlow",
+            Self::Xla => "XLA",
+            Self::Paddle => "PaddlePaddle",
+            Self::OnnxRuntime => "ONNX Runtime",
+            Self::Cupy => "CuPy",
+            Self::LlamaCpp => "llama.cpp",
+            Self::Mlx => "MLX",
+        }
+    }
+}
+
+/// Out-of-memory error of a framework; sizes are in bytes, `None` where no line states them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FrameworkOom {
+    pub framework: Framework,
+    /// True if host memory ran out.
+    pub is_host: bool,
+    pub gpu: Option<u32>,
+    /// Size of the request; of a program that does not fit on a TPU, what all of it needs.
+    pub asked_bytes: Option<u64>,
+    /// Shape and type of the tensor, such as `[16,12,512,512] of type float`, or empty.
+    pub tensor: String,
+    /// Name of the operation, or empty.
+    pub operation: String,
+    /// Size of the framework's pool, of the memory of a GPU or TPU, or of the largest buffer that is allowed.
+    pub capacity_bytes: Option<u64>,
+    /// Memory of the pool or the GPU that was in use, by whatever process.
+    pub in_use_bytes: Option<u64>,
+    pub free_bytes: Option<u64>,
+    /// What a compiled program needs, by kind of allocation, without those that need nothing.
+    pub program: Vec<(&'static str, u64)>,
+}
+
+impl FrameworkOom {
+    fn new(framework: Framework) -> Self {
+        Self {
+            framework,
+            is_host: false,
+            gpu: None,
+            asked_bytes: None,
+            tensor: String::new(),
+            operation: String::new(),
+            capacity_bytes: None,
+            in_use_bytes: None,
+            free_bytes: None,
+            program: Vec::new(),
+        }
+    }
+
+    /// Reads the error that a line contains.
+    pub(super) fn of(line: &str) -> Option<Self> {
+        MESSAGES.iter().find_map(|(words, read)| {
+            let start = line.find(words)?;
+            read(&line[..start], &line[start + words.len()..])
+        })
+    }
+
+    /// Returns the reason of the failure, if the figures tell it.
+    pub fn cause(&self) -> Option<OomCause> {
+        const ABSURD_BYTES: u64 = 1 << 53;
+        let asked = self.asked_bytes?;
+        if asked >= ABSURD_BYTES {
+            return Some(OomCause::Absurd);
+        }
+        if self.capacity_bytes.is_some_and(|capacity| asked > capacity) {
+            return Some(OomCause::TooLarge);
+        }
+        let in_use = self.in_use_bytes?;
+        let free = self.free_bytes.or_else(|| Some(self.capacity_bytes?.saturating_sub(in_use)))?;
+        match self.framework {
+            // Free memory of its own pool, not of the GPU: what is missing is a piece that is long enough.
+            Framework::TensorFlow if asked <= free => Some(OomCause::Fragmentation),
+            _ if asked <= free => Some(OomCause::MoreFree),
+            _ => Some(OomCause::Full),
+        }
+    }
+
+    /// Returns what a compiled program needs in all; 0 if no line states it.
+    pub fn program_bytes(&self) -> u64 {
+        self.program.iter().map(|(_, bytes)| *bytes).fold(0, u64::saturating_add)
+    }
+}
+
+/// Reads a message from the text before and behind its words.
+pub(super) type Read = fn(&str, &str) -> Option<FrameworkOom>;
+
+/// Words of each message, with its reader.
+pub(super) const MESSAGES: [(&str, Read); 16] = [
+    ("OOM when allocating tensor with shape", tensor),
+    ("ran out of memory trying to allocate ", pool),
+    // Before version 1.0.
+    ("Ran out of memory trying to allocate ", pool),
+    ("failed to allocate memory", without_figures),
+    ("Dst tensor is not initialized", copy_to_gpu),
+    ("Out of memory while trying to allocate ", program),
+    ("Out of memory allocating ", allocating),
+    // Before CuPy 7.
+    ("out of memory to allocate ", to_allocate),
+    ("Failed to allocate request for ", program),
+    ("Ran out of memory in memory space hbm. Used ", on_tpu),
+    ("Out of memory error on GPU ", paddle),
+    ("Failed to allocate memory for requested buffer of size ", buffer),
+    ("is smaller than requested bytes of ", buffer),
+    ("cudaMalloc failed: out of memory", llama),
+    ("[metal::malloc] Attempting to allocate ", metal),
+    ("[METAL] Command buffer execution failed: Insufficient Memory", metal),
+];
+
+fn tensor(_: &str, rest: &str) -> Option<FrameworkOom> {
+    let (shape, rest) = rest.split_once(']')?;
+    let (_, name) = rest.split_once("and type ").unwrap_or_default();
+    let name = name.split_ascii_whitespace().next().unwrap_or_default();
+    let tensor = if name.is_empty() { format!("{shape}]") } else { format!("{shape}] of type {name}") };
+    let (_, device) = rest.split_once("/device:").unwrap_or_default();
+    Some(FrameworkOom {
+        is_host: device.starts_with("CPU"),
+        gpu: number_after(device, "GPU:"),
+        asked_bytes: tensor_bytes(shape.trim_start_matches('['), name),
+        tensor,
+        ..FrameworkOom::new(Framework::TensorFlow)
+    })
+}
+
+/// Returns the size of a tensor, given its dimensions with commas between; `None` for types of unknown size.
+fn tensor_bytes(dimensions: &str, name: &str) -> Option<u64> {
+    let value_bytes: u64 = match name {
+        "bool" | "int8" | "uint8" => 1,
+        "half" | "bfloat16" | "int16" | "uint16" => 2,
+        "float" | "int32" | "uint32" => 4,
+        "double" | "int64" | "uint64" | "complex64" => 8,
+        "complex128" => 16,
+        _ => return None,
+    };
+    let mut dimensions = dimensions.split(',').map(|dimension| dimension.trim().parse::<u64>().ok());
+    dimensions.try_fold(value_bytes, |bytes, dimension| bytes.checked_mul(dimension?))
+}
+
+fn pool(before: &str, rest: &str) -> Option<FrameworkOom> {
+    // The operation then takes a slower algorithm, which needs less.
+    if rest.contains("not a failure") {
+        return None;
+    }
+    let is_tensorflow = before.contains("Allocator (") || rest.contains("See logs for memory state");
+    let rounded = rest.split_once("(rounded to ").and_then(|(_, rest)| leading_number(rest));
+    let (_, operation) = rest.split_once("requested by op ").unwrap_or_default();
+    is_tensorflow.then(|| FrameworkOom {
+        is_host: before.contains("(cpu") || before.contains("(mklcpu"),
+        gpu: number_after(before, "(GPU_"),
+        asked_bytes: rounded.or_else(|| size::leading(rest)),
+        operation: shortened(operation.split_ascii_whitespace().next().unwrap_or_default()),
+        ..FrameworkOom::new(Framework::TensorFlow)
+    })
+}
+
+fn without_figures(before: &str, rest: &str) -> Option<FrameworkOom> {
+    let (_, operation) = rest.split_once("[Op:").unwrap_or_default();
+    let is_tensorflow = before.contains("RESOURCE_EXHAUSTED") || before.contains("ResourceExhaustedError");
+    (is_tensorflow || !operation.is_empty()).then(|| FrameworkOom {
+        operation: shortened(operation.split(']').next().unwrap_or_default()),
+        ..FrameworkOom::new(Framework::TensorFlow)
+    })
+}
+
+fn copy_to_gpu(_: &str, _: &str) -> Option<FrameworkOom> {
+    let operation = "the copy of a tensor to the GPU".to_owned();
+    Some(FrameworkOom { operation, ..FrameworkOom::new(Framework::TensorFlow) })
+}
+
+fn program(before: &str, rest: &str) -> Option<FrameworkOom> {
+    let is_xla = before.contains("RESOURCE_EXHAUSTED") || before.contains("Resource exhausted");
+    is_xla.then(|| FrameworkOom { asked_bytes: size::leading(rest), ..FrameworkOom::new(Framework::Xla) })
+}
+
+fn allocating(before: &str, rest: &str) -> Option<FrameworkOom> {
+    let held = size::after(rest, "allocated so far: ");
+    if held.is_none() && !before.contains("cupy") {
+        return program(before, rest);
+    }
+    Some(FrameworkOom {
+        asked_bytes: size::leading(rest),
+        capacity_bytes: size::after(rest, "limit set to: "),
+        in_use_bytes: held,
+        ..FrameworkOom::new(Framework::Cupy)
+    })
+}
+
+fn to_allocate(_: &str, rest: &str) -> Option<FrameworkOom> {
+    let asked: Option<u64> = size::leading(rest);
+    // The sum of what it had and of what it wanted.
+    let total = size::after::<u64>(rest, "(total ")?;
+    Some(FrameworkOom {
+        asked_bytes: asked,
+        capacity_bytes: size::after(rest, "limit set to "),
+        in_use_bytes: asked.map(|asked| total.saturating_sub(asked)),
+        ..FrameworkOom::new(Framework::Cupy)
+    })
+}
+
+fn on_tpu(_: &str, rest: &str) -> Option<FrameworkOom> {
+    let (used, rest) = rest.split_once(" of ")?;
+    Some(FrameworkOom {
+        asked_bytes: size::leading(used),
+        capacity_bytes: size::leading(rest),
+        ..FrameworkOom::new(Framework::Xla)
+    })
+}
+
+fn paddle(_: &str, rest: &str) -> Option<FrameworkOom> {
+    let (_, asked) = rest.split_once("Cannot allocate ")?;
+    let (_, held) = asked.split_once("memory on GPU ").unwrap_or_default();
+    let (_, held) = held.split_once(", ").unwrap_or_default();
+    let (_, free) = rest.split_once("available memory is only ").unwrap_or_default();
+    let in_use_bytes = size::leading::<u64>(held).filter(|_| held.contains("has been allocated"));
+    let free_bytes = size::leading(free);
+    Some(FrameworkOom {
+        gpu: leading_number(rest).and_then(|gpu| u32::try_from(gpu).ok()),
+        asked_bytes: size::leading(asked),
+        // The difference of the GPU's memory and what is free, whoever uses it.
+        capacity_bytes: in_use_bytes.zip(free_bytes).map(|(in_use, free)| in_use.saturating_add(free)),
+        in_use_bytes,
+        free_bytes,
+        ..FrameworkOom::new(Framework::Paddle)
+    })
+}
+
+fn buffer(before: &str, rest: &str) -> Option<FrameworkOom> {
+    let (_, running) = before.split_once("while running ").unwrap_or_default();
+    let (_, free) = before.split_once("Available memory of ").unwrap_or_default();
+    Some(FrameworkOom {
+        asked_bytes: Some(leading_number(rest)?),
+        capacity_bytes: leading_number(free),
+        operation: shortened(running.split_once(" node").map_or("", |(name, _)| name)),
+        ..FrameworkOom::new(Framework::OnnxRuntime)
+    })
+}
+
+fn llama(before: &str, _: &str) -> Option<FrameworkOom> {
+    Some(FrameworkOom {
+        gpu: number_after(before, "on device "),
+        asked_bytes: size::after(before, "allocating "),
+        ..FrameworkOom::new(Framework::LlamaCpp)
+    })
+}
+
+fn metal(_: &str, rest: &str) -> Option<FrameworkOom> {
+    let (_, most) = rest.split_once("maximum allowed buffer size of ").unwrap_or_default();
+    Some(FrameworkOom {
+        asked_bytes: size::leading(rest),
+        capacity_bytes: size::leading(most),
+        ..FrameworkOom::new(Framework::Mlx)
+    })
+}
+
+fn shortened(name: &str) -> String {
+    name.chars().take(100).collect()
+}
+
+/// Returns the number with which a text begins.
+pub(super) fn leading_number(text: &str) -> Option<u64> {
+    text[..text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len())].parse().ok()
+}

@@ -1,0 +1,157 @@
+//! Collects errors of other frameworks with the lines that follow them: counters of a pool, parts of a program.
+//!
+//! Errors that a text prints more than once.
+//!
+//! ```text
+//! Sum Total of in-use chunks: 6.66GiB              BufferAssignment stats:             Total hbm usage >= 22.47G:
+//! Stats:                                                parameter allocation:  372.76MiB      reserved        530.00M
+//! Limit:                      7365066752                constant allocation:    48.5KiB      program          21.95G
+//! InUse:                      7151588096           preallocated temp allocation: 4.44GiB      arguments            0B
+//! ```
+
+use super::framework::{Framework, FrameworkOom, leading_number};
+use shared::analysis::SourceLine;
+use shared::base::size;
+
+/// Words of XLA for the parts of a program, with our own.
+const PROGRAM_PARTS: [(&str, &str); 7] = [
+    ("parameter allocation:", "parameters"),
+    ("constant allocation:", "constants"),
+    ("maybe_live_out allocation:", "outputs"),
+    ("preallocated temp allocation:", "temporaries"),
+    ("reserved ", "reserved"),
+    ("program ", "program"),
+    ("arguments ", "arguments"),
+];
+
+/// Reader that knows which error the next lines describe.
+#[derive(Debug, Default)]
+pub(super) struct FrameworkReader {
+    /// Position of the error that was read last.
+    last: Option<usize>,
+}
+
+impl FrameworkReader {
+    /// Adds an error, or what it says beyond a line about the same failure.
+    ///
+    /// TensorFlow states a failure in up to three forms, and every framework logs it and raises it.
+    pub(super) fn add(
+        &mut self,
+        all: &mut Vec<Repeated<FrameworkOom>>,
+        new: Repeated<FrameworkOom>,
+        left_out: &mut u64,
+    ) {
+        self.last = match all.iter().rposition(|known| is_same(&known.error, &new.error)) {
+            Some(position) => {
+                complete(&mut all[position], new);
+                Some(position)
+            }
+            None if all.len() < MOST_KEPT => {
+                all.push(new);
+                Some(all.len() - 1)
+            }
+            None => {
+                *left_out += 1;
+                None
+            }
+        };
+    }
+
+    /// Reads a line that describes the last error; returns true if it does.
+    pub(super) fn detail(&mut self, line: &str, all: &mut [Repeated<FrameworkOom>]) -> bool {
+        let Some(Repeated { error, .. }) = self.last.and_then(|last| all.get_mut(last)) else { return false };
+        match error.framework {
+            Framework::TensorFlow => counter_of_pool(line, error),
+            Framework::Xla => part_of_program(line.trim(), error),
+            _ => None,
+        }
+        .is_some()
+    }
+}
+
+fn counter_of_pool(line: &str, error: &mut FrameworkOom) -> Option<()> {
+    if let Some((_, rest)) = line.split_once("Sum Total of in-use chunks: ") {
+        error.in_use_bytes.get_or_insert(size::leading(rest)?);
+        return Some(());
+    }
+    let (name, value) = line.trim().split_once(':')?;
+    let bytes = leading_number(value.trim_start())?;
+    match name {
+        "Limit" => error.capacity_bytes = Some(bytes),
+        // More exact than the sum above it.
+        "InUse" => error.in_use_bytes = Some(bytes),
+        _ => return None,
+    }
+    Some(())
+}
+
+fn part_of_program(line: &str, error: &mut FrameworkOom) -> Option<()> {
+    let (rest, name) = PROGRAM_PARTS.iter().find_map(|(words, name)| Some((line.strip_prefix(words)?, *name)))?;
+    let bytes = size::leading(rest)?;
+    if bytes > 0 && error.program.iter().all(|(known, _)| *known != name) {
+        error.program.push((name, bytes));
+    }
+    Some(())
+}
+
+/// Returns true if two lines are about the same failure, as far as both state it.
+fn is_same(known: &FrameworkOom, new: &FrameworkOom) -> bool {
+    let agree = |a: &str, b: &str| a.is_empty() || b.is_empty() || a == b;
+    // A sum with two decimals stands for an exact one, and TensorFlow rounds to 256 bytes.
+    let is_near = |(a, b): (u64, u64)| a.abs_diff(b) <= 256.max(b / 100);
+    known.framework == new.framework
+        && known.is_host == new.is_host
+        && known.gpu.zip(new.gpu).is_none_or(|(a, b)| a == b)
+        && known.asked_bytes.zip(new.asked_bytes).is_none_or(is_near)
+        && agree(&known.tensor, &new.tensor)
+}
+
+fn complete(known: &mut Repeated<FrameworkOom>, new: Repeated<FrameworkOom>) {
+    let (error, more) = (&mut known.error, new.error);
+    error.gpu = error.gpu.or(more.gpu);
+    error.asked_bytes = error.asked_bytes.or(more.asked_bytes);
+    error.capacity_bytes = error.capacity_bytes.or(more.capacity_bytes);
+    error.in_use_bytes = error.in_use_bytes.or(more.in_use_bytes);
+    error.free_bytes = error.free_bytes.or(more.free_bytes);
+    if error.tensor.is_empty() {
+        error.tensor = more.tensor;
+    }
+    if error.operation.is_empty() {
+        error.operation = more.operation;
+    }
+    known.place = known.place.take().or(new.place);
+    known.count += 1;
+}
+
+/// Most different errors, and most tables of counters, that are kept.
+pub(super) const MOST_KEPT: usize = 1000;
+
+/// Error with the place that raised it and the number of times that it was printed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Repeated<T> {
+    pub error: T,
+    /// Line of the user's own code, if a traceback stood before it.
+    pub place: Option<SourceLine>,
+    pub count: u64,
+}
+
+/// Adds an error, or counts it if it was printed before, as frameworks do that log an exception and raise it again.
+///
+/// `complete` adds to a known error what the new one states; it returns false if they are two.
+pub(super) fn add<T>(
+    all: &mut Vec<Repeated<T>>,
+    error: T,
+    place: Option<SourceLine>,
+    left_out: &mut u64,
+    complete: impl Fn(&mut T, &T) -> bool,
+) {
+    match all.iter_mut().position(|known| complete(&mut known.error, &error)) {
+        Some(position) => {
+            let known = &mut all[position];
+            known.count += 1;
+            known.place = known.place.take().or(place);
+        }
+        None if all.len() < MOST_KEPT => all.push(Repeated { error, place, count: 1 }),
+        None => *left_out += 1,
+    }
+}

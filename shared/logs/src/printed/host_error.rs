@@ -1,0 +1,184 @@
+//! Recognizes errors of memory that state no figures of the GPU.
+//!
+//! Follows the tracebacks of Python in a log, so that an error has the line that raised it.
+
+use shared::analysis::SourceLine;
+use shared::base::{frame_rules, size};
+
+/// Error of memory outside PyTorch's allocator for GPUs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HostError {
+    pub kind: HostErrorKind,
+    /// The line, shortened.
+    pub text: String,
+    /// Size of the request, if the message states it.
+    pub asked_bytes: Option<u64>,
+}
+
+/// What an error of memory is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HostErrorKind {
+    /// A worker of a data loader was killed or ended without a message.
+    WorkerKilled,
+    /// A worker of a data loader was still there when its program ended.
+    WorkerLeft,
+    /// Shared memory (`/dev/shm`) is too small for what workers send.
+    SharedMemory,
+    /// The host refused memory.
+    HostMemory,
+    /// Windows refused memory beyond its page file.
+    PageFile,
+    /// The kernel killed a process, or whoever watches over it did.
+    Killed,
+    /// Slurm killed a job that used more memory than it had asked for.
+    SlurmKilled,
+    /// Ray killed a task or an actor because the machine's memory was almost used up.
+    RayKilled,
+    /// NCCL found no memory on the GPU.
+    Nccl,
+    /// A pool of RAPIDS' memory manager is used up.
+    Rmm,
+    /// CUDA or a library of it found no memory beside what PyTorch holds.
+    Library,
+}
+
+/// Words of each error, all of which stand in a line.
+pub(super) const WORDS: &[(&[&str], HostErrorKind)] = {
+    use HostErrorKind::*;
+    &[
+        (&["insufficient shared memory (shm)"], SharedMemory),
+        (&["is killed by signal: Bus error"], SharedMemory),
+        (&["unable to write to file </torch_"], SharedMemory),
+        (&["unable to open shared memory object"], SharedMemory),
+        (&["unable to allocate shared memory(shm)"], SharedMemory),
+        (&["is killed by signal: Killed"], WorkerKilled),
+        (&["DataLoader worker", "exited unexpectedly"], WorkerKilled),
+        (&["WinError 1455"], PageFile),
+        (&["os error 1455"], PageFile),
+        (&["paging file is too small"], PageFile),
+        (&["alloc_cpu.cpp", "\\c10\\"], PageFile),
+        (&["DefaultCPUAllocator: "], HostMemory),
+        (&["Cannot allocate memory"], HostMemory),
+        (&["Unable to allocate ", "for an array with shape"], HostMemory),
+        (&["MemoryError: Unable to allocate"], HostMemory),
+        (&["RMM failure at"], Rmm),
+        (&["out_of_memory: RMM"], Rmm),
+        (&["std::bad_alloc"], HostMemory),
+        (&["UR_RESULT_ERROR_OUT_OF_HOST_MEMORY"], HostMemory),
+        (&["slurmstepd", "oom_kill event"], SlurmKilled),
+        (&["slurmstepd", "oom-kill event"], SlurmKilled),
+        (&["slurmstepd", "memory limit"], SlurmKilled),
+        (&["srun: error", "Out Of Memory"], SlurmKilled),
+        (&["srun: error", "Killed"], SlurmKilled),
+        (&["exitcode", ": -9"], Killed),
+        (&["terminated with signal SIGKILL"], Killed),
+        (&["Signal 9 (SIGKILL) received by PID"], Killed),
+        (&["died with <Signals.SIGKILL: 9>"], Killed),
+        (&["exit status 137"], Killed),
+        (&["exit code 137"], Killed),
+        (&["OOMKilled"], Killed),
+        (&["zsh: killed"], Killed),
+        (&["exceeds the memory usage threshold of"], RayKilled),
+        (&["Failed to CUDA calloc"], Nccl),
+        (&["NCCL WARN", "out of memory"], Nccl),
+        (&["driver error: out of memory"], Library),
+        (&["CUDA error: out of memory"], Library),
+        (&["HIP error: out of memory"], Library),
+        (&["_STATUS_ALLOC_FAILED"], Library),
+        (&["CUDA_ERROR_OUT_OF_MEMORY"], Library),
+    ]
+};
+
+impl HostError {
+    /// Recognizes the error that a line contains; `is_ignored` if the line before says that Python ignores it.
+    pub(super) fn of(line: &str, is_ignored: bool) -> Option<Self> {
+        const LONGEST: usize = 200;
+        let row = WORDS.iter().find(|(words, _)| words.iter().all(|words| line.contains(words)));
+        let kind = match row {
+            Some((_, HostErrorKind::WorkerKilled)) if is_ignored => HostErrorKind::WorkerLeft,
+            Some((_, kind)) => *kind,
+            None if is_of_shell(line) => HostErrorKind::Killed,
+            None if line.trim_end() == "MemoryError" => HostErrorKind::HostMemory,
+            None => return None,
+        };
+        let asked_bytes = ["tried to allocate ", "Unable to allocate ", "Failed to CUDA calloc "];
+        let asked_bytes = asked_bytes.iter().find_map(|words| size::after(line, words));
+        Some(Self { kind, text: line.trim().chars().take(LONGEST).collect(), asked_bytes })
+    }
+
+    /// Takes over the size that another message states about the same kind of failure; returns false if it is another.
+    pub(super) fn complete(&mut self, other: &Self) -> bool {
+        let agree = self.asked_bytes.is_none() || other.asked_bytes.is_none() || self.asked_bytes == other.asked_bytes;
+        let is_same = self.kind == other.kind && agree;
+        if is_same {
+            self.asked_bytes = self.asked_bytes.or(other.asked_bytes);
+        }
+        is_same
+    }
+}
+
+/// Returns true for what a shell prints about a process that was killed: `Killed` behind a progress bar or alone, or
+/// `run.sh: line 3: 4711 Killed   python train.py`.
+fn is_of_shell(line: &str) -> bool {
+    let Some((before, behind)) = line.split_once("Killed") else { return false };
+    let is_end = behind.trim().is_empty() && !before.ends_with(|c: char| c.is_alphabetic() || c == ' ')
+        || behind.trim() == "(core dumped)";
+    let number = before.trim_end();
+    let is_job =
+        behind.starts_with("  ") && number.len() < before.len() && number.ends_with(|c: char| c.is_ascii_digit());
+    is_end || is_job
+}
+
+/// Most frames of a traceback that are kept.
+const MOST_FRAMES: usize = 256;
+
+/// Frames of the traceback that was printed last, outermost first.
+#[derive(Debug, Default)]
+pub(super) struct TraceBack {
+    frames: Vec<SourceLine>,
+}
+
+impl TraceBack {
+    /// Reads a line if it belongs to a traceback.
+    pub(super) fn line(&mut self, line: &str) -> bool {
+        if line.contains("Traceback (most recent call last)") {
+            self.frames.clear();
+            return true;
+        }
+        let Some(frame) = frame(line) else { return false };
+        if self.frames.len() == MOST_FRAMES {
+            // The innermost frames are those that matter.
+            self.frames.remove(0);
+        }
+        self.frames.push(frame);
+        true
+    }
+
+    /// Returns the inference engine whose files are in the traceback.
+    pub(super) fn engine(&self) -> Option<&'static str> {
+        self.frames.iter().find_map(|frame| engine_of(&frame.file))
+    }
+
+    /// Takes the innermost frame of the user's own code, at the end of the traceback.
+    pub(super) fn take_own(&mut self) -> Option<SourceLine> {
+        let mut frames = std::mem::take(&mut self.frames);
+        let innermost = frames.iter().rev().map(|frame| (frame.function.as_str(), frame.file.as_str()));
+        let position = frame_rules::innermost_own_position(innermost)?;
+        Some(frames.swap_remove(frames.len() - 1 - position))
+    }
+}
+
+/// Reads `File "train.py", line 12, in main`, behind whatever prefix.
+fn frame(line: &str) -> Option<SourceLine> {
+    let (_, rest) = line.split_once("File \"")?;
+    let (file, rest) = rest.split_once("\", line ")?;
+    let (number, function) = rest.split_once(", in ").unwrap_or((rest, ""));
+    Some(SourceLine { file: file.to_owned(), function: function.trim().to_owned(), line: number.trim().parse().ok()? })
+}
+
+/// Returns the inference engine that a line of a log or of a traceback names.
+pub(super) fn engine_of(line: &str) -> Option<&'static str> {
+    const WORDS: [(&str, &str); 4] =
+        [("vllm", "vLLM"), ("EngineCore", "vLLM"), ("VllmWorker", "vLLM"), ("sglang", "SGLang")];
+    WORDS.iter().find_map(|(words, name)| line.contains(words).then_some(*name))
+}

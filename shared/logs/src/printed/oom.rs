@@ -1,0 +1,400 @@
+//! Reads out-of-memory errors of PyTorch.
+//!
+//! The words have changed with the versions; all of them are in `c10/cuda/CUDACachingAllocator.cpp`, and those of Apple's
+//! GPUs in `aten/src/ATen/mps/MPSAllocator.mm`:
+//!
+//! ```text
+//! 1.x  Tried to allocate A (GPU 0; C total capacity; X already allocated; F free; U cached)
+//! 1.4  … R reserved in total by PyTorch)
+//! 2.1  Tried to allocate A. GPU 0 has a total capacty of C of which F is free. Process 17 has O memory in use.
+//!      Including non-PyTorch memory, this process has P memory in use. Of the allocated memory X is allocated by PyTorch,
+//!      and U is reserved by PyTorch but unallocated.
+//! 2.4  … X is allocated by PyTorch, with G allocated in private pools (e.g., CUDA Graphs), and U is reserved …
+//! ```
+
+use shared::base::size;
+
+/// Interface of the GPU that ran out of memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OomApi {
+    #[default]
+    Cuda,
+    Hip,
+    Xpu,
+    Npu,
+    Mps,
+}
+
+impl OomApi {
+    /// Returns the command that lists the processes of a device, and the variable that chooses devices.
+    pub(crate) fn tools(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Cuda | Self::Mps => ("nvidia-smi", "CUDA_VISIBLE_DEVICES"),
+            Self::Hip => ("rocm-smi --showpids", "HIP_VISIBLE_DEVICES"),
+            Self::Xpu => ("xpu-smi ps", "ZE_AFFINITY_MASK"),
+            Self::Npu => ("npu-smi info", "ASCEND_RT_VISIBLE_DEVICES"),
+        }
+    }
+
+    /// Returns the variable that sets PyTorch's allocator.
+    pub(super) fn settings_variable(self) -> &'static str {
+        match self {
+            Self::Hip => "PYTORCH_HIP_ALLOC_CONF",
+            Self::Npu => "PYTORCH_NPU_ALLOC_CONF",
+            // Since PyTorch 2.9, before which XPU had no settings.
+            Self::Xpu => "PYTORCH_ALLOC_CONF",
+            Self::Cuda | Self::Mps => "PYTORCH_CUDA_ALLOC_CONF",
+        }
+    }
+
+    /// Returns PyTorch's module for the device; that of ROCm is CUDA's.
+    pub(super) fn module(self) -> &'static str {
+        match self {
+            Self::Cuda | Self::Hip => "torch.cuda",
+            Self::Xpu => "torch.xpu",
+            Self::Npu => "torch.npu",
+            Self::Mps => "torch.mps",
+        }
+    }
+}
+
+/// Process that holds memory of the GPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Holder {
+    pub pid: u32,
+    pub bytes: u64,
+}
+
+/// Out-of-memory error; sizes are in bytes, `None` where the message does not state them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Oom {
+    pub api: OomApi,
+    pub gpu: Option<u32>,
+    /// Rank of the process that printed it, if the line states it.
+    pub rank: Option<u32>,
+    /// Size of the request.
+    pub asked_bytes: Option<u64>,
+    /// True if the request was larger than any memory.
+    pub is_absurd: bool,
+    pub capacity_bytes: Option<u64>,
+    pub free_bytes: Option<u64>,
+    /// Limit that the program set for itself.
+    pub allowed_bytes: Option<u64>,
+    /// Memory of the process in all, with its CUDA context and libraries.
+    pub process_bytes: Option<u64>,
+    /// Other processes on the GPU.
+    pub others: Vec<Holder>,
+    /// Memory of tensors, in private pools as well.
+    pub allocated_bytes: Option<u64>,
+    /// Memory of tensors in private pools, which CUDA graphs use.
+    pub private_bytes: Option<u64>,
+    /// Memory that PyTorch holds, used or not.
+    pub reserved_bytes: Option<u64>,
+}
+
+/// Words of the errors, with the interface; the first that stand in a line decide.
+///
+/// Of those behind the first five, PyTorch states no figures: 0.4 and older, drivers and compilers. `Allocation on device`
+/// is of `cudaMallocAsync`, whose figures follow in lines of their own.
+pub(super) const WORDS: [(&str, OomApi); 14] = [
+    ("CUDA out of memory", OomApi::Cuda),
+    ("HIP out of memory", OomApi::Hip),
+    ("XPU out of memory", OomApi::Xpu),
+    ("NPU out of memory", OomApi::Npu),
+    ("MPS backend out of memory", OomApi::Mps),
+    ("Allocation on device", OomApi::Cuda),
+    ("cuda runtime error (2) : out of memory", OomApi::Cuda),
+    ("cuda runtime error (2): out of memory", OomApi::Cuda),
+    ("error=2 : out of memory", OomApi::Cuda),
+    ("cudaErrorMemoryAllocation", OomApi::Cuda),
+    ("EL0004", OomApi::Npu),
+    ("hip runtime error (2)", OomApi::Hip),
+    ("UR_RESULT_ERROR_OUT_OF_DEVICE_MEMORY", OomApi::Xpu),
+    ("ERROR_OUT_OF_RESOURCES", OomApi::Xpu),
+];
+
+impl Oom {
+    /// Reads the error that a line contains.
+    pub(super) fn of(line: &str) -> Option<Self> {
+        let Some((start, api)) = WORDS.iter().find_map(|&(words, api)| Some((line.find(words)?, api))) else {
+            // A message whose beginning was cut.
+            let start = line.find("Tried to allocate ").filter(|_| line.contains("total capac"))?;
+            return Some(Self::of_text(&line[start..], OomApi::Cuda));
+        };
+        // A program that looks for the words in an error quotes them.
+        let is_quoted = line[..start].ends_with(['"', '\'', '`']) && !line.contains("Tried to allocate");
+        (!is_quoted).then(|| Self { rank: rank(&line[..start]), ..Self::of_text(&line[start..], api) })
+    }
+
+    /// Reads a line of figures that follows an error of `cudaMallocAsync`; returns true if it is one.
+    ///
+    /// ```text
+    /// Allocation on device 0 would exceed allowed memory. (out of memory)
+    /// Currently allocated     : 6.89 GiB
+    /// Requested               : 320.00 MiB
+    /// ```
+    pub(super) fn detail(&mut self, line: &str) -> bool {
+        let figure = |words: &str| size::leading(line.split_once(words)?.1.trim_start_matches([' ', ':', '\t']));
+        let mut is_detail = false;
+        for (place, words) in [
+            (&mut self.allocated_bytes, "Currently allocated "),
+            (&mut self.asked_bytes, "Requested  "),
+            (&mut self.capacity_bytes, "Device limit "),
+            (&mut self.free_bytes, "Free (according to CUDA)"),
+        ] {
+            if let Some(bytes) = figure(words).filter(|_| place.is_none()) {
+                *place = Some(bytes);
+                is_detail = true;
+            }
+        }
+        is_detail || line.contains("PyTorch limit (set by user-supplied memory fraction)")
+    }
+
+    /// Takes over what another message states about the same failure; returns false if they disagree.
+    ///
+    /// Frameworks log an exception and raise it again, with another prefix, shortened, or without its figures.
+    pub(super) fn complete(&mut self, other: &Self) -> bool {
+        fn agree<T: PartialEq>(a: &Option<T>, b: &Option<T>) -> bool {
+            a.is_none() || b.is_none() || a == b
+        }
+        let figures = |oom: &Self| {
+            let Self { asked_bytes, capacity_bytes, free_bytes, allowed_bytes, .. } = *oom;
+            let Self { process_bytes, allocated_bytes, private_bytes, reserved_bytes, .. } = *oom;
+            let sizes = [asked_bytes, capacity_bytes, free_bytes, allowed_bytes, process_bytes, allocated_bytes];
+            (sizes, [private_bytes, reserved_bytes])
+        };
+        let ((a, b), (c, d)) = (figures(self), figures(other));
+        let is_same = a.iter().chain(&b).zip(c.iter().chain(&d)).all(|(a, b)| agree(a, b))
+            && self.api == other.api
+            && self.is_absurd == other.is_absurd
+            && agree(&self.gpu, &other.gpu)
+            && agree(&self.rank, &other.rank);
+        let states = |oom: &Self| oom.asked_bytes.is_some() as u8 + oom.reserved_bytes.is_some() as u8;
+        if is_same && states(other) > states(self) {
+            *self = Self { rank: other.rank.or(self.rank), ..other.clone() };
+        }
+        is_same
+    }
+
+    fn of_text(text: &str, api: OomApi) -> Self {
+        let asked_bytes = size::after(text, "Tried to allocate ");
+        let is_absurd = asked_bytes.is_none() && text.contains("Tried to allocate more than ");
+        if api == OomApi::Mps {
+            let own = size::after(text, "MPS allocated: ");
+            let others = size::after(text, "other allocations: ");
+            return Self {
+                api,
+                asked_bytes,
+                allowed_bytes: size::after(text, "max allowed: "),
+                allocated_bytes: own,
+                reserved_bytes: own,
+                process_bytes: own.zip(others).map(|(own, others)| own.saturating_add(others)),
+                ..Self::default()
+            };
+        }
+        let capacity_bytes = size::before(text, " total capacity")
+            .or_else(|| size::after(text, "total capacity of "))
+            .or_else(|| size::after(text, "total capacty of "));
+        let allocated_bytes =
+            size::before::<u64>(text, " is allocated by PyTorch").or_else(|| size::before(text, " already allocated"));
+        let unused_bytes = size::before(text, " is reserved by PyTorch but unallocated");
+        let reserved_bytes = allocated_bytes
+            .zip(unused_bytes)
+            .map(|(allocated, unused)| allocated.saturating_add(unused))
+            .or_else(|| size::before(text, " reserved in total by PyTorch"))
+            // Until 1.3 it is what is cached beside the tensors.
+            .or_else(|| Some(size::before::<u64>(text, " cached")?.saturating_add(allocated_bytes?)));
+        Self {
+            api,
+            gpu: ["GPU ", "NPU ", "XPU ", "on device "].iter().find_map(|words| number_after(text, words)),
+            rank: None,
+            asked_bytes,
+            is_absurd,
+            capacity_bytes,
+            free_bytes: size::before(text, " is free").or_else(|| size::before(text, " free")),
+            allowed_bytes: size::before(text, " allowed"),
+            // Some drivers do not tell it, and PyTorch prints 0 or an overflow then.
+            process_bytes: size::after(text, "this process has ")
+                .filter(|bytes| *bytes > 0 && capacity_bytes.is_none_or(|capacity| *bytes <= capacity)),
+            others: holders(text),
+            allocated_bytes,
+            private_bytes: size::before(text, " allocated in private pools"),
+            reserved_bytes,
+        }
+    }
+
+    /// Returns the memory that PyTorch held without using it.
+    pub fn unused_bytes(&self) -> Option<u64> {
+        Some(self.reserved_bytes?.saturating_sub(self.allocated_bytes?))
+    }
+
+    /// Returns the process itself, where the message lists it among the others.
+    ///
+    /// In a container, a process does not know the id by which the driver knows it. It is then the one whose memory is
+    /// closest to what PyTorch has reserved, and not below it; if that is more than 1.5 GiB below, for the CUDA context
+    /// and libraries, only if the GPU has no room for this process beside all that are listed.
+    pub fn own_among_others(&self) -> Option<Holder> {
+        const CONTEXT_BYTES: u64 = 3 << 29;
+        let reserved_bytes = self.reserved_bytes.filter(|_| self.process_bytes.is_none())?;
+        let has_no_room = || {
+            let capacity_bytes = self.capacity_bytes?;
+            let listed = self.others.iter().map(|holder| holder.bytes).fold(reserved_bytes, u64::saturating_add);
+            Some(listed.saturating_add(self.free_bytes?) > capacity_bytes.saturating_add(capacity_bytes / 50))
+        };
+        let more = |holder: &Holder| holder.bytes.checked_sub(reserved_bytes);
+        let own =
+            self.others.iter().filter(|holder| more(holder).is_some()).min_by_key(|holder| more(holder)).copied()?;
+        (has_no_room() == Some(true) || more(&own) <= Some(CONTEXT_BYTES)).then_some(own)
+    }
+
+    /// Returns the memory of other processes, if the message has it or it follows from the rest.
+    pub fn others_bytes(&self) -> Option<u64> {
+        let own = self.own_among_others();
+        let listed: u64 = self.others.iter().map(|holder| holder.bytes).fold(0, u64::saturating_add);
+        if listed > 0 {
+            return Some(listed - own.map_or(0, |own| own.bytes));
+        }
+        let used_bytes = self.capacity_bytes?.saturating_sub(self.free_bytes?);
+        self.process_bytes.map(|own| used_bytes.saturating_sub(own))
+    }
+
+    /// Returns the memory of this process outside PyTorch's allocator: context, NCCL and other libraries.
+    pub fn outside_bytes(&self) -> Option<u64> {
+        let process_bytes = self.process_bytes.or_else(|| self.own_among_others().map(|own| own.bytes))?;
+        Some(process_bytes.saturating_sub(self.reserved_bytes?))
+    }
+
+    /// Returns the memory that neither PyTorch holds nor is free, whoever uses it.
+    ///
+    /// What `cudaMallocAsync` caches is in it, because that allocator does not know it.
+    pub fn beside_bytes(&self) -> Option<u64> {
+        let used_bytes = self.capacity_bytes?.saturating_sub(self.free_bytes?);
+        Some(used_bytes.saturating_sub(self.reserved_bytes.or(self.allocated_bytes)?))
+    }
+
+    /// Returns true if the driver names more free memory than the GPU has: it shares memory with the host, and the figures
+    /// are of two pools.
+    pub fn is_shared(&self) -> bool {
+        self.free_bytes.is_some_and(|free| self.capacity_bytes.is_some_and(|capacity| free > capacity))
+    }
+}
+
+/// Returns all `Process 17 has 3.00 GiB memory in use` of a message.
+fn holders(text: &str) -> Vec<Holder> {
+    let holder = |part: &str| {
+        let (pid, rest) = part.split_once(" has ")?;
+        let pid = pid.parse().ok()?;
+        let (size, _) = rest.split_once(" memory in use")?;
+        Some(Holder { pid, bytes: size::leading(size)? })
+    };
+    text.split("Process ").skip(1).filter_map(holder).filter(|holder| holder.bytes > 0).collect()
+}
+
+/// Returns the number behind the first of these words.
+pub(super) fn number_after(text: &str, words: &str) -> Option<u32> {
+    let (_, rest) = text.split_once(words)?;
+    let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+    rest[..end].parse().ok()
+}
+
+/// Returns the rank in front of a message: `[rank3]: …`, `(VllmWorker rank=3 pid=17) …`, `[3]<stderr>:…`.
+fn rank(before: &str) -> Option<u32> {
+    let lower = before.to_ascii_lowercase();
+    let of_word = lower.split_once("rank").and_then(|(_, rest)| {
+        let rest = rest.trim_start_matches(['=', ' ', ':', '_']);
+        let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+        rest[..end].parse().ok()
+    });
+    of_word.or_else(|| before.trim_start().strip_prefix('[')?.split_once(']')?.0.parse().ok())
+}
+
+/// Memory that a CUDA context and the libraries of one process take, 600 MiB: more than that has another reason.
+const CONTEXT_BYTES: u64 = 600 << 20;
+
+/// Memory of others that explains a failure, if it is also as much as was missing.
+const MUCH_BYTES: u64 = 1 << 30;
+
+/// Fraction of the GPU that is free in surplus, from which a failure was not for lack of memory (1/50).
+const SURPLUS: u64 = 50;
+
+/// Fraction of the reserved memory that is unused, from which fragmentation explains a failure (1/20).
+const UNUSED: u64 = 20;
+
+/// Multiple of the unused memory from which what others hold is the better explanation.
+const FAR_MORE: u64 = 4;
+
+/// Reason for which a request failed; the first one that applies, the plainest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OomCause {
+    /// The request is too large for any memory: the size is a mistake of the program.
+    Absurd,
+    /// The request is larger than the whole GPU.
+    TooLarge,
+    /// The program or the system limits the process to less than the GPU has.
+    Limit,
+    /// More memory was free than the request needs.
+    MoreFree,
+    /// PyTorch holds enough memory that it does not use, in pieces that are too small.
+    Fragmentation,
+    /// Other processes hold more than was missing.
+    Others,
+    /// Memory of this process outside PyTorch's allocator is more than was missing.
+    Outside,
+    /// Tensors fill the GPU.
+    Full,
+    /// The message states no figures.
+    Unknown,
+}
+
+impl OomCause {
+    /// Decides by the figures of a message.
+    ///
+    /// The rules are checked with messages that strangers have published, listed in `report/tests.rs`; one whose
+    /// cause is known to be another refutes them.
+    pub fn of(oom: &Oom) -> Self {
+        let Some(asked) = oom.asked_bytes else { return if oom.is_absurd { Self::Absurd } else { Self::Unknown } };
+        let capacity = oom.capacity_bytes.unwrap_or(u64::MAX);
+        if asked > capacity {
+            return Self::TooLarge;
+        }
+        let reserved = oom.reserved_bytes.unwrap_or(0);
+        if oom.api == OomApi::Mps {
+            let others = oom.process_bytes.unwrap_or(0).saturating_sub(reserved);
+            return if others > reserved { Self::Others } else { Self::Limit };
+        }
+        // The message rounds the limit to hundredths of its unit.
+        let least = |allowed: u64| allowed - (1 << (allowed.max(1).ilog2() / 10 * 10)) / 200;
+        if oom.allowed_bytes.is_some_and(|allowed| reserved.saturating_add(asked) > least(allowed)) {
+            return Self::Limit;
+        }
+        // Many of Intel's GPUs do not tell how much is free, and none of them lends more than 4 GiB at once unasked.
+        let has_room = || reserved.saturating_add(asked) <= capacity - capacity / 10;
+        if oom.api == OomApi::Xpu && oom.free_bytes.is_none() && oom.capacity_bytes.is_some() && has_room() {
+            return Self::MoreFree;
+        }
+        let free = oom.free_bytes.unwrap_or(0);
+        let missing = asked.saturating_sub(free);
+        if missing == 0 && free - asked >= capacity / SURPLUS {
+            return Self::MoreFree;
+        }
+        let unused = oom.unused_bytes().unwrap_or(0);
+        // A driver takes a few MiB more than it is asked for. If nothing seems to be missing, unused memory is to blame only
+        // if others do not hold far more.
+        let is_much = missing > 0 || unused.saturating_mul(FAR_MORE) >= oom.beside_bytes().unwrap_or(0);
+        if unused >= missing && unused >= reserved / UNUSED && unused > 0 && is_much {
+            return Self::Fragmentation;
+        }
+        let explains = |bytes: u64| bytes >= missing && bytes >= MUCH_BYTES.max(capacity / 20);
+        // Without the memory of this process in the message, the context is part of what others seem to hold.
+        let own_is_known = oom.outside_bytes().is_some();
+        let others = if own_is_known { oom.others_bytes() } else { oom.beside_bytes() };
+        let context = if own_is_known { 0 } else { CONTEXT_BYTES };
+        if others.is_some_and(|bytes| explains(bytes.saturating_sub(context))) {
+            return Self::Others;
+        }
+        if oom.outside_bytes().is_some_and(|bytes| explains(bytes.saturating_sub(CONTEXT_BYTES))) {
+            return Self::Outside;
+        }
+        Self::Full
+    }
+}

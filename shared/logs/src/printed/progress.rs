@@ -1,0 +1,228 @@
+//! Reads GPU memory that programs print while they run, a line at a time.
+//!
+//! ```text
+//! PyTorch     torch.cuda.memory_allocated(0) 318986240          max_memory_reserved: 0.7 GB
+//! DeepSpeed   MA 0.0 GB         Max_MA 55.83 GB         CA 55.83 GB         Max_CA 56 GB
+//! Megatron    [Rank 0] (after 10 iterations) memory (MB) | allocated: 7024.1 | max allocated: 12345.6 | reserved: 14000.0
+//! verl        After init model, memory allocated (GB): 3.21, memory reserved (GB): 5.67
+//! torchtitan  step: 10  loss: 8.2  memory:  9.54GiB(12.04%)  tps: 6,205
+//! detectron2  eta: 1:02:03  iter: 19  total_loss: 2.1  max_mem: 4521M
+//! ```
+
+use super::oom::number_after;
+use shared::base::size;
+
+/// One measure, as often as it was printed; sizes are in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Series {
+    pub count: u64,
+    pub first_bytes: u64,
+    pub last_bytes: u64,
+    pub most_bytes: u64,
+    /// Number of times that the value was above the one before it, and below it.
+    pub rises: u64,
+    pub falls: u64,
+}
+
+impl Series {
+    fn push(&mut self, bytes: u64) {
+        if self.count == 0 {
+            self.first_bytes = bytes;
+        }
+        let before = if self.count == 0 { bytes } else { self.last_bytes };
+        self.rises += u64::from(bytes > before);
+        self.falls += u64::from(bytes < before);
+        self.count += 1;
+        self.last_bytes = bytes;
+        self.most_bytes = self.most_bytes.max(bytes);
+    }
+}
+
+/// Memory of a GPU that a program printed while it ran.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// Number of the GPU or of the rank, if the lines name it.
+    pub gpu: Option<u32>,
+    pub allocated: Series,
+    pub peak_allocated: Series,
+    pub reserved: Series,
+    pub peak_reserved: Series,
+    /// Memory of the GPU in use, by whomever, as nvidia-smi counts it.
+    pub in_use: Series,
+}
+
+/// Reads the measures that a line contains into those of its GPU; returns true if it has any.
+pub(super) fn line(line: &str, all: &mut Vec<Progress>) -> bool {
+    const MOST_GPUS: usize = 1024;
+    let mut new = Progress { gpu: gpu(line), ..Progress::default() };
+    match all.iter_mut().find(|known| known.gpu == new.gpu) {
+        Some(known) => known.line(line),
+        None => {
+            let has_any = new.line(line);
+            if has_any && all.len() < MOST_GPUS {
+                all.push(new);
+            }
+            has_any
+        }
+    }
+}
+
+impl Progress {
+    /// Reads the measures that a line contains; returns true if it has any.
+    fn line(&mut self, line: &str) -> bool {
+        if !["emory_", "emory alloc", "(MB)", "Max_MA", "memory: ", "max_mem: "]
+            .iter()
+            .any(|words| line.contains(words))
+        {
+            return false;
+        }
+        let mut text = line.replace('_', " ").to_ascii_lowercase();
+        let unit = if text.contains("(mb)") { Some(1 << 20) } else { text.contains("(gb)").then_some(1 << 30) };
+        // `MA` and `CA` of DeepSpeed, and `memory` of torchtitan, are too short to stand for anything elsewhere.
+        let short: &[(&str, Place)] = if text.contains("max ma ") {
+            &[(" ma ", |progress| &mut progress.allocated), (" ca ", |progress| &mut progress.reserved)]
+        } else if text.contains("nvidia-smi") {
+            &[(" memory ", |progress| &mut progress.in_use)]
+        } else if text.contains("gib(") {
+            &[(" memory: ", |progress| &mut progress.peak_reserved)]
+        } else {
+            &[]
+        };
+        let mut is_any = false;
+        for &(words, place) in KEYS.iter().chain(short) {
+            let Some(start) = text.find(words) else { continue };
+            let Some(bytes) = value(&text[start + words.len()..], unit) else { continue };
+            // The shorter keys are parts of the longer ones.
+            text.replace_range(start..start + words.len(), "");
+            place(self).push(bytes);
+            is_any = true;
+        }
+        is_any
+    }
+}
+
+type Place = fn(&mut Progress) -> &mut Series;
+
+/// Words before a value, in lower case and with blanks; the longer ones first.
+const KEYS: [(&str, Place); 13] = [
+    ("max memory allocated", |progress| &mut progress.peak_allocated),
+    ("memory allocated", |progress| &mut progress.allocated),
+    ("max memory reserved", |progress| &mut progress.peak_reserved),
+    ("memory reserved", |progress| &mut progress.reserved),
+    ("max memory cached", |progress| &mut progress.peak_reserved),
+    ("memory cached", |progress| &mut progress.reserved),
+    ("| max allocated:", |progress| &mut progress.peak_allocated),
+    ("| allocated:", |progress| &mut progress.allocated),
+    ("| max reserved:", |progress| &mut progress.peak_reserved),
+    ("| reserved:", |progress| &mut progress.reserved),
+    ("max ma ", |progress| &mut progress.peak_allocated),
+    ("max ca ", |progress| &mut progress.peak_reserved),
+    ("max mem: ", |progress| &mut progress.peak_allocated),
+];
+
+/// Returns the GPU or the rank that a line names: `memory_allocated(1)`, `GPU-1`, `cuda:1`, `[Rank 1]`.
+fn gpu(line: &str) -> Option<u32> {
+    const WORDS: [&str; 8] = ["allocated(", "reserved(", "cached(", "GPU-", "GPU ", "cuda:", "Rank ", "rank"];
+    WORDS.iter().find_map(|words| number_after(line, words))
+}
+
+/// Reads the value behind a key: behind the arguments of a call and a colon; without a unit it is in bytes or in `unit_bytes`.
+fn value(text: &str, unit_bytes: Option<u64>) -> Option<u64> {
+    /// Smaller numbers without a unit are in a unit that is not known.
+    const LEAST_BYTES: u64 = 1 << 16;
+    let text = match text.trim_start().strip_prefix('(') {
+        Some(arguments) => arguments.split_once(')')?.1,
+        None => text,
+    };
+    let text = text.trim_start_matches([':', '=', '|', ' ', ',']);
+    size::leading(text).or_else(|| {
+        let (number, rest) = size::leading_number(text);
+        if rest.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '%') {
+            return None;
+        }
+        let value: f64 = number.parse().ok().filter(|value| (0.0..1e15).contains(value))?;
+        let bytes = (value * unit_bytes.unwrap_or(1) as f64).round() as u64;
+        (unit_bytes.is_some() || bytes == 0 || bytes >= LEAST_BYTES).then_some(bytes)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all(text: &str) -> Vec<Progress> {
+        let mut all = Vec::new();
+        text.lines().for_each(|one| {
+            line(one, &mut all);
+        });
+        all
+    }
+
+    fn read(text: &str) -> Progress {
+        let all = all(text);
+        assert!(all.len() <= 1, "{text}");
+        all.into_iter().next().unwrap_or_default()
+    }
+
+    /// Returns the last values of all four measures in MiB.
+    fn last(text: &str) -> [u64; 4] {
+        let Progress { allocated, peak_allocated, reserved, peak_reserved, .. } = read(text);
+        [allocated, peak_allocated, reserved, peak_reserved].map(|series| series.last_bytes >> 20)
+    }
+
+    #[test]
+    fn every_program_prints_in_its_own_way() {
+        for (text, expected) in [
+            ("torch.cuda.memory_allocated(0) 318986240\ntorch.cuda.max_memory_reserved(0) 759169024", [304, 0, 0, 724]),
+            ("max_memory_allocated: 0.5 GB, memory_reserved = 2048 MiB", [0, 512, 2048, 0]),
+            (
+                "[utils.py:832:see_memory_usage] MA 1.5 GB  Max_MA 55.83 GB   CA 55.83 GB   Max_CA 56 GB",
+                [1536, 57169, 57169, 57344],
+            ),
+            (
+                "[Rank 0] (after 10 iterations) memory (MB) | allocated: 7024.1 | max allocated: 12345.6 | reserved: 14000.0 | \
+                 max reserved: 14002.0",
+                [7024, 12345, 14000, 14002],
+            ),
+            (
+                "After init, memory allocated (GB): 3.25, memory reserved (GB): 5.5, device memory used/total (GB): 9/79",
+                [3328, 0, 5632, 0],
+            ),
+            ("step: 10  loss:  8.2  memory:  9.50GiB(12.04%)  tps: 6,205", [0, 0, 0, 9728]),
+            (" eta: 1:02:03  iter: 19  total_loss: 2.1  lr: 0.1  max_mem: 4521M", [0, 4521, 0, 0]),
+        ] {
+            assert_eq!(last(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn other_numbers_are_no_memory() {
+        for text in [
+            "memory allocated 17 times",
+            "GPU memory: 24 GB",
+            "memory_allocated(device) - before",
+            "max_memory_allocated: 3x",
+        ] {
+            assert_eq!(all(text), [], "{text}");
+        }
+    }
+
+    #[test]
+    fn each_gpu_has_its_own_values() {
+        let text = "torch.cuda.memory_allocated(0) 318986240\nnvidia-smi GPU-0 memory (MB) 2796\n\
+                    torch.cuda.memory_allocated(1) 10997248\nnvidia-smi GPU-1 memory (MB) 1494\nmemory_allocated(cuda:1): 1 GB\n";
+        let found = all(text);
+        let last =
+            found.iter().map(|one| (one.gpu, one.allocated.count, one.in_use.last_bytes >> 20)).collect::<Vec<_>>();
+        assert_eq!(last, [(Some(0), 1, 2796), (Some(1), 2, 1494)]);
+    }
+
+    #[test]
+    fn a_series_counts_rises_and_falls() {
+        let text: String = [5, 6, 6, 4, 9].iter().map(|mib| format!("memory_allocated: {mib} MiB\n")).collect();
+        let mib = |mib: u64| mib << 20;
+        let expected =
+            Series { count: 5, first_bytes: mib(5), last_bytes: mib(9), most_bytes: mib(9), rises: 2, falls: 1 };
+        assert_eq!(read(&text).allocated, expected);
+    }
+}

@@ -1,0 +1,141 @@
+//! Reads a log or a pasted text line by line.
+
+use super::counters::{self, Counters, LineTables, LineUse};
+use super::framework::FrameworkOom;
+use super::framework_reader::{FrameworkReader, MOST_KEPT, Repeated, add};
+use super::host_error::{HostError, TraceBack, engine_of};
+use super::oom::Oom;
+use super::progress::{self, Progress};
+use crate::source::LineReader;
+
+/// Most lines of tables of memory_profiler that are kept.
+const MOST_LINES: usize = 20_000;
+
+/// Most lines behind an error without figures that may state them.
+const LINES_OF_OOM: u8 = 16;
+
+/// What a text says about memory, in its order.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Printed {
+    pub ooms: Vec<Repeated<Oom>>,
+    /// Out-of-memory errors of frameworks other than PyTorch.
+    pub framework_ooms: Vec<Repeated<FrameworkOom>>,
+    pub host_errors: Vec<Repeated<HostError>>,
+    pub counters: Vec<Counters>,
+    /// Lines of the tables of memory_profiler.
+    pub line_uses: Vec<LineUse>,
+    /// Memory that was printed in the course of the run, by GPU.
+    pub progress: Vec<Progress>,
+    /// Name of the inference engine that printed the text, if one did.
+    pub engine: Option<&'static str>,
+    /// Number of errors and tables beyond those that are kept.
+    pub left_out: u64,
+}
+
+/// Reader of a text, line by line.
+#[derive(Debug, Default)]
+pub struct PrintedReader {
+    printed: Printed,
+    trace_back: TraceBack,
+    line_tables: LineTables,
+    frameworks: FrameworkReader,
+    /// Lines that may still state figures of the last error.
+    lines_of_oom: u8,
+    /// True behind the announcement of an exception that Python ignores, which is one of a program that ends.
+    is_ignored: bool,
+    /// Keys of the counters that the last ones have from `memory_stats`.
+    seen: Vec<&'static str>,
+}
+
+impl LineReader for PrintedReader {
+    type Log = Printed;
+
+    fn line(&mut self, line: &str) -> bool {
+        if self.trace_back.line(line) {
+            return true;
+        }
+        let Printed { ooms, framework_ooms, host_errors, counters, line_uses, progress, engine, left_out } =
+            &mut self.printed;
+        if let Some(row) = self.line_tables.line(line) {
+            if line_uses.len() < MOST_LINES {
+                line_uses.extend(row);
+            }
+            return true;
+        }
+        let may_be_error = may_be_error(line);
+        if let Some(oom) = may_be_error.then(|| Oom::of(line)).flatten() {
+            *engine = engine.or_else(|| engine_of(line)).or(self.trace_back.engine());
+            self.lines_of_oom = if oom.asked_bytes.is_none() { LINES_OF_OOM } else { 0 };
+            add(ooms, oom, self.trace_back.take_own(), left_out, Oom::complete);
+            return true;
+        }
+        self.lines_of_oom = self.lines_of_oom.saturating_sub(1);
+        if self.lines_of_oom > 0 && ooms.last_mut().is_some_and(|last| last.error.detail(line)) {
+            return true;
+        }
+        if let Some(oom) = may_be_error.then(|| FrameworkOom::of(line)).flatten() {
+            let place = self.trace_back.take_own();
+            self.frameworks.add(framework_ooms, Repeated { error: oom, place, count: 1 }, left_out);
+            return true;
+        }
+        if self.frameworks.detail(line, framework_ooms) {
+            return true;
+        }
+        let is_ignored = std::mem::replace(&mut self.is_ignored, line.contains("Exception ignored in"));
+        if let Some(error) = may_be_error.then(|| HostError::of(line, is_ignored)).flatten() {
+            add(host_errors, error, self.trace_back.take_own(), left_out, HostError::complete);
+            return true;
+        }
+        if progress::line(line, progress) {
+            return true;
+        }
+        if counters.len() >= MOST_KEPT {
+            return false;
+        }
+        counters::summary_row(line, counters) || counters::line(line, counters, &mut self.seen)
+    }
+
+    fn finish(self) -> Printed {
+        self.printed
+    }
+}
+
+/// Parts of the words of every error: most lines have none of them, and are spared a search for all words.
+const PARTS: [&str; 16] = [
+    "emory",
+    "lloc",
+    "ALLOC",
+    "rror",
+    "illed",
+    "OUT_OF",
+    "oom",
+    "exit",
+    "SIGKILL",
+    "EL0004",
+    "RMM",
+    "Dst tensor",
+    "requested",
+    "</torch_",
+    "unexpectedly",
+    "paging file",
+];
+
+fn may_be_error(line: &str) -> bool {
+    PARTS.iter().any(|part| line.contains(part))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::printed::{framework, host_error, oom};
+
+    #[test]
+    fn every_error_has_a_part_by_which_it_is_found() {
+        let host = host_error::WORDS.iter().map(|(words, _)| words.concat());
+        let gpu = oom::WORDS.iter().map(|(words, _)| (*words).to_owned());
+        let frameworks = framework::MESSAGES.iter().map(|(words, _)| (*words).to_owned());
+        for words in host.chain(gpu).chain(frameworks) {
+            assert!(may_be_error(&words), "{words}");
+        }
+    }
+}

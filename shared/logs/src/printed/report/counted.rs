@@ -1,0 +1,281 @@
+//! Reports on what counts memory in a text: counters of PyTorch's allocator, and lines of memory_profiler.
+//!
+//! Reports on GPU memory that a program printed while it ran.
+
+use crate::printed::{Counters, LineUse, Printed, Progress, Series};
+use shared::analysis::{FindingCode, title_of_parts};
+use shared::base::{Severity, ShortSort, format};
+use shared::report::{Finding, HOST, LogCell, LogTable, NO_DEVICE};
+
+/// How to record what a message can't show.
+pub(super) const RECORD: &str = "[record] To see which tensors these are, record a snapshot: call \
+                      ``torch.cuda.memory._record_memory_history(max_entries=1_000_000)`` before the first step and \
+                      `torch.cuda.memory._dump_snapshot(\"snapshot.pickle\")` where the error is caught.";
+
+/// How to get what is missing in a text.
+const WHOLE: &str = "paste all that `print(torch.cuda.memory_summary())` prints.";
+
+/// Smallest unused memory that is a finding of its own, in bytes and as a fraction of the reserved memory (1/5).
+pub(super) const MUCH_UNUSED: u64 = 512 << 20;
+const UNUSED_PART: u64 = 5;
+
+/// Lists the counters of a text.
+pub(super) fn counter_table(printed: &Printed) -> LogTable {
+    let bytes = |bytes: Option<u64>| bytes.map_or(LogCell::Nothing, LogCell::Bytes);
+    let count = |count: Option<u64>| count.map_or(LogCell::Nothing, LogCell::Count);
+    let row = |counters: &Counters| {
+        vec![
+            counters.device.map_or(LogCell::Nothing, |device| LogCell::Count(u64::from(device))),
+            bytes(counters.allocated.now_bytes),
+            bytes(counters.allocated.peak_bytes),
+            bytes(counters.reserved.now_bytes),
+            bytes(counters.reserved.peak_bytes),
+            bytes(counters.non_releasable.now_bytes),
+            count(counters.retries),
+            count(counters.ooms),
+        ]
+    };
+    let columns = [
+        "Device",
+        "Allocated",
+        "Peak allocated",
+        "Reserved",
+        "Peak reserved",
+        "Non-releasable",
+        "Retries",
+        "Out of memory",
+    ];
+    LogTable::new("Counters of the allocator", columns, printed.counters.iter().map(row))
+}
+
+/// Reports what the counters of the allocator show.
+pub(super) fn counted(counters: &Counters) -> Vec<Finding> {
+    let device = i64::from(counters.device.unwrap_or(0));
+    let finding = |code, severity, bytes, title: String, shows: String, advice: &str| Finding {
+        severity,
+        ..Finding::stated(code, device, bytes, title, shows, advice.to_owned())
+    };
+    let mut found = Vec::new();
+    let Counters { allocated, active, reserved, non_releasable, .. } = counters;
+    let told = |all: [(Option<u64>, &str); 4]| {
+        let told = all.iter().filter_map(|(bytes, words)| Some(format!("{} {words}", format::bytes((*bytes)?))));
+        told.collect::<Vec<_>>().join(", ")
+    };
+    let (retries, ooms) = (counters.retries.unwrap_or(0), counters.ooms.unwrap_or(0));
+    if ooms > 0 {
+        let figures = told([
+            (allocated.now_bytes, "allocated"),
+            (reserved.now_bytes, "reserved"),
+            (allocated.peak_bytes, "allocated at the peak"),
+            (reserved.peak_bytes, "reserved at the peak"),
+        ]);
+        found.push(finding(
+            FindingCode::OutOfMemory,
+            Severity::Error,
+            allocated.peak_bytes.unwrap_or(0),
+            format!("Memory ran out {}", format::counted(ooms, "time")),
+            if figures.is_empty() { figures } else { format!("When the counters were printed: {figures}.") },
+            "The message of the error has the figures of that moment: paste it here as well.",
+        ));
+    }
+    // What the text does not have counts as used, so that it accuses nobody.
+    let (peak_reserved, peak) = (reserved.peak_bytes.unwrap_or(0), allocated.peak_bytes.unwrap_or(u64::MAX));
+    let unused = peak_reserved.saturating_sub(peak.max(active.peak_bytes.unwrap_or(0)));
+    if unused >= MUCH_UNUSED && unused >= peak_reserved / UNUSED_PART {
+        let ratio = peak_reserved as f64 / peak.max(1) as f64;
+        found.push(finding(
+            FindingCode::ReservedAboveLive,
+            Severity::Warning,
+            unused,
+            format!(
+                "PyTorch reserved {}, {ratio:.1} times the {} ever allocated: fragmentation",
+                format::bytes(peak_reserved),
+                format::bytes(peak)
+            ),
+            match non_releasable.now_bytes {
+                None | Some(0) => "Between the two lies memory that PyTorch holds in its cache.".to_owned(),
+                Some(bytes) => format!(
+                    "Now, {} of the reserved memory is free in segments that are in use, so that it can't be returned.",
+                    format::bytes(bytes)
+                ),
+            },
+            "Set ``PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True``.\n\
+             If batches vary in size, start with the largest one, or pad them to few sizes.\n\
+             [record] Record a snapshot, which shows the sizes that do not fit, and what other settings would have saved: \
+             ``torch.cuda.memory._record_memory_history(max_entries=1_000_000)``, then \
+             `torch.cuda.memory._dump_snapshot(\"snapshot.pickle\")`.",
+        ));
+    }
+    if retries > 0 {
+        found.push(finding(
+            FindingCode::CacheEmptied,
+            Severity::Warning,
+            0,
+            format!("The allocator emptied its cache {} because the GPU was full", format::counted(retries, "time")),
+            "Each time, PyTorch waits for the GPU, returns all unused segments and requests memory anew, which is slow."
+                .to_owned(),
+            "Use a slightly smaller batch.\nOr set ``PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True``.\n\n\
+             The training runs at the edge of the GPU's memory.",
+        ));
+    }
+    if let (true, Some(peak)) = (found.is_empty(), allocated.peak_bytes.filter(|bytes| *bytes > 0)) {
+        let most = reserved.peak_bytes.map(|bytes| {
+            let share = format::percent(peak, bytes);
+            format!("PyTorch reserved {} at most, of which {share} was allocated at the peak.", format::bytes(bytes))
+        });
+        let never = (counters.ooms.is_some() && counters.retries.is_some())
+            .then(|| "It never ran out of memory and never emptied its cache.".to_owned());
+        let cut = reserved.peak_bytes.is_none().then(|| format!("What was reserved is not in the text: {WHOLE}"));
+        found.push(finding(
+            FindingCode::Peak,
+            Severity::Info,
+            peak,
+            format!("The peak is {} allocated", format::bytes(peak)),
+            [most, never, cut].into_iter().flatten().collect::<Vec<_>>().join(" "),
+            RECORD,
+        ));
+    } else if found.is_empty() && allocated.peak_bytes.is_none() {
+        let title = "The counters of the allocator are not in the text".to_owned();
+        let shows = format!("Nothing says how much was allocated: {WHOLE}");
+        found.push(finding(FindingCode::Peak, Severity::Info, 0, title, shows, RECORD));
+    }
+    found
+}
+
+/// Names the line that adds the most host memory.
+pub(super) fn largest_line(lines: &[LineUse]) -> Option<Finding> {
+    let largest = lines_by_size(lines).into_iter().next().filter(|line| line.added_bytes > 0)?;
+    let added_bytes = largest.added_bytes.unsigned_abs();
+    let times = match largest.times {
+        Some(times) if times > 1 => format!(" in {}", format::counted(times, "run")),
+        _ => String::new(),
+    };
+    let peak = lines.iter().map(|line| line.bytes).max().unwrap_or(0);
+    let file = largest.file.rsplit(['/', '\\']).next().unwrap_or_default();
+    Some(Finding::stated(
+        FindingCode::Peak,
+        HOST,
+        added_bytes,
+        title_of_parts(
+            &format!("Line {} of {file} adds the most host memory: {}", largest.line, format::bytes(added_bytes)),
+            [times],
+        ),
+        format!("The line is `{}`. The process had at most {}.", largest.code, format::bytes(peak)),
+        "Look for lists and caches that it appends to: a line that adds memory in each run keeps what it makes.\n\n\
+         Memory of a line that loads the data or the model once is no problem by itself."
+            .to_owned(),
+    ))
+}
+
+/// Returns the lines that add memory, the most first; the first line of a function has what was there before.
+fn lines_by_size(lines: &[LineUse]) -> Vec<&LineUse> {
+    let mut added: Vec<&LineUse> = lines.iter().filter(|line| !line.code.starts_with('@')).collect();
+    added.short_sort_by_key(|line| (std::cmp::Reverse(line.added_bytes), line.line));
+    added
+}
+
+/// Lists the lines of memory_profiler's tables.
+pub(super) fn line_table(lines: &[LineUse]) -> LogTable {
+    let row = |line: &&LineUse| {
+        let added = match u64::try_from(line.added_bytes) {
+            Ok(bytes) => LogCell::Bytes(bytes),
+            Err(_) => LogCell::Text(format!("-{}", format::bytes(line.added_bytes.unsigned_abs()))),
+        };
+        vec![
+            LogCell::Text(format!("{}:{}", line.file, line.line)),
+            added,
+            LogCell::Bytes(line.bytes),
+            line.times.map_or(LogCell::Nothing, LogCell::Count),
+            LogCell::Text(line.code.clone()),
+        ]
+    };
+    LogTable::new(
+        "Lines, by memory added",
+        ["Line", "Added", "Memory", "Runs", "Code"],
+        lines_by_size(lines).iter().map(row),
+    )
+}
+
+/// Fewest values that show growth.
+const FEWEST: u64 = 5;
+
+/// The measures by name, those of the moment first.
+fn named(progress: &Progress) -> impl Iterator<Item = (&'static str, Series)> {
+    let Progress { allocated, peak_allocated, reserved, peak_reserved, in_use, gpu: _ } = *progress;
+    let all = [
+        ("Allocated", allocated),
+        ("Peak allocated", peak_allocated),
+        ("Reserved", reserved),
+        ("Peak reserved", peak_reserved),
+        ("In use by all", in_use),
+    ];
+    all.into_iter().filter(|(_, series)| series.count > 0)
+}
+
+/// Returns the number of values of all measures.
+pub(super) fn values(all: &[Progress]) -> usize {
+    all.iter().flat_map(named).map(|(_, series)| series.count as usize).sum()
+}
+
+/// Lists the measures.
+pub(super) fn table(all: &[Progress]) -> LogTable {
+    let row = |progress: &Progress, (name, series): (&str, Series)| {
+        vec![
+            progress.gpu.map_or(LogCell::Nothing, |gpu| LogCell::Count(u64::from(gpu))),
+            LogCell::Text(name.to_owned()),
+            LogCell::Bytes(series.first_bytes),
+            LogCell::Bytes(series.last_bytes),
+            LogCell::Bytes(series.most_bytes),
+            LogCell::Count(series.count),
+        ]
+    };
+    let rows = all.iter().flat_map(|progress| named(progress).map(move |series| row(progress, series)));
+    LogTable::new("GPU memory that the program printed", ["GPU", "Memory", "First", "Last", "Most", "Times"], rows)
+}
+
+/// Returns true if a series climbs; a tenth of the changes may be falls, as evaluations and last batches of epochs make them.
+fn climbs(series: Series) -> bool {
+    let Series { count, rises, falls, .. } = series;
+    count >= FEWEST && rises >= count / 2 && falls <= rises / 10
+}
+
+/// Reports memory of a GPU that climbs, or else its highest value.
+pub(super) fn finding(progress: &Progress) -> Option<Finding> {
+    let device = progress.gpu.map_or(NO_DEVICE, i64::from);
+    let stated = |code, severity, bytes, title, shows: String, advice: String| Finding {
+        severity,
+        ..Finding::stated(code, device, bytes, title, shows, advice)
+    };
+    let grown = |series: Series| series.last_bytes.saturating_sub(series.first_bytes);
+    let climb = |what: &str, Series { count, first_bytes, last_bytes, rises, falls, .. }| {
+        let title = format!("{what} climbs from {} to {}", format::bytes(first_bytes), format::bytes(last_bytes));
+        (title, format!("It was printed {count} times, rose {rises} times and fell {falls} times."))
+    };
+    let Progress { allocated, in_use, .. } = *progress;
+    if climbs(allocated) && grown(allocated) >= allocated.last_bytes / 10 {
+        let (title, shows) = climb("Allocated memory", allocated);
+        let advice = format!(
+            "Look for what each step keeps: losses and outputs in a list (`loss.item()` keeps no graph), hidden states that \
+             are passed on without `detach()`, and gradients that are not cleared.\n{RECORD}"
+        );
+        return Some(stated(FindingCode::MemoryGrows, Severity::Warning, grown(allocated), title, shows, advice));
+    }
+    if climbs(in_use) && allocated.count > 0 && grown(allocated) < grown(in_use) / 2 {
+        let (title, shows) = climb("GPU memory outside PyTorch", in_use);
+        let advice = "Look for libraries with memory of their own: renderers, decoders, CuPy, NCCL communicators made anew.\n\
+                      Leave them out one by one, and see whether the climb ends.\n\n\
+                      What PyTorch allocates stays as it is, so that no snapshot would show it.";
+        return Some(stated(
+            FindingCode::OutsidePytorch,
+            Severity::Warning,
+            grown(in_use),
+            title,
+            shows,
+            advice.to_owned(),
+        ));
+    }
+    let (name, series) = named(progress).max_by_key(|(name, series)| (series.most_bytes, *name))?;
+    let title = format!("At most {} was printed as {}", format::bytes(series.most_bytes), name.to_lowercase());
+    let shows = "PyTorch's figures are without the CUDA context, NCCL and other processes.".to_owned();
+    Some(stated(FindingCode::Peak, Severity::Info, series.most_bytes, title, shows, RECORD.to_owned()))
+}

@@ -1,0 +1,187 @@
+//! Builds findings on out-of-memory errors of frameworks other than PyTorch.
+
+use crate::printed::{Framework, FrameworkOom, OomCause, Repeated};
+use shared::analysis::{Confidence, FindingCode, title_of_parts};
+use shared::base::{Severity, format};
+use shared::report::{Finding, HOST, LogOwner, LogOwners, NO_DEVICE};
+
+/// A program that needs less than 1 GiB fills no GPU by itself.
+const SMALL_PROGRAM_BYTES: u64 = 1 << 30;
+
+/// Reports an error.
+pub(super) fn out_of_memory(repeated: &Repeated<FrameworkOom>) -> Finding {
+    let Repeated { error: oom, place, count } = repeated;
+    let line = place.clone();
+    let at = line.as_ref().map_or_else(String::new, |line| format!(" in {}", line.place()));
+    let times = if *count > 1 { format!(", printed {}", format::counted(*count, "time")) } else { String::new() };
+    let stated = Finding::stated(
+        if oom.is_host { FindingCode::HostOutOfMemory } else { FindingCode::OutOfMemory },
+        if oom.is_host { HOST } else { oom.gpu.map_or(NO_DEVICE, i64::from) },
+        oom.asked_bytes.unwrap_or(0),
+        title_of_parts(&title(oom), [at, times]),
+        shows(oom),
+        advice(oom),
+    );
+    let confidence = if oom.cause().is_some() { Confidence::High } else { Confidence::Low };
+    Finding { severity: Severity::Error, confidence, line, ..stated }
+}
+
+/// Returns the memory at the failure by owner; `None` if the figures do not tell it.
+pub(super) fn owners(oom: &FrameworkOom) -> Option<LogOwners> {
+    let owner = |name: &str, bytes: u64| LogOwner { name: name.to_owned(), bytes };
+    let total_bytes = oom.program_bytes();
+    if total_bytes > 0 {
+        let parts = oom.program.iter().map(|(name, bytes)| owner(name, *bytes)).collect();
+        return Some(LogOwners { title: "Compiled program".to_owned(), capacity_bytes: total_bytes, parts });
+    }
+    let (capacity_bytes, in_use) = oom.capacity_bytes.zip(oom.in_use_bytes)?;
+    let free = capacity_bytes.saturating_sub(in_use);
+    let title = match (oom.framework, oom.gpu) {
+        (Framework::Paddle, gpu) => format!("GPU {}", gpu.unwrap_or(0)),
+        (framework, Some(gpu)) => format!("{}'s pool on GPU {gpu}", framework.name()),
+        (framework, None) => format!("{}'s pool", framework.name()),
+    };
+    Some(LogOwners { title, capacity_bytes, parts: vec![owner("in use", in_use), owner("free", free)] })
+}
+
+fn title(oom: &FrameworkOom) -> String {
+    let device = match (oom.is_host, oom.gpu) {
+        (true, _) => "The host".to_owned(),
+        (false, Some(gpu)) => format!("GPU {gpu}"),
+        // The framework is the only one that is known to have no memory.
+        (false, None) => return format!("{} ran out of memory{}", oom.framework.name(), asked(oom, "")),
+    };
+    format!("{device} ran out of memory{}", asked(oom, oom.framework.name()))
+}
+
+/// Returns what was requested and by what, as the rest of a title.
+fn asked(oom: &FrameworkOom, framework: &str) -> String {
+    let by = if framework.is_empty() { String::new() } else { format!(" by {framework}") };
+    let operation = if oom.operation.is_empty() { String::new() } else { format!(" for {}", oom.operation) };
+    let tensor = if oom.tensor.is_empty() { String::new() } else { format!(", a tensor of shape {}", oom.tensor) };
+    match oom.asked_bytes {
+        _ if oom.cause() == Some(OomCause::Absurd) => format!(": an impossible size was requested{by}{operation}"),
+        Some(bytes) if is_tpu(oom) => format!(": the program needs {}", format::bytes(bytes)),
+        Some(bytes) => format!(": {} was requested{by}{operation}{tensor}", format::bytes(bytes)),
+        None if by.is_empty() => format!("{operation}{tensor}"),
+        None => format!(": memory was requested{by}{operation}{tensor}"),
+    }
+}
+
+/// Returns true if a compiled program does not fit on a TPU, of which only the message states the capacity.
+fn is_tpu(oom: &FrameworkOom) -> bool {
+    oom.framework == Framework::Xla && oom.capacity_bytes.is_some()
+}
+
+fn shows(oom: &FrameworkOom) -> String {
+    let name = oom.framework.name();
+    let program = oom.program_bytes();
+    match (oom.capacity_bytes, oom.in_use_bytes, oom.free_bytes) {
+        (Some(capacity), _, _) if is_tpu(oom) => {
+            format!("The memory of the TPU that programs can use is {}.", format::bytes(capacity))
+        }
+        (Some(capacity), Some(in_use), Some(free)) => format!(
+            "Of the GPU's {}, {} was in use, by {name} or by other processes, and {} was free.",
+            format::bytes(capacity),
+            format::bytes(in_use),
+            format::bytes(free)
+        ),
+        (Some(capacity), Some(in_use), None) => format!(
+            "Of the {} that {name} may use, {} was in use and {} was free.",
+            format::bytes(capacity),
+            format::bytes(in_use),
+            format::bytes(capacity.saturating_sub(in_use))
+        ),
+        (Some(most), ..) if oom.framework == Framework::Mlx => {
+            format!("Metal allows no buffer above {} on this machine.", format::bytes(most))
+        }
+        (Some(free), ..) => format!("Of the memory that {name} may use, {} was left.", format::bytes(free)),
+        (None, None, Some(free)) => format!("{} of the GPU was free.", format::bytes(free)),
+        _ if program >= SMALL_PROGRAM_BYTES => {
+            format!("The program that was to run needs {} in all.", format::bytes(program))
+        }
+        _ if program > 0 => format!(
+            "The program that was to run needs only {} in all, so that something else fills the memory: arrays that are \
+             still referred to, or other processes.",
+            format::bytes(program)
+        ),
+        _ => "The text does not state how much memory was free, nor who held the rest.".to_owned(),
+    }
+}
+
+fn advice(oom: &FrameworkOom) -> String {
+    let text = match (oom.framework, oom.cause()) {
+        (_, Some(OomCause::Absurd)) => {
+            "Look at the shapes that the operation gets: one of them is negative, has overflowed, or is not the one that \
+             was meant."
+        }
+        (Framework::TensorFlow, Some(OomCause::Fragmentation)) => {
+            "Set ``TF_GPU_ALLOCATOR=cuda_malloc_async``: enough of TensorFlow's memory was free, but not in one piece, and \
+             that allocator can combine pieces.\nBatches of one size also help, since freed memory then fits again."
+        }
+        (Framework::TensorFlow, _) if oom.is_host => {
+            "Use smaller batches and fewer parallel calls and prefetched elements in `tf.data`, and do not `cache()` a \
+             dataset that is larger than the host's memory.\n``snapscope host -- python train.py`` shows which processes climb."
+        }
+        (Framework::TensorFlow, Some(OomCause::TooLarge)) => {
+            "Split the operation into parts (a smaller batch, tiles, chunks): this one request is larger than all \
+             that TensorFlow may use.\nIf the GPU has much more memory than that, another process held it when TensorFlow started \
+             (`nvidia-smi` lists processes), or the program sets a limit of its own."
+        }
+        (Framework::TensorFlow, _) => {
+            "Use a smaller batch or smaller inputs.\nOr use half precision: \
+             ``tf.keras.mixed_precision.set_global_policy(\"mixed_float16\")``.\nOr use `tf.recompute_grad` for large \
+             blocks.\nTensorFlow takes what is free when it starts: if its limit is well below the GPU's memory, end other \
+             processes first (`nvidia-smi` lists them, forgotten notebooks among them)."
+        }
+        (Framework::Xla, _) if is_tpu(oom) => {
+            "Shard the model or the batch over more cores, use a smaller batch or `bfloat16`, or recompute activations \
+             (`jax.checkpoint`, in torch_xla `torch_xla.utils.checkpoint`).\nBelow the message, XLA lists the program's largest \
+             allocations with the lines of code that they come from."
+        }
+        (Framework::Xla, _) => {
+            "Use a smaller batch, `bfloat16`, `jax.checkpoint` for large blocks, and `donate_argnums` for arrays that a step \
+             replaces.\n[record] To see which arrays are live and where they come from, call \
+             ``jax.profiler.save_device_memory_profile(\"memory.prof\")`` before the failing line, and read that file by \
+             `pprof`.\nIf other processes use the GPU, end them or set `XLA_PYTHON_CLIENT_MEM_FRACTION` for each, because JAX \
+             reserves most of the GPU when it starts."
+        }
+        (Framework::Paddle, _) => {
+            "Look for other processes with `nvidia-smi`, whose memory the message counts too, and end those that are not \
+             needed, or choose another GPU by `CUDA_VISIBLE_DEVICES`.\nOtherwise use a smaller batch or smaller images, half \
+             precision (`paddle.amp.auto_cast`), or `paddle.distributed.fleet.utils.recompute` for large blocks."
+        }
+        (Framework::OnnxRuntime, _) => {
+            "Use a smaller batch or smaller inputs, and fewer threads and sessions at a time: each session has a pool of its \
+             own, which it never gives back.\nOn a GPU, set `arena_extend_strategy` to `kSameAsRequested` so that pools grow by no more than is needed, and \
+             `gpu_mem_limit` so that sessions can share it; where shapes vary, set `enable_mem_pattern = False`.\n\nThe message does not say \
+             whether the pool is of the GPU or of the host."
+        }
+        (Framework::LlamaCpp, _) => {
+            "Keep fewer layers on the GPU: `--n-gpu-layers`, in Ollama `num_gpu`.\nShorten the context (`--ctx-size`, \
+             `num_ctx`), or quantize its cache (`--cache-type-k q8_0`, `--cache-type-v q8_0`) with `--flash-attn`.\nUse a \
+             smaller quantization of the model, or smaller batches (`--ubatch-size`).\nSpread the layers by \
+             `--tensor-split` if other GPUs have room."
+        }
+        (Framework::Cupy, _) => {
+            "Free what CuPy keeps in its pool before others need it: \
+             ``cupy.get_default_memory_pool().free_all_blocks()``.\nLet PyTorch and CuPy share one pool: \
+             ``pytorch_pfn_extras.cuda.use_torch_mempool_in_cupy()``, or limit CuPy's by \
+             `CUPY_GPU_MEMORY_LIMIT`.\nCompute in chunks."
+        }
+        (Framework::Mlx, _) if oom.asked_bytes.is_none() => {
+            "Use less at once: a smaller batch, shorter prompts, a quantized model.\nLimit what MLX keeps: \
+             ``mx.set_cache_limit(0)``, and `mx.set_memory_limit`.\nClose programs that use the GPU or much memory. On \
+             macOS 15 and later, ``sudo sysctl iogpu.wired_limit_mb=…`` lets the GPU have more of the machine's memory."
+        }
+        (Framework::Mlx, _) => {
+            "Compute in chunks: a smaller batch, shorter \
+             prompts or a smaller `prefill_step_size`, and `mx.fast.scaled_dot_product_attention` instead of the matrix of \
+             all pairs.\n\nNo setting helps, since this one array is larger than Metal allows."
+        }
+    };
+    text.to_owned()
+}
+
+#[cfg(test)]
+mod tests;

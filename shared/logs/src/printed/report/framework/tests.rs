@@ -1,0 +1,134 @@
+//! Checks the diagnosis of other frameworks' messages that strangers have published, each with its source.
+
+use super::*;
+use crate::log_report;
+use crate::printed::Printed;
+use crate::reader::read_text;
+use crate::source::Source as _;
+use shared::report::LogReport;
+
+fn printed(text: &str) -> Printed {
+    read_text(text).printed
+}
+
+fn report(text: &str) -> LogReport {
+    log_report(&read_text(text))
+}
+
+/// Messages in lines: the source; the framework, the requested bytes, and the cause as the thread or arithmetic tells it;
+/// words of the title; the text.
+const MESSAGES: &str = include_str!("../../../../../../tests/data/logs/published-out-of-memory-frameworks.txt");
+
+fn messages() -> impl Iterator<Item = [&'static str; 4]> {
+    MESSAGES.split("\n\n").map(|message| message.lines().collect::<Vec<_>>().try_into().expect("four lines"))
+}
+
+#[test]
+fn messages_that_strangers_published_are_read() {
+    for [source, facts, title, message] in messages() {
+        let printed = printed(message);
+        let [Repeated { error, .. }] = printed.framework_ooms.as_slice() else { panic!("{source}: {printed:?}") };
+        let asked = error.asked_bytes.map_or("unknown".to_owned(), |bytes| bytes.to_string());
+        let cause = error.cause().map_or("unknown".to_owned(), |cause| format!("{cause:?}"));
+        assert_eq!(format!("{:?} {asked} {cause}", error.framework), facts, "{source}");
+        let finding = out_of_memory(&printed.framework_ooms[0]);
+        let said = format!("{} {}", finding.title, finding.evidence.shows);
+        assert!(said.contains(title), "{source}: {said}");
+        assert_eq!(finding.severity, Severity::Error, "{source}");
+    }
+    assert_eq!(messages().count(), 16);
+}
+
+#[test]
+fn paddle_counts_the_whole_gpu() {
+    let [source, .., message] = messages().nth(9).expect("a message of PaddleGAN");
+    let owners = report(message).owners.remove(0);
+    assert_eq!(
+        (owners.title.as_str(), format::bytes(owners.capacity_bytes).as_str()),
+        ("GPU 0", "24.0 GiB"),
+        "{source}"
+    );
+}
+
+/// Published log of a training that copied batches to the GPU, whose pool had become pieces.
+const IN_PIECES: &str = "\
+2023-10-02 16:36:14.402881: W tensorflow/tsl/framework/bfc_allocator.cc:485] Allocator (GPU_0_bfc) ran out of memory trying to allocate 585.94MiB (rounded to 614400000)requested by op _EagerConst
+If the cause is memory fragmentation maybe the environment variable 'TF_GPU_ALLOCATOR=cuda_malloc_async' will improve the situation.
+2023-10-02 16:36:14.407822: I tensorflow/tsl/framework/bfc_allocator.cc:1103] 1 Chunks of size 491520000 totalling 468.75MiB
+2023-10-02 16:36:14.407831: I tensorflow/tsl/framework/bfc_allocator.cc:1107] Sum Total of in-use chunks: 561.92MiB
+2023-10-02 16:36:14.407841: I tensorflow/tsl/framework/bfc_allocator.cc:1109] Total bytes in pool: 3502964736 memory_limit_: 3502964736 available bytes: 0 curr_region_allocation_bytes_: 7005929472
+2023-10-02 16:36:14.407857: I tensorflow/tsl/framework/bfc_allocator.cc:1114] Stats:
+Limit:                      3502964736
+InUse:                       589212672
+MaxInUse:                   3288551168
+NumAllocs:                      469363
+MaxAllocSize:               1228800000
+";
+
+#[test]
+fn a_pool_with_room_is_in_pieces() {
+    let report = report(IN_PIECES);
+    let finding = &report.diagnosis.findings[0];
+    assert_eq!(finding.title, "GPU 0 ran out of memory: 586 MiB was requested by TensorFlow for _EagerConst");
+    let shows = "Of the 3.26 GiB that TensorFlow may use, 562 MiB was in use and 2.71 GiB was free.";
+    assert_eq!(finding.evidence.shows, shows);
+    assert!(finding.advice.starts_with("Set `TF_GPU_ALLOCATOR=cuda_malloc_async`"), "{}", finding.advice);
+    let parts: Vec<u64> = report.owners[0].parts.iter().map(|part| part.bytes).collect();
+    assert_eq!(parts, [589_212_672, 3_502_964_736 - 589_212_672]);
+}
+
+/// Published log, in which TensorFlow states one failure three times.
+const STATED_AGAIN: &str = "\
+2024-07-12 14:20:01.744246: W tensorflow/tsl/framework/bfc_allocator.cc:485] Allocator (GPU_0_bfc) ran out of memory trying to allocate 488.28MiB (rounded to 512000000)requested by op dual_encoder_all/model_1/conv2d_17/Relu_1
+2024-07-12 14:20:01.747540: I tensorflow/tsl/framework/bfc_allocator.cc:1107] Sum Total of in-use chunks: 37.11GiB
+Limit:                     40231108608
+InUse:                     39851412480
+2024-07-12 14:20:01.747621: W tensorflow/core/framework/op_kernel.cc:1828] OP_REQUIRES failed at conv_ops_fused_impl.h:452 : RESOURCE_EXHAUSTED: OOM when allocating tensor with shape[32,64,250,250] and type float on /job:localhost/replica:0/task:0/device:GPU:0 by allocator GPU_0_bfc
+Node: 'dual_encoder_all/model_1/conv2d_17/Relu_1'
+OOM when allocating tensor with shape[32,64,250,250] and type float on /job:localhost/replica:0/task:0/device:GPU:0 by allocator GPU_0_bfc
+";
+
+#[test]
+fn lines_about_one_failure_are_one_error() {
+    let printed = printed(STATED_AGAIN);
+    let [Repeated { error, count, .. }] = printed.framework_ooms.as_slice() else { panic!("{printed:?}") };
+    assert_eq!((error.cause(), *count), (Some(OomCause::Full), 3));
+    assert_eq!((error.tensor.as_str(), error.gpu), ("[32,64,250,250] of type float", Some(0)));
+    assert_eq!((error.capacity_bytes, error.in_use_bytes), (Some(40_231_108_608), Some(39_851_412_480)));
+}
+
+#[test]
+fn counters_are_more_exact_than_the_sum() {
+    // tensorflow/tensorflow#3304.
+    let text = "Ran out of memory trying to allocate 1.00MiB. See logs for memory state.\n\
+                Sum Total of in-use chunks: 479.76MiB\nLimit:                   503270604\nInUse:                   503061248\n";
+    let error = &printed(text).framework_ooms[0].error;
+    assert_eq!((error.cause(), error.in_use_bytes), (Some(OomCause::Full), Some(503_061_248)));
+}
+
+#[test]
+fn a_slower_algorithm_is_no_error() {
+    let text = "W tensorflow/core/common_runtime/bfc_allocator.cc:243] Allocator (GPU_0_bfc) ran out of memory trying to \
+                allocate 1.25GiB with freed_by_count=0. The caller indicates that this is not a failure, but may mean that \
+                there could be performance gains if more memory were available.";
+    assert!(printed(text).is_empty());
+    assert!(printed("INTERNAL_PHASE_1: Out of memory while trying to allocate room for block").is_empty());
+    assert!(printed("solver: failed to allocate memory\n").is_empty());
+}
+
+#[test]
+fn the_parts_of_a_program_add_up_to_its_total() {
+    // patrickbryant1/AFProfile#8, which states a total of 14.44GiB.
+    let text = "RESOURCE_EXHAUSTED: Out of memory while trying to allocate 4770354232 bytes.\n\
+                BufferAssignment OOM Debugging.\nBufferAssignment stats:\n             parameter allocation:  372.76MiB\n\
+                              constant allocation:    48.5KiB\n        maybe_live_out allocation:    9.64GiB\n     \
+                preallocated temp allocation:    4.44GiB\n                 total allocation:   14.44GiB\n";
+    let owners = report(text).owners.remove(0);
+    let names: Vec<&str> = owners.parts.iter().map(|part| part.name.as_str()).collect();
+    assert_eq!(names, ["parameters", "constants", "outputs", "temporaries"]);
+    assert_eq!(format::bytes(owners.capacity_bytes), "14.4 GiB");
+    // jax-ml/jax#13428: another program had the GPU.
+    let small = text.replace("372.76MiB", "6.00MiB").replace("9.64GiB", "6.00MiB").replace("4.44GiB", "0B");
+    let shows = report(&small).diagnosis.findings[0].evidence.shows.clone();
+    assert!(shows.starts_with("The program that was to run needs only 12.0 MiB in all"), "{shows}");
+}

@@ -1,0 +1,128 @@
+//! Builds findings on errors of memory that state no figures of the GPU.
+
+use crate::printed::{HostError, HostErrorKind, Repeated};
+use shared::analysis::{Confidence, FindingCode, title_of_parts};
+use shared::base::{Severity, format};
+use shared::report::{Finding, HOST, NO_DEVICE};
+
+/// Reports an error.
+pub(super) fn finding(repeated: &Repeated<HostError>) -> Finding {
+    let Repeated { error, place, count } = repeated;
+    let (code, title, advice) = statement(error.kind);
+    let title = match (error.kind, error.asked_bytes) {
+        (HostErrorKind::HostMemory, Some(bytes)) => format!("The host refused {} of memory", format::bytes(bytes)),
+        (HostErrorKind::PageFile, Some(bytes)) => {
+            format!("Windows refused {} of memory: {title}", format::bytes(bytes))
+        }
+        (HostErrorKind::PageFile, None) => format!("Windows refused memory: {title}"),
+        _ => title.to_owned(),
+    };
+    let times = if *count > 1 { format!(", printed {}", format::counted(*count, "time")) } else { String::new() };
+    let device = if code == FindingCode::OutsidePytorch { NO_DEVICE } else { HOST };
+    let shows = format!("The text says: {}", error.text);
+    // cuBLAS has two reasons for this one.
+    let more = if error.text.contains("CUBLAS") { INDEX_OUT_OF_RANGE } else { "" };
+    let (bytes, title) = (error.asked_bytes.unwrap_or(0), title_of_parts(&title, [times]));
+    let is_harmless = error.kind == HostErrorKind::WorkerLeft;
+    Finding {
+        severity: if is_harmless { Severity::Info } else { Severity::Error },
+        confidence: Confidence::Medium,
+        line: place.clone(),
+        ..Finding::stated(code, device, bytes, title, shows, advice.to_owned() + more)
+    }
+}
+
+const INDEX_OUT_OF_RANGE: &str = "\nSee whether an index is out of range, which can be the reason as well: run with \
+                                  ``CUDA_LAUNCH_BLOCKING=1``.";
+
+/// Returns the code, the title and the advice for a kind of error.
+fn statement(kind: HostErrorKind) -> (FindingCode, &'static str, &'static str) {
+    match kind {
+        HostErrorKind::WorkerKilled => (
+            FindingCode::HostProcessKilled,
+            "A data loader's worker was killed, most often because host memory ran out",
+            "Look for `Out of memory: Killed process` in `dmesg`, or for the container's memory limit.\nUse fewer workers \
+             (`num_workers`), a smaller `prefetch_factor` and smaller batches.\n[record] To see whether memory climbs \
+             within an epoch, sample the training with ``snapscope host -- python train.py``.",
+        ),
+        HostErrorKind::WorkerLeft => (
+            FindingCode::HostProcessKilled,
+            "A data loader's worker was killed when its program ended: no lack of memory",
+            "Nothing has to be done if the program had finished.\nTo end workers in order, delete the iterator of the \
+             loader before the program ends.\n\nThe error was raised while Python cleaned up, where nobody can catch it.",
+        ),
+        HostErrorKind::SharedMemory => (
+            FindingCode::SharedMemoryFull,
+            "Shared memory is full: workers of a data loader could not send batches",
+            "Give the container more shared memory: ``docker run --shm-size=8g`` or `--ipc=host`; in Kubernetes, mount an \
+             `emptyDir` with `medium: Memory` at /dev/shm.\nUntil then, use fewer workers or a smaller \
+             `prefetch_factor`.\nOr call ``torch.multiprocessing.set_sharing_strategy(\"file_system\")``.",
+        ),
+        HostErrorKind::HostMemory => (
+            FindingCode::HostOutOfMemory,
+            "The host refused memory",
+            "Look at the size first: a wrong shape asks for too much.\nOtherwise the host's memory or the container's limit \
+             is used up: load files by memory mapping, keep fewer batches in memory, and use fewer workers.\n\
+             [record] See which processes climb: ``snapscope host -- python train.py``.",
+        ),
+        HostErrorKind::PageFile => (
+            FindingCode::HostOutOfMemory,
+            "the page file is too small",
+            "Make the page file larger: System, Advanced, Performance, Virtual memory; on the disk with the most space, \
+             as large as the memory of all workers and models.\nUse fewer workers (`num_workers`): on Windows each one \
+             loads PyTorch's libraries anew, which takes some GiB of the page file.\nEnd programs that hold much memory.\n\n\
+             Windows promises memory only as far as RAM and page file reach, even if it is never used.",
+        ),
+        HostErrorKind::Killed => (
+            FindingCode::HostProcessKilled,
+            "The process was killed, most often because host memory ran out",
+            "See who killed it: `Out of memory: Killed process` in ``dmesg``; in a container, ``docker inspect`` or \
+             ``kubectl describe pod`` says `OOMKilled`.\nGive the container or the machine more memory, or keep less in \
+             it: load files by memory mapping, use fewer workers and smaller batches.\n\
+             [record] See which processes climb: ``snapscope host -- python train.py``.\n\n\
+             Signal 9, exit codes 137 and -9 are the same. Whoever is killed prints nothing, and GPU memory is not the reason.",
+        ),
+        HostErrorKind::SlurmKilled => (
+            FindingCode::HostProcessKilled,
+            "Slurm killed the job: it used more host memory than it had asked for",
+            "Ask for more: ``#SBATCH --mem=64G``, or `--mem-per-cpu`, `--mem-per-gpu`; ``seff JOBID`` or ``sacct -j JOBID \
+             -o MaxRSS,ReqMem`` shows what it used.\nOr use less host memory: fewer workers, memory mapping, smaller \
+             batches.\n[record] See which processes climb: ``snapscope host -- python train.py``.",
+        ),
+        HostErrorKind::RayKilled => (
+            FindingCode::HostProcessKilled,
+            "Ray killed a task because the memory of the machine was almost used up",
+            "Run fewer tasks at a time: give each more `num_cpus` or a `memory` of its own.\n\
+             Keep smaller batches and replay buffers, and release references to objects in the object store.\n\n\
+             The lines below the message list the processes with the most memory. `RAY_memory_usage_threshold` changes the limit, and \
+             `RAY_memory_monitor_refresh_ms=0` turns it off; then the kernel kills processes instead.",
+        ),
+        HostErrorKind::Nccl => (
+            FindingCode::OutsidePytorch,
+            "NCCL found no GPU memory beside PyTorch's",
+            "Leave room for NCCL: use a smaller batch, or limit PyTorch's share: \
+             ``torch.cuda.set_per_process_memory_fraction(0.9)``.\nMake its buffers smaller: `NCCL_BUFFSIZE`, \
+             `NCCL_MAX_NCHANNELS`, and fewer process groups.\nSee what it takes: run with ``NCCL_DEBUG=INFO`` and \
+             ``NCCL_DEBUG_SUBSYS=ALLOC``, and open that log here.\n\n\
+             NCCL takes memory outside PyTorch's allocator, for each communicator at its first use.",
+        ),
+        HostErrorKind::Rmm => (
+            FindingCode::OutsidePytorch,
+            "A pool of RAPIDS' memory manager (RMM) is used up",
+            "Make the pool larger (`rmm.reinitialize`, `--rmm-pool-size`), or let it spill to the host \
+             (`managed_memory=True`).\nIf PyTorch shares the GPU, let both use one pool: \
+             ``torch.cuda.memory.change_current_allocator(rmm_torch_allocator)``.\nWork in smaller parts.",
+        ),
+        HostErrorKind::Library => (
+            FindingCode::OutsidePytorch,
+            "The GPU's driver or a library found no memory beside PyTorch's",
+            "Leave room for them: use a smaller batch.\n\
+             Or limit PyTorch's share: ``torch.cuda.set_per_process_memory_fraction(0.9)``.\n\
+             Look for other processes on the GPU: ``nvidia-smi`` or ``rocm-smi --showpids``.\n\n\
+             The context, cuBLAS, cuDNN and NCCL take memory outside PyTorch's allocator, when they are first used.",
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests;

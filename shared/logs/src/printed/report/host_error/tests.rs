@@ -1,0 +1,30 @@
+//! Checks the diagnosis of errors of host memory and of libraries, in the words of programs.
+
+use super::*;
+use crate::log_report;
+use crate::reader::read_text as log;
+
+/// Errors, each below the code of its finding and a word of the advice.
+const ERRORS: &str = include_str!("../../../../../../tests/data/logs/host-errors.txt");
+
+#[test]
+fn errors_of_the_host_have_their_own_advice() {
+    let errors: Vec<&str> = ERRORS.trim_end().split("\n\n").collect();
+    assert_eq!(errors.len(), 21);
+    for error in errors {
+        let (told, text) = error.split_once('\n').expect("a text");
+        let finding = &log_report(&log(text)).diagnosis.findings[0];
+        let (code, word) = told.split_once(": ").expect("a word");
+        assert!(finding.code.name() == code && finding.advice.contains(word), "{error}: {finding:?}");
+    }
+    let asked = |text: &str| log(text).printed.host_errors[0].error.asked_bytes;
+    let numpy = "numpy.core._exceptions.MemoryError: Unable to allocate 7.91 GiB for an array with shape (9, 4)";
+    assert_eq!(asked(numpy), Some((7.91 * f64::from(1 << 30)).round() as u64));
+    let left = "Exception ignored in: <function _Iter.__del__ at 0x7f>\nRuntimeError: DataLoader worker (pid 4) is killed by \
+                signal: Killed. \n";
+    assert_eq!(log_report(&log(left)).diagnosis.findings[0].severity, Severity::Info, "the program had ended");
+    for text in ["Killed 3 stale processes", "the workers were Killed", "step 3: 17 Killed"] {
+        assert!(log(text).is_empty(), "{text}");
+    }
+    assert!(log("the job exited unexpectedly\nepoch 3 done\n").is_empty());
+}

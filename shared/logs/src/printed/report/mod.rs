@@ -1,0 +1,363 @@
+//! Builds the diagnosis of what programs print about memory: out-of-memory errors and counters of the allocator.
+
+mod counted;
+mod framework;
+mod host_error;
+
+use crate::printed::{Holder, Oom, OomApi, OomCause, Printed, Repeated};
+use crate::source::{LogPart, Source};
+use counted::{MUCH_UNUSED, RECORD, counted, counter_table, largest_line, line_table};
+use shared::analysis::{Confidence, FindingCode, title_of_parts};
+use shared::base::{Severity, format};
+use shared::report::{Finding, LogCell, LogNotice, LogOwner, LogOwners, LogTable};
+
+impl Source for Printed {
+    fn is_empty(&self) -> bool {
+        let Self { ooms, framework_ooms, host_errors, counters, line_uses, progress, engine: _, left_out: _ } = self;
+        let has_errors = !(ooms.is_empty() && framework_ooms.is_empty() && host_errors.is_empty());
+        !has_errors && counters.is_empty() && line_uses.is_empty() && progress.is_empty()
+    }
+
+    fn part(&self) -> LogPart {
+        let left_out = || {
+            let left_out = format::counted(self.left_out, "more error");
+            LogNotice::info(format!("{left_out} of the text are not listed."))
+        };
+        let tables = [
+            (self.ooms.len() > 1).then(|| oom_table(self)),
+            (!self.counters.is_empty()).then(|| counter_table(self)),
+            (!self.progress.is_empty()).then(|| counted::table(&self.progress)),
+            (!self.line_uses.is_empty()).then(|| line_table(&self.line_uses)),
+        ];
+        LogPart {
+            title: title(self),
+            owners: { groups(&self.ooms).into_iter().filter_map(|group| owners_at(&group[0].error)) }
+                .chain(self.framework_ooms.iter().filter_map(|oom| framework::owners(&oom.error)))
+                .collect(),
+            findings: findings(self),
+            tables: tables.into_iter().flatten().collect(),
+            notices: (self.left_out > 0).then(left_out).into_iter().collect(),
+            ..LogPart::default()
+        }
+    }
+}
+
+fn title(printed: &Printed) -> String {
+    let count = |count: usize, one: &str, more: &str| match count {
+        0 => None,
+        1 => Some(format!("1 {one}")),
+        _ => Some(format!("{count} {more}")),
+    };
+    let parts = [
+        count(printed.ooms.len() + printed.framework_ooms.len(), "out-of-memory error", "out-of-memory errors"),
+        count(printed.host_errors.len(), "other error", "other errors"),
+        count(printed.counters.len(), "set of counters", "sets of counters"),
+        count(counted::values(&printed.progress), "value of the allocator", "values of the allocator"),
+        count(printed.line_uses.len(), "line of memory_profiler", "lines of memory_profiler"),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    format!("What was printed about memory: {}", parts.join(", "))
+}
+
+/// Reports errors and what counters show.
+fn findings(printed: &Printed) -> Vec<Finding> {
+    let groups = groups(&printed.ooms);
+    let mut findings: Vec<Finding> = groups.iter().map(|group| out_of_memory(group, printed.engine)).collect();
+    findings.extend(printed.framework_ooms.iter().map(framework::out_of_memory));
+    findings.extend(printed.host_errors.iter().map(host_error::finding));
+    findings.extend(groups.iter().filter_map(|group| outside(&group[0].error)));
+    findings.extend(printed.counters.iter().flat_map(counted));
+    findings.extend(printed.progress.iter().filter_map(counted::finding));
+    findings.extend(largest_line(&printed.line_uses));
+    findings
+}
+
+/// Errors of one device with one cause, those of the commonest line first; a program that catches them prints hundreds.
+type Group<'a> = Vec<&'a Repeated<Oom>>;
+
+fn groups(ooms: &[Repeated<Oom>]) -> Vec<Group<'_>> {
+    let mut groups: Vec<Group<'_>> = Vec::new();
+    for oom in ooms {
+        let is_same = |other: &Oom| {
+            device_words(other) == device_words(&oom.error) && OomCause::of(other) == OomCause::of(&oom.error)
+        };
+        match groups.iter_mut().find(|group| is_same(&group[0].error)) {
+            Some(group) => group.push(oom),
+            None => groups.push(vec![oom]),
+        }
+    }
+    groups
+}
+
+/// Returns the words for the GPU of an error.
+fn device_words(oom: &Oom) -> String {
+    let device = match oom.api {
+        OomApi::Npu => "NPU",
+        OomApi::Mps => "The GPU",
+        OomApi::Cuda | OomApi::Hip | OomApi::Xpu => "GPU",
+    };
+    let device = oom.gpu.map_or_else(|| device.to_owned(), |gpu| format!("{device} {gpu}"));
+    oom.rank.map_or(device.clone(), |rank| format!("{device} of rank {rank}"))
+}
+
+fn out_of_memory(group: &Group<'_>, engine: Option<&'static str>) -> Finding {
+    let Repeated { error: oom, .. } = group[0];
+    let cause = OomCause::of(oom);
+    // Whoever fixes one place wants to know of the others.
+    let places: Vec<_> = group.iter().filter_map(|oom| oom.place.as_ref()).collect();
+    let line = places.first().filter(|first| places.iter().all(|place| place == *first)).copied().cloned();
+    let at = line.as_ref().map_or_else(String::new, |line| format!(" in {}", line.place()));
+    let count: u64 = group.iter().map(|oom| oom.count).sum();
+    let sizes = || group.iter().filter_map(|oom| oom.error.asked_bytes);
+    let asked = match sizes().min().zip(sizes().max()) {
+        None if cause == OomCause::Absurd => ": tried to allocate an impossible size".to_owned(),
+        None => String::new(),
+        Some((least, most)) if least == most => format!(": tried to allocate {}", format::bytes(most)),
+        Some((least, most)) => format!(": tried to allocate {} to {}", format::bytes(least), format::bytes(most)),
+    };
+    let free = match (oom.free_bytes, oom.capacity_bytes) {
+        (Some(free), Some(capacity)) if !oom.is_shared() => {
+            format!(", {} of {} free", format::bytes(free), format::bytes(capacity))
+        }
+        _ => String::new(),
+    };
+    let (often, times) = match (group.len() as u64, count) {
+        (1, 1) => (String::new(), String::new()),
+        (1, count) => (String::new(), format!(", printed {}", format::counted(count, "time"))),
+        (different, _) => (format!(" {}", format::counted(different, "time")), String::new()),
+    };
+    let what = format!("{} ran out of memory{often}{asked}", device_words(oom));
+    let stated = Finding::stated(
+        FindingCode::OutOfMemory,
+        i64::from(oom.gpu.unwrap_or(0)),
+        oom.asked_bytes.unwrap_or(0),
+        title_of_parts(&what, [at, free, times]),
+        shows(oom, cause),
+        advice(oom, cause, engine),
+    );
+    Finding { severity: Severity::Error, confidence: confidence(oom, cause), line, ..stated }
+}
+
+fn confidence(oom: &Oom, cause: OomCause) -> Confidence {
+    match cause {
+        // A message that was cut states too little.
+        _ if oom.reserved_bytes.is_none() && cause == OomCause::Full => Confidence::Low,
+        OomCause::Absurd | OomCause::TooLarge | OomCause::Limit | OomCause::Full => Confidence::High,
+        OomCause::Fragmentation | OomCause::Others | OomCause::Outside => Confidence::Medium,
+        OomCause::MoreFree | OomCause::Unknown => Confidence::Low,
+    }
+}
+
+/// Returns the memory of the GPU by owner when a request failed; `None` if the message does not have the GPU's memory.
+fn owners_at(oom: &Oom) -> Option<LogOwners> {
+    let asked = oom.asked_bytes.map_or_else(String::new, |bytes| format!(", {} requested", format::bytes(bytes)));
+    Some(LogOwners {
+        title: format!("{}{asked}", device_words(oom)),
+        capacity_bytes: oom.capacity_bytes?,
+        parts: owners(oom).into_iter().map(|(name, bytes)| LogOwner { name: name.to_owned(), bytes }).collect(),
+    })
+}
+
+/// Lists the out-of-memory errors of a text.
+fn oom_table(printed: &Printed) -> LogTable {
+    let bytes = |bytes: Option<u64>| bytes.map_or(LogCell::Nothing, LogCell::Bytes);
+    let row = |oom: &Repeated<Oom>| {
+        let error = &oom.error;
+        vec![
+            LogCell::Text(device_words(error)),
+            bytes(error.asked_bytes),
+            bytes(error.free_bytes),
+            bytes(error.allocated_bytes),
+            bytes(error.unused_bytes()),
+            bytes(error.outside_bytes().or_else(|| error.beside_bytes())),
+            LogCell::Count(oom.count),
+        ]
+    };
+    let columns = ["Device", "Requested", "Free", "Tensors", "Unused", "Outside PyTorch", "Times"];
+    LogTable::new("Out-of-memory errors", columns, printed.ooms.iter().map(row))
+}
+
+/// Memory of the GPU by owner, the parts in the order in which they are shown.
+///
+/// Parts that the message does not state and that do not follow from it are missing.
+fn owners(oom: &Oom) -> Vec<(&'static str, u64)> {
+    let mut owners = Vec::new();
+    owners.extend(oom.allocated_bytes.map(|bytes| ("tensors", bytes)));
+    owners.extend(oom.unused_bytes().map(|bytes| ("PyTorch's cache", bytes)));
+    match (oom.outside_bytes(), oom.others_bytes()) {
+        (Some(outside), others) => {
+            owners.push(("this process outside PyTorch", outside));
+            owners.extend(others.map(|bytes| ("other processes", bytes)));
+        }
+        (None, _) => owners.extend(oom.beside_bytes().map(|bytes| ("outside PyTorch or other processes", bytes))),
+    }
+    owners.extend(oom.free_bytes.filter(|_| !oom.is_shared()).map(|bytes| ("free", bytes)));
+    owners
+}
+
+fn shows(oom: &Oom, cause: OomCause) -> String {
+    let owners: Vec<String> =
+        owners(oom).iter().map(|(name, bytes)| format!("{name} {}", format::bytes(*bytes))).collect();
+    let mut text = match owners.as_slice() {
+        [] => String::new(),
+        owners => format!("The memory at that moment: {}.", owners.join(", ")),
+    };
+    if let Some(private) = oom.private_bytes.filter(|bytes| *bytes > 0) {
+        text += &format!(" Of the tensors, {} is in private pools (CUDA graphs).", format::bytes(private));
+    }
+    let is_virtual = oom.allocated_bytes.zip(oom.capacity_bytes).is_some_and(|(own, capacity)| own > capacity);
+    if is_virtual {
+        text += " The tensors take more than the GPU has: the driver lends memory of the host, which is slow.";
+    }
+    if oom.is_shared() {
+        text += &format!(
+            " The driver names {} as free, more than the GPU's own memory: it counts memory of the host that this GPU \
+             shares, and the figures are of two pools.",
+            format::bytes(oom.free_bytes.unwrap_or(0))
+        );
+    }
+    if cause == OomCause::Fragmentation {
+        text += &format!(
+            " PyTorch held {} that no tensor used, but in pieces that were too small.",
+            format::bytes(oom.unused_bytes().unwrap_or(0))
+        );
+    }
+    text.trim_start().to_owned()
+}
+
+fn pids(oom: &Oom) -> String {
+    let own = oom.own_among_others();
+    let others = oom.others.iter().filter(|holder| Some(**holder) != own);
+    let named: Vec<String> =
+        others.map(|Holder { pid, bytes }| format!("process {pid} has {}", format::bytes(*bytes))).collect();
+    if named.is_empty() { String::new() } else { format!(": {}", named.join(", ")) }
+}
+
+fn advice(oom: &Oom, cause: OomCause, engine: Option<&'static str>) -> String {
+    let (list, choose) = oom.api.tools();
+    let missing = oom.asked_bytes.unwrap_or(0).saturating_sub(oom.free_bytes.unwrap_or(0));
+    match cause {
+        OomCause::Absurd => "Look at the sizes that the failing line computes: one of them is negative, has overflowed, \
+                             or is not the one that was meant.\nPrint the shapes of its inputs."
+            .to_owned(),
+        OomCause::TooLarge if oom.is_shared() => "Give the GPU a larger share of the machine's memory, in the firmware or by \
+             the driver's settings: this one request is larger than what it has now.\n\
+             Or split the operation into parts: a smaller batch, chunks of the sequence, tiles of the image."
+            .to_owned(),
+        OomCause::TooLarge => "Split the operation into parts: a smaller batch, chunks of the sequence, tiles of the image.\n\
+             Or avoid the tensor: attention without the matrix of all pairs (`scaled_dot_product_attention`), a loss in \
+             chunks, `float16` instead of `float32`.\n\n\
+             No setting of the allocator helps, since this one tensor is larger than the whole GPU. The traceback above \
+             the error names the line."
+            .to_owned(),
+        OomCause::Limit if oom.api == OomApi::Mps => format!(
+            "Use less: a smaller batch, or `float16`.\n\nThe limit of {} is a fraction of the machine's memory, which \
+             `PYTORCH_MPS_HIGH_WATERMARK_RATIO` changes; 0.0 removes it, and the machine may then swap.",
+            format::bytes(oom.allowed_bytes.unwrap_or(0))
+        ),
+        OomCause::Limit => format!(
+            "Raise the limit of {} that the program sets for itself with `torch.cuda.set_per_process_memory_fraction`.",
+            format::bytes(oom.allowed_bytes.unwrap_or(0))
+        ),
+        OomCause::MoreFree if oom.api == OomApi::Xpu && oom.asked_bytes > Some(4 << 30) => format!(
+            "Allow requests above 4 GiB: ``UR_L0_ENABLE_RELAXED_ALLOCATION_LIMITS=1``.\n\
+             Look at ``{list}`` for processes that came or went at that moment; an integrated GPU shares the host's \
+             memory.\n\nMore memory was free than the request needs, so that something else refused it."
+        ),
+        OomCause::MoreFree => {
+            let slices = if oom.api == OomApi::Cuda { ", for MIG slices" } else { "" };
+            let variable = oom.api.settings_variable();
+            format!(
+                "Look at `{list}` for processes that came or went at that moment{slices} and for a limit of the container; \
+                 on Windows and WSL for the size of the page file; on a GPU that shares the host's memory, for the share \
+                 that is reserved for it.\n\
+                 Then try ``{variable}=expandable_segments:True``, which requests memory in small steps.\n\n\
+                 More memory was free than the request needs, so that something else refused it."
+            )
+        }
+        OomCause::Fragmentation => {
+            let more = match oom.private_bytes.is_some_and(|private| private >= MUCH_UNUSED) {
+                true => "\n\nMemory in private pools stays with its CUDA graphs: let graphs share one pool.",
+                false => "",
+            };
+            let only = match missing {
+                0 => String::new(),
+                _ => format!(", and only {} was missing", format::bytes(missing)),
+            };
+            format!(
+                "Set ``{}=expandable_segments:True``: PyTorch can then combine its unused memory{only}.\n\
+                 If batches vary in size, start with the largest one, or pad them to few sizes.\n\
+                 After an evaluation, call ``{}.empty_cache()``, which gives back whole unused segments.{more}",
+                oom.api.settings_variable(),
+                oom.api.module()
+            )
+        }
+        OomCause::Others if oom.api == OomApi::Mps => {
+            "Close programs that use the GPU or much memory: they share it with PyTorch.".to_owned()
+        }
+        OomCause::Others => format!(
+            "Free the GPU from what else runs on it{}.\n\
+             List its processes: ``{list}``; end notebooks and crashed runs that still hold memory.\n\
+             Or choose another device by `{choose}`.",
+            pids(oom)
+        ),
+        OomCause::Outside => format!(
+            "Look for what this process holds outside PyTorch: NCCL takes memory for each communicator and channel \
+             (`NCCL_DEBUG=INFO` with `NCCL_DEBUG_SUBSYS=ALLOC` prints it), CUDA graphs and loaded kernels take some \
+             hundred MiB each, and libraries such as vLLM, DALI or CuPy have pools of their own.\n\nOnly {} was missing.",
+            format::bytes(missing)
+        ),
+        OomCause::Full | OomCause::Unknown if engine.is_some() => format!(
+            "Use a smaller or quantized model, or spread it over more GPUs (`--tensor-parallel-size`, `--tp`).\n\
+             Leave more room beside weights and KV cache: lower the share that {} may use \
+             (`--gpu-memory-utilization`, `--mem-fraction-static`), `--max-num-batched-tokens` or \
+             `--chunked-prefill-size`, and `--max-num-seqs` or `--max-running-requests`.\n\
+             Use `--enforce-eager` or `--disable-cuda-graph`: graphs take memory of their own.",
+            engine.unwrap_or_default()
+        ),
+        OomCause::Unknown => format!(
+            "Look for the whole message, which states the figures since PyTorch 1.0, and paste it here.\n\
+             See who holds the GPU's memory before the program starts: ``{list}``.\n{RECORD}"
+        ),
+        OomCause::Full => format!(
+            "Use less memory at once: a smaller micro-batch with gradient accumulation, activation checkpointing \
+             (`torch.utils.checkpoint`), `bfloat16` autocast, or an optimizer with smaller state.\n\
+             In an evaluation, use ``with torch.no_grad():``.\n\
+             If it fails only after some steps, memory grows: look for losses or outputs that are kept.\n{RECORD}"
+        ),
+    }
+}
+
+/// Reports memory outside PyTorch that is much, whether or not it explains the failure.
+fn outside(oom: &Oom) -> Option<Finding> {
+    const MUCH_BYTES: u64 = 1 << 30;
+    let outside = oom.outside_bytes().unwrap_or(0);
+    let others = oom.others_bytes().filter(|_| oom.outside_bytes().is_some()).unwrap_or(0);
+    let bytes = outside.saturating_add(others);
+    // The error itself is about it then.
+    let is_told = matches!(OomCause::of(oom), OomCause::Others | OomCause::Outside);
+    (bytes >= MUCH_BYTES && !is_told).then(|| Finding {
+        severity: Severity::Warning,
+        ..Finding::stated(
+            FindingCode::OutsidePytorch,
+            i64::from(oom.gpu.unwrap_or(0)),
+            bytes,
+            format!("{} of GPU memory was in use outside PyTorch's allocator", format::bytes(bytes)),
+            format!(
+                "This process held {} beside PyTorch's reserved memory, and other processes held {}{}.",
+                format::bytes(outside),
+                format::bytes(others),
+                pids(oom)
+            ),
+            match others {
+                0 => "Look at what takes it in this process: the CUDA context with its kernels takes about 0.5 GiB; NCCL \
+                      buffers, CUDA graphs and other libraries take the rest."
+                    .to_owned(),
+                _ => format!("Look for other processes: ``{}``.", oom.api.tools().0),
+            },
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests;

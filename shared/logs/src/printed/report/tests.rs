@@ -1,0 +1,314 @@
+//! Checks the diagnosis of messages that strangers have published, each with its source.
+
+use super::*;
+use crate::log_report;
+use crate::reader::read_text as log;
+
+#[track_caller]
+fn oom(text: &str) -> Oom {
+    let log = log(text);
+    assert_eq!(log.printed.ooms.len(), 1, "{text}");
+    log.printed.ooms[0].error.clone()
+}
+
+/// Messages, shortened to their figures: a line with the source, one with the cause as the thread and arithmetic tell it.
+const MESSAGES: &str = include_str!("../../../../../tests/data/logs/published-out-of-memory.txt");
+
+/// Returns the sources of the messages with the causes and the texts.
+fn messages() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
+    MESSAGES.trim_end().split("\n\n").map(|message| {
+        let (source, rest) = message.split_once('\n').expect("a source");
+        let (cause, text) = rest.split_once('\n').expect("a cause");
+        (source, cause, text)
+    })
+}
+
+/// Returns the message whose source begins so.
+#[track_caller]
+fn message(source: &str) -> &'static str {
+    messages().find(|message| message.0.starts_with(source)).expect("a message").2
+}
+
+#[test]
+fn causes_of_messages_that_strangers_published() {
+    for (source, cause, message) in messages() {
+        assert_eq!(format!("{:?}", OomCause::of(&oom(message))), cause, "{source}");
+    }
+    assert_eq!(messages().count(), 35);
+}
+
+#[test]
+fn the_owners_of_a_card_fill_it() {
+    for (source, _, message) in messages() {
+        let oom = oom(message);
+        let Some(owners) = owners_at(&oom) else { continue };
+        let total: u64 = owners.parts.iter().map(|owner| owner.bytes).sum();
+        // Drivers that lend host memory, or do not count a part of their own, leave a difference.
+        let is_lent = oom.allocated_bytes > oom.capacity_bytes || oom.is_shared() || oom.free_bytes.is_none();
+        let difference = total.abs_diff(owners.capacity_bytes) as f64 / owners.capacity_bytes as f64;
+        assert!(is_lent || difference < 0.04, "{source}: {difference} of {owners:?}");
+    }
+}
+
+#[test]
+fn every_version_states_the_same_figures() {
+    let gib = |gib: f64| Some((gib * f64::from(1 << 30)).round() as u64);
+    let old = oom(message("pytorch/pytorch#59778"));
+    assert_eq!((old.gpu, old.asked_bytes, old.capacity_bytes), (Some(0), gib(2.26), gib(6.0)));
+    assert_eq!((old.free_bytes, old.reserved_bytes), (gib(3.03), gib(1.24)));
+    let with_pools = oom(message("vllm-project/vllm#14452"));
+    assert_eq!((with_pools.rank, with_pools.process_bytes), (Some(0), gib(14.53)));
+    assert_eq!(with_pools.private_bytes, Some((81.88 * f64::from(1 << 20)).round() as u64));
+    let in_container = oom(message("studio-dots-ai/dots.ocr#196"));
+    assert_eq!(in_container.own_among_others().map(|own| own.pid), Some(2_684_311));
+    assert_eq!(in_container.others_bytes(), Some(0));
+    assert_eq!(oom(message("rhymes-ai/Aria#24")).process_bytes, None, "0 bytes are unknown");
+}
+
+#[test]
+fn errors_without_figures_are_known_in_all_words() {
+    for (text, device) in [
+        ("torch.cuda.OutOfMemoryError: CUDA out of memory.", "GPU"),
+        ("THCudaCheck FAIL file=/pytorch/THCStorage.cu line=58 error=2 : out of memory", "GPU"),
+        ("RuntimeError: cuda runtime error (2) : out of memory at /pytorch/THCStorage.cu:58", "GPU"),
+        ("torch.cuda.OutOfMemoryError: Allocation on device", "GPU"),
+        ("Native API failed. Native API returns: 39 (UR_RESULT_ERROR_OUT_OF_DEVICE_MEMORY)", "GPU"),
+        ("RuntimeError: NPU out of memory.", "NPU"),
+    ] {
+        let findings = log_report(&log(text)).diagnosis.findings;
+        assert_eq!(
+            findings.iter().map(|one| one.title.clone()).collect::<Vec<_>>(),
+            [format!("{device} ran out of memory")]
+        );
+        assert!(findings[0].advice.contains("_record_memory_history"), "{findings:?}");
+    }
+    for quoted in ["    if \"CUDA out of memory\" in str(error):", "except RuntimeError:  # 'CUDA out of memory'"] {
+        assert!(log(quoted).is_empty(), "{quoted}");
+    }
+}
+
+/// Returns a message about `asked` MiB, with a prefix.
+fn small(prefix: &str, asked: u32) -> String {
+    format!(
+        "{prefix}CUDA out of memory. Tried to allocate {asked}.00 MiB. GPU 0 has a total capacity of 10.76 GiB of which 6.00 \
+         MiB is free. Including non-PyTorch memory, this process has 10.70 GiB memory in use. Of the allocated memory \
+         10.00 GiB is allocated by PyTorch, and 100.00 MiB is reserved by PyTorch but unallocated.\n"
+    )
+}
+
+#[test]
+fn forms_of_one_error_are_one() {
+    let text = format!(
+        "{}{}torch.OutOfMemoryError: CUDA out of memory.\nERROR: CUDA out of memory. Tried to allocate 512.00 MiB. GPU 0 has\n",
+        small("torch.OutOfMemoryError: ", 512),
+        small("WARNING:root:", 512)
+    );
+    let [error] = log(&text).printed.ooms.try_into().expect("one error");
+    assert_eq!((error.count, error.error.process_bytes.is_some()), (4, true));
+}
+
+#[test]
+fn errors_that_a_program_catches_are_one_finding() {
+    let text: String = (0..300).map(|step| small("WARNING:root:", 500 + step)).collect();
+    let report = log_report(&log(&text));
+    let [finding] = report.diagnosis.findings.try_into().expect("one finding");
+    let title = "GPU 0 ran out of memory 300 times: tried to allocate 500 MiB to 799 MiB";
+    assert_eq!((finding.title.as_str(), report.owners.len()), (title, 1));
+}
+
+#[test]
+fn advice_is_for_the_device_and_the_program() {
+    let advice = |text: &str| log_report(&log(text)).diagnosis.findings[0].advice.clone();
+    let npu = advice(message("vllm-project/vllm-ascend#19"));
+    assert!(
+        npu.contains("npu-smi info") && npu.contains("ASCEND_RT_VISIBLE_DEVICES") && !npu.contains("nvidia"),
+        "{npu}"
+    );
+    let hip = advice(message("kyuz0/amd-strix-halo-image-video-toolboxes#3"));
+    assert!(hip.contains("rocm-smi --showpids") && !hip.contains("CUDA_VISIBLE"), "{hip}");
+    let engine = advice(&small("(EngineCore_DP0 pid=367) ERROR [core.py:868] torch.OutOfMemoryError: ", 80));
+    assert!(engine.contains("share that vLLM may use") && !engine.contains("checkpoint"), "{engine}");
+    let warm_up = "RuntimeError: CUDA out of memory occurred when warming up sampler with 256 dummy requests. Please try \
+                   lowering `max_num_seqs` or `gpu_memory_utilization` when initializing the engine.";
+    let engine = advice(&format!("(VllmWorker rank=1 pid=2) ERROR [multiproc_executor.py:470] {warm_up}"));
+    assert!(engine.contains("--max-num-seqs"), "{engine}");
+    let traceback = "Traceback (most recent call last):\n  File \"/x/sglang/srt/model_runner.py\", line 3, in load\n";
+    let engine = advice(&(traceback.to_owned() + &small("torch.OutOfMemoryError: ", 80)));
+    assert!(engine.contains("share that SGLang may use"), "{engine}");
+}
+
+#[test]
+fn other_processes_are_named() {
+    let message = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 1 has a total capacity of \
+                   79.15 GiB of which 1.20 GiB is free. Process 4711 has 30.00 GiB memory in use. Process 17 has 1.50 GiB \
+                   memory in use. Including non-PyTorch memory, this process has 46.45 GiB memory in use. Of the allocated \
+                   memory 45.50 GiB is allocated by PyTorch, and 100.00 MiB is reserved by PyTorch but unallocated.";
+    let report = log_report(&log(message));
+    let finding = &report.diagnosis.findings[0];
+    assert_eq!((finding.code, finding.device), (FindingCode::OutOfMemory, 1));
+    assert_eq!(finding.title, "GPU 1 ran out of memory: tried to allocate 2.00 GiB, 1.20 GiB of 79.2 GiB free");
+    assert!(finding.advice.contains(": process 4711 has 30.0 GiB, process 17 has 1.50 GiB."), "{finding:?}");
+    let parts = [
+        "tensors 45.5 GiB",
+        "PyTorch's cache 100 MiB",
+        "this process outside PyTorch 873 MiB",
+        "other processes 31.5 GiB",
+    ];
+    for part in parts {
+        assert!(finding.evidence.shows.contains(part), "{part}: {finding:?}");
+    }
+}
+
+/// A framework logs an exception, and raises it again; ranks prefix each line.
+const TRAINING: &str = r#"step 12 loss 2.31
+[rank1]: Traceback (most recent call last):
+[rank1]:   File "/home/me/train.py", line 88, in train
+[rank1]:     loss = model(batch)
+[rank1]:   File "/venv/lib/python3.12/site-packages/torch/nn/modules/module.py", line 1739, in _wrapped_call_impl
+[rank1]:     return self._call_impl(*args, **kwargs)
+[rank1]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 1 has a total capacity of 10.00 GiB of which 1.00 GiB is free. Including non-PyTorch memory, this process has 9.00 GiB memory in use. Of the allocated memory 8.40 GiB is allocated by PyTorch, and 100.00 MiB is reserved by PyTorch but unallocated.
+[rank1]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 1 has a total capacity of 10.00 GiB of which 1.00 GiB is free. Including non-PyTorch memory, this process has 9.00 GiB memory in use. Of the allocated memory 8.40 GiB is allocated by PyTorch, and 100.00 MiB is reserved by PyTorch but unallocated.
+"#;
+
+#[test]
+fn an_error_within_a_training_log_has_its_line() {
+    let report = log_report(&log(TRAINING));
+    assert_eq!(report.diagnosis.findings.len(), 1, "{:?}", report.diagnosis.findings);
+    let finding = &report.diagnosis.findings[0];
+    let title = "GPU 1 of rank 1 ran out of memory: tried to allocate 2.00 GiB, printed 2 times";
+    assert_eq!(finding.title, title);
+    assert_eq!(finding.line.as_ref().map(|line| line.line), Some(88));
+    assert_eq!(report.title, "What was printed about memory: 1 out-of-memory error");
+    assert_eq!(report.notices, []);
+}
+
+/// `torch.cuda.memory_summary()` of pytorch/pytorch#35901.
+const SUMMARY: &str = "\
+|===========================================================================|
+|                  PyTorch CUDA memory summary, device ID 0                 |
+|---------------------------------------------------------------------------|
+|            CUDA OOMs: 1            |        cudaMalloc retries: 1         |
+|===========================================================================|
+|        Metric         | Cur Usage  | Peak Usage | Tot Alloc  | Tot Freed  |
+|---------------------------------------------------------------------------|
+| Allocated memory      |    1062 MB |    4877 MB |   89299 MB |   88237 MB |
+|       from large pool |    1048 MB |    4865 MB |   89263 MB |   88215 MB |
+|       from small pool |      14 MB |      14 MB |      35 MB |      21 MB |
+|---------------------------------------------------------------------------|
+| Active memory         |    1062 MB |    4877 MB |   89299 MB |   88237 MB |
+|       from large pool |    1048 MB |    4865 MB |   89263 MB |   88215 MB |
+|       from small pool |      14 MB |      14 MB |      35 MB |      21 MB |
+|---------------------------------------------------------------------------|
+| GPU reserved memory   |   12420 MB |   12420 MB |   16924 MB |    4504 MB |
+|===========================================================================|
+";
+
+#[test]
+fn a_pasted_memory_summary_shows_fragmentation() {
+    let report = log_report(&log(SUMMARY));
+    let codes: Vec<FindingCode> = report.diagnosis.findings.iter().map(|finding| finding.code).collect();
+    assert_eq!(codes, [FindingCode::OutOfMemory, FindingCode::ReservedAboveLive, FindingCode::CacheEmptied]);
+    let title = "PyTorch reserved 12.1 GiB, 2.5 times the 4.76 GiB ever allocated: fragmentation";
+    assert_eq!(report.diagnosis.findings[1].title, title);
+    assert_eq!(report.tables[0].rows.len(), 1);
+    assert_eq!(report.notices, [], "every line of the table is understood");
+}
+
+#[test]
+fn counters_of_memory_stats_are_read_in_every_form() {
+    let keys = [
+        ("allocated_bytes.all.current", 5_u64 << 30),
+        ("allocated_bytes.all.peak", 6 << 30),
+        ("reserved_bytes.all.peak", 7 << 30),
+        ("num_ooms", 0),
+        ("num_alloc_retries", 3),
+    ];
+    let form = |pair: &dyn Fn(&str, u64) -> String| keys.map(|(key, value)| pair(key, value)).join(", ");
+    let json = format!("{{{}}}", form(&|key, value| format!("\"{key}\": {value}")));
+    let python = format!("{{{}}}", form(&|key, value| format!("'{key}': {value}")));
+    let ordered = format!("OrderedDict([{}])", form(&|key, value| format!("('{key}', {value})")));
+    let lines = json.replace(", ", ",\n  ");
+    for text in [&json, &python, &ordered, &lines] {
+        let log = log(text);
+        let [counters] = log.printed.counters.as_slice() else { panic!("{text}") };
+        assert_eq!((counters.allocated.peak_bytes, counters.reserved.peak_bytes), (Some(6 << 30), Some(7 << 30)));
+        assert_eq!((counters.retries, counters.ooms), (Some(3), Some(0)));
+    }
+    assert_eq!(log(&format!("{json}\n{json}")).printed.counters.len(), 2, "counters of two devices");
+}
+
+/// A table of which some rows are missing, as people paste it.
+#[test]
+fn rows_that_a_summary_lacks_are_unknown() {
+    let title = "|    PyTorch CUDA memory summary, device ID 0    |\n";
+    let ooms = "|   CUDA OOMs: 0    |   cudaMalloc retries: 0   |\n";
+    let allocated = "| Allocated memory      |  14324 MiB |  27916 MiB |  14324 MiB |      0 B   |\n";
+    let shows = |text: &str| {
+        let report = log_report(&log(text));
+        let [found] = report.diagnosis.findings.as_slice() else { panic!("{text}: {report:?}") };
+        (found.title.clone(), found.evidence.shows.clone())
+    };
+    let (peak, told) = shows(&format!("{title}{ooms}{allocated}"));
+    assert_eq!(peak, "The peak is 27.3 GiB allocated");
+    assert!(told.starts_with("It never ran out") && !told.contains("0 B"), "{told}");
+    let (_, told) = shows(&format!("{title}{allocated}"));
+    assert!(told.starts_with("What was reserved is not in the text"), "{told}");
+    assert!(shows(title).0.ends_with("are not in the text"));
+    let retyped = "Allocated memory: 39.8 GiB\t40 GiB\nGPU reserved memory 40.5 GB 41 GB\n";
+    let log = log(&format!("{title}{retyped}"));
+    let [counters] = log.printed.counters.as_slice() else { panic!("{log:?}") };
+    let bytes = [counters.allocated.peak_bytes, counters.reserved.now_bytes, counters.reserved.peak_bytes];
+    assert_eq!(bytes, [Some(40 << 30), Some(81 << 29), Some(41 << 30)]);
+}
+
+/// As the README of memory_profiler shows it, with a loop.
+const LINES: &str = "\
+Filename: /srv/me/load.py
+
+Line #    Mem usage    Increment  Occurrences   Line Contents
+=============================================================
+     3   38.816 MiB   38.816 MiB           1   @profile
+     4                                         def my_func():
+     5   46.492 MiB    7.676 MiB           1       a = [1] * (10 ** 6)
+     6  199.117 MiB  152.625 MiB          20       b.append([2] * (2 * 10 ** 7))
+     7   46.629 MiB -152.488 MiB           1       del b
+     8   46.629 MiB    0.000 MiB           1       return a
+
+
+done
+";
+
+#[test]
+fn tables_of_memory_profiler_name_the_largest_line() {
+    let report = log_report(&log(LINES));
+    let finding = &report.diagnosis.findings[0];
+    assert_eq!(finding.title, "Line 6 of load.py adds the most host memory: 153 MiB in 20 runs");
+    assert_eq!(finding.evidence.shows, "The line is `b.append([2] * (2 * 10 ** 7))`. The process had at most 199 MiB.");
+    let rows = &report.tables[0].rows;
+    assert_eq!(rows.len(), 4, "the decorator has what was there before");
+    assert_eq!(rows[3][1], LogCell::Text("-152 MiB".to_owned()));
+    assert_eq!(rows[0][3], LogCell::Count(20));
+    let without_times = LINES.replace("Occurrences  ", "").replace("         20  ", "").replace("          1  ", "");
+    assert_eq!(log(&without_times).printed.line_uses[2].times, None);
+}
+
+#[test]
+fn memory_that_a_program_prints_shows_its_growth() {
+    let steps = |bytes: &dyn Fn(u64) -> u64| -> String {
+        (0..20).map(|step| format!("step {step} loss 0.3 memory_allocated: {}\n", bytes(step))).collect()
+    };
+    let title = |text: &str| {
+        let findings = log_report(&log(text)).diagnosis.findings;
+        let [finding] = findings.try_into().expect("one finding");
+        finding.title
+    };
+    let grows = title(&steps(&|step| (1 << 30) + (step << 26)));
+    assert_eq!(grows, "Allocated memory climbs from 1.00 GiB to 2.19 GiB");
+    let flat = title(&steps(&|step| (1 << 30) + ((step % 2) << 26)));
+    assert_eq!(flat, "At most 1.06 GiB was printed as allocated");
+    let line = |step: u64| {
+        format!("nvidia-smi GPU-0 memory (MB) {}\ntorch.cuda.memory_allocated(0) 318986240\n", 2796 + 2 * step)
+    };
+    let outside = title(&(0..20).map(line).collect::<String>());
+    assert_eq!(outside, "GPU memory outside PyTorch climbs from 2.73 GiB to 2.77 GiB");
+}

@@ -1,0 +1,137 @@
+//! Lists the sources of logs, in the order in which they are tried.
+
+use super::engine::{Engine, EngineLog, EngineReader};
+use super::host::HostLog;
+use super::nccl::{NcclLog, NcclReader};
+use super::nvidia_smi::{CardLog, CardReader};
+use super::printed::{Printed, PrintedReader};
+use super::source::{FileReader, LineReader, Source, joined};
+use super::torch_profiler::{Profile, ProfileReader};
+use super::tracemalloc::{TracemallocReader, TracemallocSnapshot};
+use shared::base::Unpacker;
+use shared::report::LogReport;
+
+/// Declares the content and the reader of each source, from which the types of logs and documents and their readers are
+/// made.
+macro_rules! sources {
+    (
+        lines { $($(#[$line_about:meta])* $line:ident: $log:ty, $line_reader:ty;)* }
+        files { $($(#[$about:meta])* $name:ident: $document:ty, $reader:ty;)* }
+    ) => {
+        /// What a log says about memory.
+        #[derive(Clone, Debug, Default, PartialEq)]
+        pub struct Log {
+            /// Memory of processes over time.
+            pub host: HostLog,
+            $($(#[$line_about])* pub $line: $log,)*
+            /// Output of a profiler that fills the whole file, if the file is one.
+            pub document: Option<Document>,
+            /// First line that names memory and that no source understands; empty if there is none.
+            pub not_understood: String,
+        }
+
+        /// Output of a profiler.
+        #[derive(Clone, Debug, PartialEq)]
+        pub enum Document {
+            $($(#[$about])* $name(Box<$document>),)*
+        }
+
+        /// Readers of lines that are not about processes of the host.
+        #[derive(Debug, Default)]
+        pub(super) struct LineReaders {
+            $($line: $line_reader,)*
+        }
+
+        /// Reader of a document that arrives in chunks of any size.
+        #[derive(Debug)]
+        pub(super) enum DocumentReader {
+            $($name(Box<Unpacker<$reader>>),)*
+        }
+
+        impl Log {
+            /// Returns the sources in the order of the report.
+            fn sources(&self) -> impl Iterator<Item = &dyn Source> {
+                let document = self.document.as_ref().map(|document| match document {
+                    $(Document::$name(document) => &**document as &dyn Source,)*
+                });
+                let lines = [&self.host as &dyn Source, $(&self.$line),*];
+                lines.into_iter().chain(document).filter(|source| !source.is_empty())
+            }
+        }
+
+        impl LineReaders {
+            /// Reads a line that says nothing about processes; returns true if a reader understands it.
+            pub(super) fn line(&mut self, line: &str) -> bool {
+                $(self.$line.line(line))||*
+            }
+
+            /// Returns the log after the last line.
+            pub(super) fn finish(self, host: HostLog) -> Log {
+                let mut log = Log { host, $($line: self.$line.finish(),)* ..Log::default() };
+                log.printed.engine = log.printed.engine.or(log.engine.engine.map(Engine::name));
+                log
+            }
+        }
+
+        impl DocumentReader {
+            /// Chooses the reader by the first bytes of a file; `None` if it is no document.
+            pub(super) fn begin(head: &[u8]) -> Option<Self> {
+                $(
+                    if let Some(reader) = <$reader>::begin(head) {
+                        return Some(Self::$name(Box::new(Unpacker::new(head, reader))));
+                    }
+                )*
+                None
+            }
+
+            /// Reads the next bytes, beginning with those that [`begin`](Self::begin) saw.
+            pub(super) fn push(&mut self, bytes: &[u8]) {
+                match self {
+                    $(Self::$name(reader) => reader.push(bytes),)*
+                }
+            }
+
+            /// Returns the document after the last bytes.
+            pub(super) fn finish(self) -> Document {
+                match self {
+                    $(Self::$name(reader) => Document::$name(Box::new(reader.finish().finish())),)*
+                }
+            }
+        }
+    };
+}
+
+sources! {
+    lines {
+        /// Memory of GPUs over time.
+        cards: CardLog, CardReader;
+        /// Memory of NCCL by process.
+        nccl: NcclLog, NcclReader;
+        /// Memory of an inference engine at its start.
+        engine: EngineLog, EngineReader;
+        /// Errors and counters.
+        printed: Printed, PrintedReader;
+    }
+    files {
+        /// Trace of torch.profiler in Chrome's format.
+        Profile: Profile, ProfileReader;
+        /// Snapshot of Python's tracemalloc.
+        Tracemalloc: TracemallocSnapshot, TracemallocReader;
+    }
+}
+
+impl Log {
+    /// Returns true if the file is no log that says something about memory.
+    pub fn is_empty(&self) -> bool {
+        self.sources().next().is_none()
+    }
+
+    /// Returns true if the log has the memory of processes or of the machine.
+    pub fn has_host(&self) -> bool {
+        !self.host.is_empty()
+    }
+}
+
+pub fn log_report(log: &Log) -> LogReport {
+    joined(log.sources().map(Source::part))
+}
