@@ -2,6 +2,7 @@
 
 use std::env;
 use std::ffi::OsString;
+use std::fs::{File, TryLockError};
 use std::path::PathBuf;
 
 use super::companions::{self, Companions};
@@ -66,38 +67,36 @@ impl RecorderConfig {
 
     /// Returns true while a script builds the recorder: jobs wait for it instead of failing.
     ///
-    /// The script keeps its process ID in `snapscope-recorder.building`, next to the program; a file whose process has
-    /// ended does not count.
+    /// The script and what it starts hold a lock on `snapscope-recorder.building`, next to the program; a file that no
+    /// process locks does not count.
     pub fn is_being_built(&self) -> bool {
-        let Ok(text) = std::fs::read_to_string(self.program.with_extension("building")) else { return false };
-        let builder = text.trim().parse().ok().and_then(rustix::process::Pid::from_raw);
-        builder.is_some_and(|builder| rustix::process::test_kill_process(builder).is_ok())
+        let marker = File::open(self.program.with_extension("building"));
+        marker.is_ok_and(|marker| matches!(marker.try_lock_shared(), Err(TryLockError::WouldBlock)))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::io::Read as _;
+    use std::process::{Command, Stdio};
 
     #[test]
     fn a_recorder_is_being_built_while_its_builder_lives() {
         let folder = tempfile::tempdir().unwrap();
         let program = folder.path().join("snapscope-recorder");
         let config = RecorderConfig { program: program.clone(), ..RecorderConfig::from_environment().unwrap() };
-        let check = |text: Option<String>, expected: bool| {
-            let marker = program.with_extension("building");
-            match &text {
-                Some(text) => std::fs::write(marker, text).unwrap(),
-                None => drop(std::fs::remove_file(marker)),
-            }
-            assert_eq!(config.is_being_built(), expected, "{text:?}");
-        };
-        check(None, false);
-        check(Some(format!("{}\n", std::process::id())), true);
-        check(Some(String::new()), false);
-        let mut ended = std::process::Command::new("true").spawn().unwrap();
-        ended.wait().unwrap();
-        check(Some(ended.id().to_string()), false);
-        check(None, false);
+        assert!(!config.is_being_built(), "no file");
+        File::create(program.with_extension("building")).unwrap();
+        assert!(!config.is_being_built(), "of a script that has ended");
+        // The script's own command.
+        let locked = ["-n", program.with_extension("building").to_str().unwrap(), "-c", "echo locked; read -r end"];
+        let mut builder = Command::new("flock");
+        let mut builder = builder.args(locked).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        assert_eq!(std::io::read_to_string(builder.stdout.take().unwrap().take(7)).unwrap(), "locked\n");
+        assert!(config.is_being_built());
+        drop(builder.stdin.take());
+        builder.wait().unwrap();
+        assert!(!config.is_being_built());
     }
 }
