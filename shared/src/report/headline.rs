@@ -16,8 +16,8 @@ pub(super) struct Headline {
 }
 
 impl Headline {
-    /// `error` has the title of the first error about the device, if it has one, and what that holds; `capacity_bytes` is the memory of the card, if it is
-    /// known.
+    /// `error` has the title of the first error about the device, if it has one, and what that holds; `capacity_bytes`
+    /// is the memory of the card, if it is known.
     pub(super) fn of(
         trace: &Trace,
         study: &Study<'_>,

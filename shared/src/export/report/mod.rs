@@ -30,6 +30,7 @@ const MOST_BANDS: usize = 6000;
 pub fn report(subject: &Subject<'_>) -> String {
     let studies: Vec<Study<'_>> = subject.studies().collect();
     framed(subject.file, "GPU memory report", |page| {
+        sections::headlines(subject, &studies, page);
         sections::figures(subject, &studies, page);
         sections::findings(subject, page);
         for study in &studies {

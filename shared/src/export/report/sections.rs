@@ -2,13 +2,14 @@
 
 use super::html::Html;
 use crate::analysis::{
-    Course, Finding, FindingPart, Fragmentation, PhaseBasis, StackBytes, StepSource, Study, Summary, live_by_category,
-    live_by_stack, recording_diagnostics, stack_labels,
+    Course, Finding, FindingPart, FindingsConfig, Fragmentation, PhaseBasis, StackBytes, StepSource, Study, Summary,
+    live_by_category, live_by_stack, recording_diagnostics, stack_labels,
 };
 use crate::base::Moment;
 use crate::base::format::{self, bytes, count, counted, duration};
 use crate::base::markup::escaped;
 use crate::export::subject::{Subject, device_name};
+use crate::report::{DiagnosisConfig, diagnosis};
 use crate::trace::{Action, Container, Encoding};
 
 /// Maximum number of stacks to show.
@@ -194,6 +195,12 @@ pub(super) fn out_of_memory(subject: &Subject<'_>, study: &Study<'_>, of: &str, 
 }
 
 /// Writes the figures of the only device, or a table of all devices.
+pub(super) fn headlines(subject: &Subject<'_>, studies: &[Study<'_>], page: &mut Html) {
+    let findings = FindingsConfig { capacity_bytes: subject.capacity_bytes, ..FindingsConfig::default() };
+    let told = diagnosis(subject.trace, studies, &DiagnosisConfig { findings, ..DiagnosisConfig::default() });
+    told.runs.iter().for_each(|run| page.paragraph("lead", &run.headline));
+}
+
 pub(super) fn figures(subject: &Subject<'_>, studies: &[Study<'_>], page: &mut Html) {
     match studies {
         [] => page.paragraph("lead", "The snapshot has no device: CUDA was never initialized in its process."),
