@@ -98,6 +98,18 @@ fn what_decodes_comes_after_the_page_and_before_a_file() {
 }
 
 #[test]
+fn only_the_first_visit_of_a_recording_begins_with_its_stored_curve() {
+    let page = Journey::start("/?sample");
+    let begins = "performance.getEntriesByType('resource').some(e => e.name.endsWith('/home_bg.wasm'))";
+    page.wait_for_timeline();
+    assert_eq!(page.value(begins), true);
+    page.wait_until_kept();
+    page.reload();
+    page.wait_for_timeline();
+    assert_eq!(page.value(begins), false, "a later visit does not wait for the network");
+}
+
+#[test]
 fn foreign_code_does_not_run() {
     let page = Journey::start("/");
     let script = "
