@@ -12,7 +12,7 @@ from .notices import guarded, tried
 class Keeper:
     """A thread that reads the pipe of the command; the pipe ends when the command stops the run or dies."""
 
-    # Shortest time before a snapshot in seconds, and share of the run's time that all of them take after the first.
+    # Shortest time before a snapshot in seconds, and share of the run's time in which this thread makes them.
     PAUSE = 1.0
     SHARE = 0.03
 
@@ -37,12 +37,12 @@ class Keeper:
         poll.register(pipe, select.POLLIN | select.POLLHUP)
         begin, spent, per_event = time.monotonic(), 0.0, 0.0
         while not poll.poll(self.PAUSE * 1000):
-            start, events = time.monotonic(), tried(0, self.events)
+            start, events = time.thread_time(), tried(0, self.events)
             # A snapshot takes as long as the history is, so its time is known before it is spent.
-            if spent + per_event * events > self.SHARE * (start - begin):
+            if spent + per_event * events > self.SHARE * (time.monotonic() - begin):
                 continue
             self.roll()
-            took = time.monotonic() - start
+            took = time.thread_time() - start
             spent, per_event = spent + took, took / max(events, 1)
         self.stop(self._reason())
 
