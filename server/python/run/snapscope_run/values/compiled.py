@@ -3,6 +3,7 @@
 import functools
 import types
 
+from ..importing import at_import
 from ..notices import tried
 from . import carried, patch
 
@@ -20,6 +21,7 @@ def install(torch, counts):
         return _aside(compiled, counts) if isinstance(compiled, types.FunctionType) else compiled
 
     patch.wrap(torch, "compile", lambda function: wrap_compiled)
+    at_import("torch._dynamo.aot_compile", lambda module: _wrap_class(module.AOTCompiledFunction, counts))
     # The first gradients, which are ones, may go into compiled code.
     patch.wrap(torch.autograd, "_make_grads", lambda function: _plain)
 
@@ -32,8 +34,8 @@ def _plain(made, *args, **kwargs):
 
 
 def _wrap_class(kind, counts):
-    """Wraps the calls of all compiled modules, whose class holds the user's module."""
-    if kind.__name__ == "OptimizedModule" and "_snapscope_is_wrapped" not in kind.__dict__:
+    """Wraps the calls of all compiled modules, whose class holds the user's module, or of code compiled ahead of time."""
+    if kind.__name__ in ("OptimizedModule", "AOTCompiledFunction") and "_snapscope_is_wrapped" not in kind.__dict__:
         kind._snapscope_is_wrapped = True
         kind.__call__ = _aside(kind.__call__, counts)
 
@@ -51,4 +53,6 @@ def _aside(function, counts):
         finally:
             tried(None, carried.take_back, kept)
 
+    if hasattr(function, "aot_compile"):
+        call.aot_compile = _aside(function.aot_compile, counts)
     return call
