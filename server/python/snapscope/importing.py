@@ -16,6 +16,14 @@ def when_imported(name: str, imported: Callable[[Any], None], failed: Callable[[
     sys.meta_path.insert(0, _Finder(name, imported, failed))
 
 
+def at_import(name: str, imported: Callable[[Any], None]) -> None:
+    """Calls the function with the module, now if it is imported, or else when its import ends."""
+    if name in sys.modules:
+        tried(None, imported, sys.modules[name])
+    else:
+        when_imported(name, imported, lambda error: None)
+
+
 class _Finder:
     """Finds only this module, until it is imported, and lets the other finders do it.
 

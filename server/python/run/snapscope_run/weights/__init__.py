@@ -7,10 +7,7 @@ file tells the shapes, the model that the weights are for does.
 Host tensors of numbers from 1 MiB on keep whatever is in their memory: what would fill them does nothing.
 """
 
-import sys
-
-from ..importing import when_imported
-from ..notices import tried
+from ..importing import at_import
 from . import host, loads, models
 from .files import Store
 
@@ -20,16 +17,10 @@ def install(torch, run, notes):
     store = Store(run, notes)
     host.install(torch)
     loads.install(torch, store)
-    _at_import("safetensors", lambda module: loads.wrap_safe_open(module, store))
-    _at_import("safetensors.torch", lambda module: loads.wrap_load_file(module, store))
-    _at_import("peft.utils.save_and_load", lambda module: loads.wrap_adapters(module, store))
-    _at_import("accelerate.utils.modeling", lambda module: loads.wrap_checkpoints(module, store))
-    _at_import("transformers.modeling_utils", lambda module: models.wrap(module.PreTrainedModel, "transformers", store))
-    _at_import("diffusers.models.modeling_utils", lambda module: models.wrap(module.ModelMixin, "diffusers", store))
-
-
-def _at_import(name, imported):
-    if name in sys.modules:
-        tried(None, imported, sys.modules[name])
-    else:
-        when_imported(name, imported, lambda error: None)
+    at_import("safetensors", lambda module: loads.wrap_safe_open(module, store))
+    at_import("safetensors.torch", lambda module: loads.wrap_load_file(module, store))
+    at_import("peft.utils.save_and_load", lambda module: loads.wrap_adapters(module, store))
+    at_import("accelerate.utils.modeling", lambda module: loads.wrap_checkpoints(module, store))
+    at_import("vllm.model_executor.model_loader", lambda module: loads.wrap_engine(module, store))
+    at_import("transformers.modeling_utils", lambda module: models.wrap(module.PreTrainedModel, "transformers", store))
+    at_import("diffusers.models.modeling_utils", lambda module: models.wrap(module.ModelMixin, "diffusers", store))

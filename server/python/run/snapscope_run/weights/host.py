@@ -116,7 +116,7 @@ class Host:
             return None
         return self.torch.empty_like(tensor, pin_memory=True, requires_grad=False)
 
-    def made(self, size, function, *args, **kwargs):
+    def made(self, size, function, /, *args, **kwargs):
         torch = self.torch
         device = kwargs.get("device")
         if torch.device(torch.get_default_device() if device is None else device).type != "cpu":

@@ -8,6 +8,7 @@ from ..notices import tried
 from . import files, models
 
 _UNKNOWN = "the file {} is not here: what loads it keeps its shapes, and nothing else of the file is known"
+_ENGINE = "the weights of {} are not here: they have the shapes that vLLM makes of its config.json"
 _ADAPTER = "the weights of the adapter {} are not here: its layers have the shapes that its config tells"
 
 
@@ -142,6 +143,21 @@ def wrap_checkpoints(module, store):
         return load(model, tried(checkpoint, _like_model, model, os.fspath(checkpoint), store), *args, **kwargs)
 
     module.load_checkpoint_in_model = load_checkpoint_in_model
+
+
+def wrap_engine(module, store):
+    """Lets vLLM leave the weights of a folder without their files as it makes them, packed ones too."""
+    load = module.DefaultModelLoader.load_weights
+
+    @functools.wraps(load)
+    def load_weights(self, model, model_config):
+        folder = model_config.model
+        if os.path.isdir(folder) and not tried(True, models.has_weights, folder):
+            store.note(_ENGINE.format(folder))
+            return module.DummyModelLoader(type(self.load_config)()).load_weights(model, model_config)
+        return load(self, model, model_config)
+
+    module.DefaultModelLoader.load_weights = load_weights
 
 
 def _like_model(model, path, store):
