@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::report::LogReport;
+
 /// The document of `snapscope run --json`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RunsReport {
@@ -53,6 +55,9 @@ pub struct RunReport {
     pub message: Option<String>,
     /// Out-of-memory errors, the last one last.
     pub ooms: Vec<RunOutOfMemory>,
+    /// What an inference engine logged of its start.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub engine: Option<Box<LogReport>>,
     /// What the remedies of `snapscope fix` changed in the script, by their names.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub remedies: BTreeMap<String, RemedyFacts>,
@@ -146,6 +151,8 @@ pub enum RunStop {
     Steps,
     /// Its time was over.
     Time,
+    /// It is a server that had started, and nobody sends it requests.
+    Serving,
     /// An interrupt at the terminal, or a signal to the command.
     Interrupt,
     /// A signal to the script.

@@ -11,9 +11,9 @@ PATIENCE = 30.0
 
 
 def last_exception():
-    """Returns the exception that ends the script, if one does."""
-    error = getattr(sys, "last_exc", None) or getattr(sys, "last_value", None)
-    if error is None:
+    """Returns the exception that ends the script, or the child of multiprocessing that calls this at its end."""
+    error = getattr(sys, "last_exc", None) or getattr(sys, "last_value", None) or sys.exc_info()[1]
+    if error is None or isinstance(error, SystemExit):
         return None
     file, line, function = lines.of_traceback(error.__traceback__) or (None, None, None)
     message = str(error)[:4000]

@@ -64,11 +64,10 @@ def _innermost(frame, wanted):
 
 
 def of_traceback(traceback):
-    """Returns (file, line, function) of the innermost own frame of an exception."""
-    found = None
+    """Returns (file, line, function) of the innermost own frame of an exception, or of a package's, or of any."""
+    found = {}
     while traceback is not None:
         code = traceback.tb_frame.f_code
-        if found is None or kind(code.co_filename) == "own":
-            found = code.co_filename, traceback.tb_lineno, code.co_name
+        found[kind(code.co_filename)] = code.co_filename, traceback.tb_lineno, code.co_name
         traceback = traceback.tb_next
-    return found
+    return found.get("own") or found.get("package") or found.get("inner")

@@ -4,7 +4,7 @@ import atexit
 import os
 import time
 
-from . import collectives, ending, lines, texts, unsupported
+from . import collectives, ending, engines, lines, texts, unsupported
 from .exits import at_end_of_child
 from .history import History
 from .holding import Holding
@@ -45,6 +45,7 @@ class Recorder:
         self._carry_values()
         self.remedies = tried(None, self._remedies) if "remedies" in self.options else None
         self.report.facts["notes"] = []
+        tried(None, engines.install, self.run, self.report)
         if self.options.get("weights") == "empty":
             tried(None, self._empty_weights)
         if self.options.get("world"):
@@ -225,7 +226,7 @@ class Recorder:
             return
         self.has_ended = True
         facts = self.report.facts
-        facts["exception"] = tried(None, ending.last_exception)
+        facts["exception"] = tried(None, ending.last_exception) if reason == "end" else None
         facts["is_out_of_memory"] = tried(bool(facts["ooms"]), self._is_after_oom)
         facts["stopped"] = None if reason == "end" else reason
         if not facts["is_out_of_memory"]:

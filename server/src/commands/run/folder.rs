@@ -23,6 +23,7 @@ const HOOK: &[python::File] = python::files!("run/":
     "snapscope_run/snapshot.py",
     "snapscope_run/keeper.py",
     "snapscope_run/ending.py",
+    "snapscope_run/engines.py",
     "snapscope_run/texts.py",
     "snapscope_run/unsupported.py",
     "snapscope_run/recorder.py",
@@ -110,6 +111,16 @@ impl Folder {
     /// Returns the file to which the virtual GPU appends its messages.
     pub(super) fn log(&self) -> PathBuf {
         self.path().join("virtual-gpu.log")
+    }
+
+    /// Returns the file to which inference engines append what they log.
+    pub(super) fn engine_log(&self) -> PathBuf {
+        self.path().join("engine.log")
+    }
+
+    /// Returns true if the script is a server that has started and waits for requests.
+    pub(super) fn is_serving(&self) -> bool {
+        self.path().join("serving").exists()
     }
 
     /// Lets the processes write their snapshots, and tells them why.

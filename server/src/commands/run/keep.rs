@@ -70,6 +70,10 @@ pub(super) fn keep(mut children: Children, folder: &mut Folder, limits: &Limits,
         if start.elapsed() > limits.time {
             break (end_softly(&mut children, folder, &processes, "time"), Some(RunStop::Time));
         }
+        // Whoever says how long a server runs may send it requests.
+        if !limits.is_time_asked && folder.is_serving() {
+            break (end_softly(&mut children, folder, &processes, "serving"), Some(RunStop::Serving));
+        }
         std::thread::sleep(TICK);
     };
     processes.end();

@@ -11,8 +11,10 @@ use std::sync::atomic::AtomicBool;
 
 use serde_json::json;
 use shared::job::Cards;
+use shared::report::LogReport;
 
 use super::children::Children;
+use super::engine;
 use super::folder::Folder;
 use super::keep::{End, Limits, keep};
 use super::log::{self, Logged};
@@ -61,6 +63,8 @@ pub(super) struct Ended {
     pub(super) end: End,
     pub(super) processes: Vec<Reported>,
     pub(super) logged: Logged,
+    /// What an inference engine logged of its start.
+    pub(super) engine: Option<Box<LogReport>>,
 }
 
 /// Refuses platforms without wheels that the virtual GPU can serve.
@@ -87,7 +91,8 @@ impl Launch<'_> {
         let end = keep(children, &mut folder, &self.limits, interrupted);
         let processes = reported::read(folder.path());
         let logged = log::read(&folder.log());
-        Ok(Ended { end, processes, logged })
+        let engine = engine::read(&folder.engine_log());
+        Ok(Ended { end, processes, logged, engine })
     }
 
     fn options(&self) -> serde_json::Value {

@@ -12,6 +12,7 @@ mod bounds;
 mod cards;
 mod check;
 mod children;
+mod engine;
 mod figures;
 mod folder;
 mod keep;

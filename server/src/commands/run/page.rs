@@ -9,6 +9,7 @@ use shared::job::messages::LINE;
 use super::options::RunArgs;
 use super::ran::{Ran, capacity};
 use super::verdict::{micros, out_of_memory};
+use crate::commands::diagnose::log_summary;
 use crate::commands::text;
 
 /// Most lines of the script that are named for the values that they read.
@@ -31,6 +32,9 @@ fn one(args: &RunArgs, ran: &Ran) -> String {
     if run.snapshot.is_some() {
         text::table(&figures(ran, run), &[1]).iter().for_each(|line| page += &format!("  {line}\n"));
         page.push('\n');
+    }
+    if let Some(engine) = &run.engine {
+        page += &format!("{}\n", log_summary(engine));
     }
     for line in notes(ran, run) {
         text::lines(&line).iter().for_each(|line| page += &format!("  {line}\n"));
@@ -62,6 +66,7 @@ fn ending(args: &RunArgs, run: &RunReport) -> String {
             format!("stopped after {}, as asked, and {steps}", micros(run.seconds))
         }
         Some(RunStop::Time) => format!("stopped after {}, the limit of --time, and {steps}", micros(run.seconds)),
+        Some(RunStop::Serving) => "stopped when it had started and waited for requests".to_owned(),
         Some(RunStop::Interrupt) => format!("interrupted after {steps}"),
         Some(RunStop::Signal) => format!("ended by a signal after {steps}"),
         Some(RunStop::HostMemory | RunStop::Disk) => format!("killed after {steps}"),

@@ -6,10 +6,10 @@ use shared::api::{RunOutOfMemory, RunReport, RunStatus, RunStop, ValueRead};
 use shared::base::format::{bytes, duration};
 use shared::job::Cards;
 
-use super::figures;
 use super::launch::{Ended, shown};
 use super::ran::{Ran, capacity, weight};
 use super::reported::{Reported, ReportedCall, ReportedException};
+use super::{engine, figures};
 
 /// Parts of messages of PyTorch about a call that a library refused.
 const REFUSED: [&str; 3] = ["not supported", "NOT_SUPPORTED", "not implemented"];
@@ -22,6 +22,7 @@ pub(super) fn judge(cards: &Cards, ended: &Ended) -> Ran {
         runs.push(without_cuda(cards, ended));
     } else {
         blame(&mut runs, ended);
+        refuse(&mut runs, ended);
     }
     let status = overall(&runs);
     let log = if status == RunStatus::Fits { Vec::new() } else { ended.logged.lines.clone() };
@@ -65,17 +66,30 @@ fn overall(runs: &[RunReport]) -> RunStatus {
 
 /// Makes a process responsible for a script that failed, if no process has said why.
 fn blame(runs: &mut [RunReport], ended: &Ended) {
-    let is_clean = ended.end.status == 0 || matches!(ended.end.stop, Some(RunStop::Time | RunStop::Interrupt));
+    let is_clean =
+        ended.end.status == 0 || matches!(ended.end.stop, Some(RunStop::Time | RunStop::Serving | RunStop::Interrupt));
     if is_clean || runs.iter().any(|run| run.status != RunStatus::Fits) || ended.is_stopped_by_steps() {
         return;
     }
     let (status, message) = match ended.end.stop {
         Some(RunStop::HostMemory) => (RunStatus::Failed, host_memory(ended)),
         Some(RunStop::Disk) => (RunStatus::Failed, disk(ended)),
-        _ => (failed_status(ended, ""), ended_with(ended.end.status)),
+        _ => match ended.processes.iter().find_map(|process| process.exception.as_ref()) {
+            Some(exception) => (failed_status(ended, &exception.message), exception_text(exception)),
+            None => (failed_status(ended, ""), ended_with(ended.end.status)),
+        },
     };
     runs[0].status = status;
     runs[0].message = Some(message);
+}
+
+/// Judges that memory has run out where an inference engine found too little to start.
+fn refuse(runs: &mut [RunReport], ended: &Ended) {
+    if let Some(refusal) = ended.engine.as_deref().and_then(engine::refusal) {
+        for run in runs {
+            (run.status, run.message) = (RunStatus::OutOfMemory, Some(refusal.clone()));
+        }
+    }
 }
 
 impl Ended {
@@ -132,6 +146,7 @@ fn plain(cards: &Cards, ended: &Ended, process: Option<&Reported>, status: RunSt
         stopped: ended.end.stop,
         message: None,
         ooms: Vec::new(),
+        engine: ended.engine.clone(),
         remedies: BTreeMap::new(),
     }
 }

@@ -2,6 +2,7 @@
 
 mod children;
 mod ends;
+mod engines;
 mod faults;
 mod fit;
 mod fix;
