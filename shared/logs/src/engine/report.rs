@@ -86,7 +86,8 @@ fn owners(log: &EngineLog, worker: &EngineWorker) -> Option<LogOwners> {
     let owned = parts.iter().map(|part| part.bytes).fold(0, u64::saturating_add);
     let (capacity, rest) = capacity(log, worker, owned);
     parts.extend(rest.into_iter().filter(|rest| rest.bytes > 0));
-    let of = if worker.name.is_empty() { String::new() } else { format!(" of {}", worker.name) };
+    let of =
+        if worker.name.is_empty() || log.workers.len() == 1 { String::new() } else { format!(" of {}", worker.name) };
     let whole = match (log.engine, worker.total_bytes) {
         (_, Some(_)) => "memory of the GPU",
         (Some(Engine::Sglang), _) if worker.start_free_bytes.is_some() => "memory that was free before it loaded",
