@@ -11,7 +11,7 @@ use crate::state::work::Work;
 use crate::state::{machine, now, tick};
 
 /// `cudaEventDisableTiming`.
-const DISABLE_TIMING: c_uint = 2;
+pub(super) const DISABLE_TIMING: c_uint = 2;
 
 /// Duration that is reported for a tick, in milliseconds; nothing is measured.
 const TICK_MS: c_float = 0.005;

@@ -213,6 +213,23 @@ fn kernels_fit_the_card() {
 }
 
 #[test]
+fn memory_of_another_process_has_an_address_and_counts_there() {
+    let _alone = alone();
+    ok(device::cudaSetDevice(0));
+    let own = malloc(10 * MIB);
+    let before = free_and_total();
+    let nothing = ipc::Shared::new(0, 0);
+    let shared = got(nothing, |shared| ipc::cudaIpcGetMemHandle(shared, own));
+    let opened = got(null_mut(), |address| ipc::cudaIpcOpenMemHandle(address, shared, 1));
+    assert_ne!(opened, own);
+    assert_eq!(free_and_total(), before);
+    ok(ipc::cudaIpcCloseMemHandle(opened));
+    fails(ipc::cudaIpcCloseMemHandle(opened), Error::InvalidValue);
+    fails(ipc::cudaIpcOpenMemHandle(Out::to(&mut null_mut()), nothing, 1), Error::InvalidValue);
+    ok(memory::cudaFree(own));
+}
+
+#[test]
 fn what_is_missing_is_an_error() {
     let _alone = alone();
     let mut nothing = null_mut();

@@ -19,6 +19,8 @@ pub(crate) struct DeviceMemory {
     space: AddressSpace,
     uncounted: AddressSpace,
     allocations: BTreeMap<u64, u64>,
+    /// Memory of other processes, which does not count here.
+    opened: BTreeMap<u64, u64>,
 }
 
 /// Size of the uncounted part at the start of a device's address range, in bytes: 64 GiB.
@@ -29,7 +31,7 @@ impl DeviceMemory {
     pub(crate) fn new(capacity_bytes: u64, start: u64, end: u64, order: AddressOrder) -> Self {
         let uncounted = AddressSpace::new(start, start + UNCOUNTED, AddressOrder::Ascending);
         let space = AddressSpace::new(start + UNCOUNTED, end, order);
-        Self { capacity_bytes, used_bytes: 0, space, uncounted, allocations: BTreeMap::new() }
+        Self { capacity_bytes, used_bytes: 0, space, uncounted, allocations: BTreeMap::new(), opened: BTreeMap::new() }
     }
 
     pub(crate) fn free_bytes(&self) -> u64 {
@@ -87,6 +89,27 @@ impl DeviceMemory {
         self.space.give_back(address, pages);
         self.refund(pages);
         Ok(pages)
+    }
+
+    /// Returns an address for memory of another process, which stays taken until [`close`](Self::close).
+    ///
+    /// # Errors
+    /// Returns "invalid value" for no memory, and "out of memory" if no addresses are left.
+    pub(crate) fn open(&mut self, size_bytes: u64) -> Result<u64> {
+        let pages = size_bytes.checked_next_multiple_of(PAGE).filter(|pages| *pages > 0).ok_or(Error::InvalidValue)?;
+        let address = self.space.take(pages).ok_or(Error::OutOfMemory)?;
+        self.opened.insert(address, pages);
+        Ok(address)
+    }
+
+    /// Gives back an address of [`open`](Self::open).
+    ///
+    /// # Errors
+    /// Returns "invalid value" if the address is none.
+    pub(crate) fn close(&mut self, address: u64) -> Result<()> {
+        let pages = self.opened.remove(&address).ok_or(Error::InvalidValue)?;
+        self.space.give_back(address, pages);
+        Ok(())
     }
 
     /// Returns start and size of the allocation that holds an address.
