@@ -60,8 +60,7 @@ impl ReadsLogs for LogFile {
     type Log = ArrayBuffer;
 
     fn is_log(head: &[u8]) -> bool {
-        // An empty file comes without the module.
-        MODULE.with(|module| module.get().is_some_and(|module| module.is_log(head)))
+        with_module(|module| module.is_log(head))
     }
 
     fn push(&mut self, bytes: &[u8]) {

@@ -261,11 +261,12 @@ impl FileWorker {
         let began_ms = js_sys::Date::now();
         let (mut slice, mut seen_bytes, mut told_ms) = (Vec::new(), 0, 0.0);
         while self.reading.get() == reading {
-            if reader.next(&mut slice).await.map_err(unreadable)?.is_none() {
-                return Ok((self.reading.get() == reading).then_some(Ok(())));
-            }
+            let next = reader.next(&mut slice).await.map_err(unreadable)?;
             if seen_bytes == 0 && !is_snapshot(&slice) {
                 log_module::load(&self.load_log).await.map_err(|_| Report::NoDecoder)?;
+            }
+            if next.is_none() {
+                return Ok((self.reading.get() == reading).then_some(Ok(())));
             }
             if let Err(unread) = opener.push(&slice) {
                 return Ok((self.reading.get() == reading).then_some(Err(unread)));
