@@ -7,14 +7,17 @@ that signs the list of what was built.
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tarfile
 import tempfile
 import urllib.request
+import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -34,6 +37,9 @@ PROGRAMS = {
     ),
 }
 
+#: Platforms of the wheel with the static program for aarch64.
+AARCH64 = "manylinux_2_17_aarch64.manylinux2014_aarch64.musllinux_1_1_aarch64"
+
 
 def main() -> None:
     """Builds the tarballs, and unless only those are wanted everything else, with a list of all files and their hashes."""
@@ -41,9 +47,11 @@ def main() -> None:
     folder = TARGET / "tarballs"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
+    commands = {}
     for name, (target, variables, runner) in PROGRAMS.items():
         program = built(target, variables)
-        try_program([*runner, program])
+        commands[name] = [*runner, program]
+        try_program(commands[name])
         packed = pack(folder / f"snapscope-{name}.tar.gz", f"snapscope-{version}", parts_of(program, name))
         print(f"tarball: {packed.relative_to(ROOT)}, {packed.stat().st_size / 1e6:.1f} MB, static")
     if sys.argv[1:] != ["tarballs"]:
@@ -52,7 +60,9 @@ def main() -> None:
         shutil.copytree(folder, release)
         (wheel,) = (TARGET / "wheels").glob("snapscope-*.whl")
         try_wheel(Path(shutil.copy(wheel, release)))
-        pack(release / "snapscope-pages.tar.gz", "pages", pages(TARGET / "x86_64-unknown-linux-musl/release/snapscope"))
+        *runner, program = commands["aarch64-linux"]
+        try_other_wheel(wheel_for(AARCH64, release / wheel.name, program), runner)
+        pack(release / "snapscope-pages.tar.gz", "pages", pages(commands["x86_64-linux"]))
         shutil.copytree(TARGET / "sbom", release / "sbom")
         shutil.copy(ROOT / "server/deploy/Dockerfile", release)
         fill_recipes(release, version)
@@ -97,9 +107,31 @@ def pack(path: Path, top: str, parts: Iterator[tuple[Path, str]]) -> Path:
     return path
 
 
-def pages(program: Path) -> Iterator[tuple[Path, str]]:
+def wheel_for(platforms: str, wheel: Path, program: Path) -> Path:
+    """Writes a wheel for other platforms: with a static program, without the recorder and the virtual GPU."""
+    path = wheel.with_name(f"{wheel.name.rsplit('-', 1)[0]}-{platforms}.whl")
+    record = ""
+    with zipfile.ZipFile(wheel) as source, zipfile.ZipFile(path, "w") as target:
+        for entry in source.infolist():
+            name, data = entry.filename, source.read(entry)
+            if name.endswith((".so", "/snapscope-recorder")):
+                continue
+            if name.endswith("/scripts/snapscope"):
+                data = program.read_bytes()
+            elif name.endswith("/WHEEL"):
+                tags = "".join(f"Tag: py3-none-{platform}\n" for platform in platforms.split("."))
+                data = re.sub(rb"Tag: .*\n", b"", data) + tags.encode()
+            elif name.endswith("/RECORD"):
+                data = f"{record}{name},,\n".encode()
+            digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
+            record += f"{name},sha256={digest},{len(data)}\n"
+            target.writestr(entry, data)
+    return path
+
+
+def pages(program: list[str | Path]) -> Iterator[tuple[Path, str]]:
     """Yields the pages for hosting as files, with the headers that the program itself sends."""
-    with served([program]) as address, urllib.request.urlopen(address) as page:
+    with served(program) as address, urllib.request.urlopen(address) as page:
         sent = page.headers
     kinds = ("content-security-", "cross-origin-", "referrer-", "x-content-")
     names = [name for name in sent if name.lower().startswith(kinds)]
@@ -129,7 +161,8 @@ def try_program(program: list[str | Path]) -> None:
         print(f"not tried, since {program[0]} is missing: {program[-1]}")
         return
     with tempfile.TemporaryDirectory() as empty:
-        run = subprocess.run([*program, "diagnose", ROOT / "static/sample.pickle.gz"], cwd=empty, env={}, text=True, capture_output=True)
+        command = [*program, "diagnose", ROOT / "static/sample.pickle.gz"]
+        run = subprocess.run(command, cwd=empty, env={}, text=True, capture_output=True)
         if "autograd graph stays" not in run.stdout:
             raise SystemExit(f"{program[-1]} does not read the sample: {run.stdout}{run.stderr}")
     with served(program) as address, urllib.request.urlopen(address) as page:
@@ -156,6 +189,15 @@ def try_wheel(wheel: Path) -> None:
         subprocess.run([sys.executable, "-m", "venv", empty], check=True)
         subprocess.run([f"{empty}/bin/pip", "install", "-q", "--no-index", wheel], check=True)
         try_program([Path(empty, "bin/snapscope")])
+
+
+def try_other_wheel(wheel: Path, runner: list[str]) -> None:
+    """Installs a wheel for another platform into an empty folder, and reads the sample with its program."""
+    platform = wheel.stem.rsplit("-", 1)[1].split(".")[0]
+    with tempfile.TemporaryDirectory() as empty:
+        where = ["--no-index", "--only-binary=:all:", "--platform", platform, "--target", empty]
+        subprocess.run([sys.executable, "-m", "pip", "install", "-q", *where, wheel], check=True)
+        try_program([*runner, Path(empty, "bin/snapscope")])
 
 
 def try_installer(release: Path) -> None:
