@@ -87,12 +87,13 @@ mod tests {
         let program = folder.path().join("snapscope-recorder");
         let config = RecorderConfig { program: program.clone(), ..RecorderConfig::from_environment().unwrap() };
         assert!(!config.is_being_built(), "no file");
-        File::create(program.with_extension("building")).unwrap();
+        let marker = program.with_extension("building");
+        File::create(&marker).unwrap();
         assert!(!config.is_being_built(), "of a script that has ended");
         // The script's own command.
-        let locked = ["-n", program.with_extension("building").to_str().unwrap(), "-c", "echo locked; read -r end"];
         let mut builder = Command::new("flock");
-        let mut builder = builder.args(locked).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        builder.arg(&marker).args(["-c", "echo locked; read -r end"]).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut builder = builder.spawn().unwrap();
         assert_eq!(std::io::read_to_string(builder.stdout.take().unwrap().take(7)).unwrap(), "locked\n");
         assert!(config.is_being_built());
         drop(builder.stdin.take());
