@@ -135,7 +135,9 @@ fn processes() -> Result<Vec<SeccompRule>, BackendError> {
 /// Matches `ioctl` requests that type characters into the terminal from which Snapscope was started.
 fn terminals() -> Result<Vec<SeccompRule>, BackendError> {
     let requests = [libc::TIOCSTI, libc::TIOCLINUX];
-    let is = |request: libc::Ioctl| SeccompCondition::new(1, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, request);
+    let is = |request: libc::Ioctl| {
+        SeccompCondition::new(1, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, u64::from(request as u32))
+    };
     requests.into_iter().map(|request| SeccompRule::new(vec![is(request)?])).collect()
 }
 
