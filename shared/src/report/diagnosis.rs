@@ -302,8 +302,16 @@ fn try_remedies(studies: &[Study<'_>], found: &mut [analysis::Finding], capacity
 }
 
 fn run_of(trace: &Trace, study: &Study<'_>, findings: &[Finding], capacity_bytes: Option<u64>) -> RunOfDevice {
-    let is_error = |finding: &&Finding| finding.device == study.device.index && finding.severity == Severity::Error;
-    let error = findings.iter().find(is_error).map(|finding| (finding.title.as_str(), finding.at_peak));
+    let peak_bytes = study.timeline.live_peak().1;
+    let is_worst = |finding: &&Finding| {
+        let is_serious = match finding.severity {
+            Severity::Error => true,
+            Severity::Warning => finding.at_peak.fills(peak_bytes),
+            Severity::Info => false,
+        };
+        is_serious && finding.device == study.device.index
+    };
+    let error = findings.iter().find(is_worst).map(|finding| (finding.title.as_str(), finding.at_peak));
     let headline = Headline::of(trace, study, error, capacity_bytes);
     RunOfDevice {
         device: study.device.index,

@@ -16,7 +16,7 @@ pub(super) struct Headline {
 }
 
 impl Headline {
-    /// `error` has the title of the first error about the device, if it has one, and what that holds; `capacity_bytes`
+    /// `error` has the title of the worst finding about the device, if it has one, and what that holds; `capacity_bytes`
     /// is the memory of the card, if it is known.
     pub(super) fn of(
         trace: &Trace,

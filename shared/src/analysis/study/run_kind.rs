@@ -45,6 +45,9 @@ const LEAST_JOINS: usize = 3;
 /// Fewer stacks are not enough to infer that gradients are on.
 const LEAST_STACKS: usize = 4;
 
+/// Fewer stacks at once may be those of the last layer and its result.
+const LEAST_ALIVE: usize = 3;
+
 crate::names!(RunKind {
     Training => "training",
     Forward => "forward",
@@ -100,8 +103,7 @@ impl RunKind {
         if !has(Phase::Forward) && !has(Phase::Evaluation) {
             return if has(Phase::Setup) { Self::SetUp } else { Self::Unknown };
         }
-        let calls = rounds.map_or(1, |rounds| rounds.rounds.len());
-        if keeps_graph(device, allocations, phases, sites, calls) {
+        if keeps_graph(device, allocations, phases, sites, rounds) {
             return Self::Forward;
         }
         let is_told = |event: usize| {
@@ -137,21 +139,39 @@ fn joins_grow(device: &Device, sites: &Sites) -> bool {
     all >= LEAST_JOINS && longer * 4 >= all * 3
 }
 
-/// Returns true if many of forward's stacks and much of one call's bytes are alive at once.
-fn keeps_graph(device: &Device, allocations: &Allocations, phases: &Phases, sites: &Sites, calls: usize) -> bool {
+/// Returns true if many of forward's stacks and much of its bytes are alive at once.
+///
+/// If calls are known, one is examined at its end, when without gradients only its result is alive. The results of other
+/// calls may be kept.
+fn keeps_graph(
+    device: &Device,
+    allocations: &Allocations,
+    phases: &Phases,
+    sites: &Sites,
+    rounds: Option<&Rounds>,
+) -> bool {
     let is_of_pass = |phase: Phase| matches!(phase, Phase::Forward | Phase::Evaluation);
     let has_grad = |stack: StackId| !sites.of_stack(stack).is_without_grad;
-    let ids = allocations.ids().skip(allocations.initial_count());
-    let rows: Vec<Lifetime> = ids
+    let middle = rounds.and_then(|rounds| rounds.rounds.get(rounds.rounds.len() / 2));
+    let rows: Vec<Lifetime> = allocations
+        .ids()
+        .skip(allocations.initial_count())
         .map(|id| Lifetime::of(allocations, device, id))
+        .filter(|row| middle.is_none_or(|call| call.contains(row.born)))
         .filter(|row| is_of_pass(phases.of_birth(row.born, row.stack)) && has_grad(row.stack))
         .collect();
     let all_bytes: u64 = rows.iter().map(|row| row.bytes).sum();
-    let (moment, bytes) = most_together(&rows, u32::MAX);
+    let (moment, bytes) = match (middle, rows.iter().rev().find(|row| sites.of_stack(row.stack).in_module)) {
+        (Some(_), Some(last)) => {
+            (last.born, rows.iter().filter(|row| row.is_alive_at(last.born)).map(|row| row.bytes).sum())
+        }
+        _ => most_together(&rows, u32::MAX),
+    };
     let stacks: HashSet<StackId> = rows.iter().map(|row| row.stack).collect();
     let alive: HashSet<StackId> = rows.iter().filter(|row| row.is_alive_at(moment)).map(|row| row.stack).collect();
-    let has_bytes = bytes.saturating_mul(LEAST_KEPT_BYTES) >= all_bytes / calls.max(1) as u64;
-    stacks.len() >= LEAST_STACKS && alive.len() * LEAST_KEPT >= stacks.len() && has_bytes
+    let has_bytes = bytes.saturating_mul(LEAST_KEPT_BYTES) >= all_bytes;
+    let has_stacks = stacks.len() >= LEAST_STACKS && alive.len() >= LEAST_ALIVE;
+    has_stacks && alive.len() * LEAST_KEPT >= stacks.len() && has_bytes
 }
 
 #[cfg(test)]
@@ -200,6 +220,21 @@ mod tests {
     fn a_pass_that_keeps_its_layers_has_gradients_on() {
         check(&call(0, true), RunKind::Forward);
         check(&call(0, false), RunKind::Inference);
+    }
+
+    #[test]
+    fn results_that_are_kept_have_no_graph() {
+        let call = |name: usize| {
+            let input = format!("alloc x.{name} 1MiB @at::_ops::to_dtype_layout::call()@a.cpp<main:9\n");
+            let layers = (0..4).map(|layer| {
+                let freed = if layer == 0 { format!("free x.{name}\n") } else { format!("free a{}.{name}\n", layer - 1) };
+                format!("alloc a{layer}.{name} 1MiB @layer{layer}<{MODULE}<main:10\n{freed}")
+            });
+            input + &layers.collect::<String>()
+        };
+        check(&(0..20).map(call).collect::<String>(), RunKind::Inference);
+        let kept = |name: usize| call(name).lines().filter(|line| !line.contains("free a")).fold(String::new(), |text, line| text + line + "\n");
+        check(&(0..20).map(kept).collect::<String>(), RunKind::Forward);
     }
 
     #[test]

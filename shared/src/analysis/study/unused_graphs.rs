@@ -22,9 +22,9 @@ const LEAST_STACKS: usize = 4;
 /// A backward frees a graph if it frees at least 1/20 of the peak.
 const LEAST_FREED: u64 = 20;
 
-/// Returns the allocations of such calls that no backward pass uses.
-pub(in crate::analysis) fn unused_graphs(study: &Study<'_>) -> impl Iterator<Item = Lifetime> {
-    calls(study).into_iter().flat_map(Call::unused)
+/// Returns the allocations that no backward pass uses, of each such call.
+pub(in crate::analysis) fn unused_graphs(study: &Study<'_>) -> impl Iterator<Item = Vec<Lifetime>> {
+    calls(study).into_iter().map(Call::unused)
 }
 
 /// Call of a module.
@@ -64,7 +64,7 @@ fn calls(study: &Study<'_>) -> Vec<Call> {
         }
         let phase = phases.of_birth_in(run, row.stack);
         let is_past = row.died > backward && freed.get(phases.run_of(backward + 1)).is_some_and(|&frees| frees);
-        let is_freed = row.died < study.timeline.events() && !is_of_backward(phases, row.died);
+        let is_freed = row.died < study.timeline.events() && !is_freed_by_backward(phases, backward, row.died);
         let is_freed_before = phase == Phase::Forward && is_freed && (row.died <= backward || is_past);
         // A failed try is freed without backward, too.
         let failure = failures.get(failures.partition_point(|&event| event < row.born));
@@ -75,8 +75,13 @@ fn calls(study: &Study<'_>) -> Vec<Call> {
     calls
 }
 
-fn is_of_backward(phases: &Phases, moment: u32) -> bool {
+/// Returns true if backward frees a tensor at a moment; `first` is the start of the first backward after its birth.
+///
+/// The program frees what dies after the last allocation of a later backward: its run lasts until the program allocates.
+fn is_freed_by_backward(phases: &Phases, first: u32, moment: u32) -> bool {
+    let run = phases.run_of(moment);
     matches!(phases.at(moment), Phase::Backward | Phase::Recompute)
+        && (moment <= phases.end_of_backward(first) || !phases.leaves_backward(run, moment))
 }
 
 /// Returns whether each run frees much of a forward pass; a backward that keeps the graph frees nothing.

@@ -103,3 +103,15 @@ fn several_devices_have_a_table_and_sections_of_their_own() {
     }
     check_nesting(&page);
 }
+
+#[test]
+fn the_page_begins_with_what_the_diagnosis_says() {
+    let trace = text::parse(TRACE).unwrap();
+    let timeline = Timeline::new(&trace, &trace.devices[0]);
+    let study = crate::analysis::Study::new(&trace, &trace.devices[0], &timeline);
+    let headline = crate::report::diagnosis(&trace, &[study], &Default::default()).runs[0].headline.clone();
+    assert!(headline.contains("ran out of memory"), "{headline}");
+    let page = page(&trace, "a.pickle");
+    let (before, _) = page.split_once("peak live").expect("figures");
+    assert!(before.contains(&headline), "{headline}");
+}

@@ -9,7 +9,7 @@ use super::finding::{AtPeak, Confidence, Evidence, Finding, Rank, events_of, tit
 use super::own_code::{Own, OwnCode};
 use crate::analysis::study::growth::{Course, Growth, Kept};
 use crate::analysis::study::phases::Phase;
-use crate::analysis::study::sites;
+use crate::analysis::study::sites::{self, Operation};
 use crate::analysis::study::studied::Study;
 use crate::base::{Severity, format};
 use std::ops::Range;
@@ -72,10 +72,21 @@ fn epoch(study: &Study<'_>) -> Option<Finding> {
     let rows: Vec<&Kept> = study.growth.kept.iter().filter(|kept| kept.course == Course::Collected).collect();
     let bytes = rows.iter().map(|kept| kept.most_bytes).sum();
     let what = format!("Tensors add up to {} over several steps and are then freed at once", format::bytes(bytes));
-    let advice = "Store numbers: ``loss.item()``.\n\
-                  Or move what you need to host memory: ``output.detach().cpu()``.\n\n\
-                  The tensors are collected until an epoch ends, perhaps in a list, so a longer epoch needs more \
-                  memory.";
+    let is_data = |kept: &&&Kept| {
+        let site = study.sites.of_stack(kept.stack);
+        !site.in_module && matches!(site.operation, Operation::Bring | Operation::Make)
+    };
+    let data_bytes: u64 = rows.iter().filter(is_data).map(|kept| kept.most_bytes).sum();
+    let advice = if data_bytes * 2 > bytes {
+        "Keep samples in host memory, and move each batch to the GPU when it is used: ``batch.cuda()``.\n\
+         Or limit the size of the cache.\n\n\
+         Samples or batches are collected until an epoch ends, perhaps by a cache of the dataset, so more data needs \
+         more memory."
+    } else {
+        "Store numbers: ``loss.item()``.\n\
+         Or move what you need to host memory: ``output.detach().cpu()``.\n\n\
+         The tensors are collected until an epoch ends, perhaps in a list, so a longer epoch needs more memory."
+    };
     finding(study, &rows, bytes, FindingCode::CollectedInEpoch, what, advice)
 }
 

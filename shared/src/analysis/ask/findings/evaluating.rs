@@ -8,17 +8,23 @@ use crate::analysis::study::phases::{Phase, PhaseBasis};
 use crate::analysis::study::studied::Study;
 use crate::analysis::study::unused_graphs::unused_graphs;
 use crate::analysis::track::allocations::{Lifetime, most_together};
+use crate::analysis::track::curve::Changes;
 use crate::base::{Severity, format};
+use hashbrown::HashSet;
 
 /// Less than 1/10 of the peak is not reported, because it does no harm.
 const LEAST_SHARE: u64 = 10;
+
+/// From this number on, calls whose graphs are alive at once are those of an evaluation.
+const MANY_CALLS: usize = 4;
 
 /// Reports the most bytes of such passes that are alive at once.
 pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
     if study.steps.is_none() || study.phases.basis() != PhaseBasis::Functions {
         return None;
     }
-    let unused: Vec<Lifetime> = unused_graphs(study).collect();
+    let calls: Vec<Vec<Lifetime>> = unused_graphs(study).collect();
+    let unused = calls.concat();
     let (moment, bytes) = most_together(&unused, u32::MAX);
     if bytes == 0 || bytes.saturating_mul(LEAST_SHARE) < study.timeline.live_peak().1 {
         return None;
@@ -26,7 +32,8 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
     let alive = || unused.iter().filter(|row| row.is_alive_at(moment)).map(|row| (row.bytes, row.stack));
     let own = OwnCode::of(study, alive(), Own::Call);
     let from = own.as_ref().map_or_else(String::new, |own| format!(", in {}", own.place()));
-    // A second pass beside the one that is trained may be meant, such as one whose loss is only logged.
+    // A second pass beside the one that is trained may be meant, such as one whose loss is only logged; many are not.
+    let together = calls.iter().filter(|call| call.iter().any(|row| row.is_alive_at(moment))).count();
     let backward = study.phases.start_of_backward(study.phases.run_of(moment)).unwrap_or(u32::MAX);
     let is_beside = |row: &&Lifetime| row.is_alive_at(moment) && row.died > backward;
     let beside_bytes: u64 = unused.iter().filter(is_beside).map(|row| row.bytes).sum();
@@ -37,12 +44,15 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
     };
     Some(Finding {
         code: FindingCode::EvaluationWithGraph,
-        severity: if beside_bytes * 2 > bytes { Severity::Info } else { Severity::Warning },
+        severity: match beside_bytes * 2 > bytes && together < MANY_CALLS {
+            true => Severity::Info,
+            false => Severity::Warning,
+        },
         confidence: Confidence::Medium,
         rank: Rank::Cause,
         device: study.device.index,
         bytes,
-        at_peak: AtPeak::default(),
+        at_peak: at_peak(study, &unused),
         title: title_of_parts(&what, [from]),
         line: own.map(|own| own.line),
         evidence: Evidence {
@@ -63,4 +73,21 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
              freed. `result.detach()` comes too late for that."
         }),
     })
+}
+
+/// Measures how much of the peak the graphs hold, and what the peak would be without them.
+fn at_peak(study: &Study<'_>, unused: &[Lifetime]) -> AtPeak {
+    let peak = study.timeline.live_peak().0;
+    let moments: HashSet<u32> = unused.iter().flat_map(|row| [row.born, row.died]).collect();
+    let allocations = &study.timeline.allocations;
+    let mut live = allocations.initial_bytes();
+    let mut highest = live;
+    allocations.for_each(1..study.timeline.events() + 1, |moment, change| {
+        live += if moments.contains(&moment) { 0 } else { change };
+        highest = highest.max(live);
+    });
+    AtPeak {
+        bytes: unused.iter().filter(|row| row.is_alive_at(peak)).map(|row| row.bytes).sum(),
+        rest_bytes: u64::try_from(highest).unwrap_or(0),
+    }
 }

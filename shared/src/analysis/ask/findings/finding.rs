@@ -37,21 +37,22 @@ pub struct Finding {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct AtPeak {
-    /// Bytes at the peak: of growth, those that earlier steps have left; of an out-of-memory error, all live bytes
-    /// before it; 0 for all other findings.
+    /// Bytes at the peak: of growth, those that earlier steps have left; of graphs that no backward uses, all of them; of
+    /// an out-of-memory error, all live bytes before it; 0 for all other findings.
     pub bytes: u64,
-    /// Highest live bytes at any moment without what growth has kept until then; 0 unless memory grows.
+    /// Highest live bytes at any moment without what growth has kept until then, or without such graphs; 0 for all other
+    /// findings.
     pub rest_bytes: u64,
 }
 
 impl AtPeak {
-    /// Returns true if growth holds so much of a peak that it is the reason for its height.
+    /// Returns true if the cause holds so much of a peak that it is the reason for its height.
     pub fn fills(self, peak_bytes: u64) -> bool {
         self.rest_bytes > 0 && self.bytes.saturating_mul(FILLING) >= peak_bytes
     }
 }
 
-/// Growth that holds at least 1/4 of the peak is the reason for its height.
+/// What holds at least 1/4 of the peak is the reason for its height.
 const FILLING: u64 = 4;
 
 /// Characters of the longest title, so that one line of the page shows it.

@@ -14,6 +14,8 @@ use crate::analysis::study::period::Step;
 use crate::analysis::study::phases::Phase;
 use crate::analysis::study::sites::{Operation, SpineId};
 use crate::analysis::study::studied::Study;
+use crate::analysis::study::unused_graphs::unused_graphs;
+use crate::analysis::track::allocations::Lifetime;
 use crate::base::{Severity, format};
 use crate::trace::{Action, StackId};
 use hashbrown::HashMap;
@@ -36,7 +38,7 @@ const LEAST_PASSES: u64 = 3;
 /// A loss is a number of at most 8 bytes.
 const NUMBER_BYTES: u64 = 8;
 
-/// Reports several passes in the middle step.
+/// Reports several passes in the middle step, unless backward uses none of them.
 pub(super) fn finding(study: &Study<'_>, pass: &ForwardPass) -> Option<Finding> {
     let steps = study.repeats();
     let step = steps[steps.len() / 2];
@@ -46,6 +48,11 @@ pub(super) fn finding(study: &Study<'_>, pass: &ForwardPass) -> Option<Finding> 
     } else {
         (by_stacks(pass)?, None)
     };
+    let alive = |row: &Lifetime| if row.is_alive_at(pass.moment) { row.bytes } else { 0 };
+    let unused_bytes: u64 = unused_graphs(study).flatten().map(|row| alive(&row)).sum();
+    if unused_bytes * 2 > pass.bytes {
+        return None;
+    }
     let line = stack.and_then(|stack| line_of(study, stack, Own::Call));
     let from = line.as_ref().map_or_else(String::new, |line| format!(", in {}", line.place()));
     Some(Finding {

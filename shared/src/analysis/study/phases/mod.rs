@@ -33,27 +33,32 @@ pub struct Phases {
 /// Fraction of allocations (0.3) whose frames must identify a phase; the phases of the others are inferred from them.
 const LEAST_TOLD: f64 = 0.3;
 
+/// The same (0.1) where a call of a module and one of backward are told: a program may compute most by functions.
+const LEAST_ANCHORED: f64 = 0.1;
+
 impl Phases {
     /// Finds the phases of a device.
     pub fn find(trace: &Trace, device: &Device, allocations: &Allocations) -> Self {
         let (actions, stacks) = (device.events.actions(), device.events.stacks());
         let allocs: Vec<usize> = (0..device.events.len()).filter(|&event| actions.at(event) == Action::Alloc).collect();
-        let is_enough = |told: usize, of: usize| told as f64 > LEAST_TOLD * of as f64;
+        let is_more = |told: usize, least: f64, of: usize| told as f64 > least * of as f64;
         let of_stacks = frames::of_stacks(trace);
         let of_alloc = |event: usize| of_stacks[stacks.at(event).index()];
         let told = allocs.iter().filter(|&&event| of_alloc(event) != Phase::Unknown).count();
+        let is_told = |phase: Phase| allocs.iter().any(|&event| of_alloc(event) == phase);
+        let least_told = if is_told(Phase::Forward) && is_told(Phase::Backward) { LEAST_ANCHORED } else { LEAST_TOLD };
         // The threads of backward have no Python frames, however many allocations they make.
         let framed = allocs.iter().filter(|&&event| stacks.at(event).has_frames()).count();
         // Nodes of backward alone do not identify the other phases.
         let is_pass = |phase: Phase| matches!(phase, Phase::Forward | Phase::Evaluation);
         let is_forward_told = allocs.iter().any(|&event| is_pass(of_alloc(event)))
             || allocs.iter().all(|&event| matches!(of_alloc(event), Phase::Setup | Phase::Unknown));
-        let (runs, of_stacks, basis) = if is_forward_told && is_enough(told, framed.max(allocs.len() / 2)) {
+        let (runs, of_stacks, basis) = if is_forward_told && is_more(told, least_told, framed.max(allocs.len() / 2)) {
             (frames::runs(&allocs, device, &of_stacks), of_stacks, PhaseBasis::Functions)
         } else {
             let signs = operations::signs(trace, &of_stacks);
             let signed = allocs.iter().filter(|&&event| signs[stacks.at(event).index()].is_some()).count();
-            if is_enough(signed, allocs.len()) {
+            if is_more(signed, LEAST_TOLD, allocs.len()) {
                 (operations::runs(&allocs, device, allocations, &signs), Vec::new(), PhaseBasis::Operations)
             } else {
                 (shape::runs(device, allocations), Vec::new(), PhaseBasis::Curve)
@@ -124,9 +129,14 @@ impl Phases {
     ///
     /// Recomputation and collectives count as parts of backward.
     pub(in crate::analysis) fn leaves_backward(&self, first: usize, died: u32) -> bool {
-        let is_backward = |run: &&(u32, Phase)| matches!(run.1, Phase::Backward | Phase::Recompute | Phase::Collective);
-        let count = self.runs[first.min(self.runs.len())..].iter().take_while(is_backward).count();
+        let count = self.runs[first.min(self.runs.len())..].iter().take_while(|run| is_of_backward(run)).count();
         count == 0 || died > self.end_of(first + count - 1)
+    }
+
+    /// Returns the last moment of the backward that begins after a moment; the maximum if none begins there.
+    pub(in crate::analysis) fn end_of_backward(&self, start: u32) -> u32 {
+        let first = self.runs.partition_point(|&(end, _)| end <= start);
+        self.runs[first..].iter().take_while(|run| is_of_backward(run)).last().map_or(u32::MAX, |run| run.0)
     }
 
     /// Returns true if a lifetime extends beyond the next backward.
@@ -170,6 +180,11 @@ impl Phases {
     pub fn runs(&self) -> &[(u32, Phase)] {
         &self.runs
     }
+}
+
+/// Returns true for a run of backward; recomputation and collectives count as parts of it.
+fn is_of_backward(run: &(u32, Phase)) -> bool {
+    matches!(run.1, Phase::Backward | Phase::Recompute | Phase::Collective)
 }
 
 /// Returns the moment of the last allocation of each run.

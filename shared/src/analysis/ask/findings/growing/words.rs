@@ -194,7 +194,8 @@ pub(super) fn of(cause: Cause) -> Words {
             what: "Every {}'s gradients stay",
             advice: "Store the norm of each gradient: ``p.grad.norm().item()``.\n\
                      Or store a copy in host memory: ``p.grad.cpu()``.",
-            why: "Something keeps the gradients after the step, perhaps a list.",
+            why: "Something keeps the gradients after the step: a list, or a hook that `register_hook` or \
+                  `register_full_backward_hook` has added.",
             own: Own::Innermost,
             look: "The gradients come from `{}`: check what refers to them later.",
         },

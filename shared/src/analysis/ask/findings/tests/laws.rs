@@ -148,6 +148,30 @@ fn a_graph_that_is_freed_without_backward_was_for_nothing() {
     });
 }
 
+#[test]
+fn an_evaluation_that_adds_up_its_losses_has_no_backward() {
+    law((FindingCode::EvaluationWithGraph, 30), |shape, random| {
+        let (calls, at) = (4 + random.below(5), shape.steps / 3);
+        let evaluated = |has_gradients: bool| {
+            let names: Vec<String> = (0..calls).map(|call| format!("e{call}")).collect();
+            let pass = |name: &String| {
+                let bring = format!("alloc n.{name} 64KiB @at::_ops::to_dtype_layout::call()@a.cpp<main:29\n");
+                let result = format!("free a{}.{name}\n", shape.layers.len() - 1);
+                let end = if has_gradients { String::new() } else { result };
+                bring + &shape.call(name, "main:30", has_gradients) + &end + &format!("free n.{name}\n")
+            };
+            // The sum gets another value when a later backward has ended, before the program allocates again.
+            let ended = |name: &String| if has_gradients { freed(shape, name) } else { String::new() };
+            shape.training(|step| {
+                let backward = if step == at + 3 { names.iter().map(ended).collect() } else { String::new() };
+                let evaluation = if step == at { names.iter().map(pass).collect() } else { String::new() };
+                shape.step(step, "", &backward) + &evaluation
+            })
+        };
+        (evaluated(true), evaluated(false))
+    });
+}
+
 /// Writes a training in which tensors of some steps stay.
 fn keeping(shape: &Shape, is_kept: impl Fn(&str) -> bool) -> String {
     shape.training(|step| {

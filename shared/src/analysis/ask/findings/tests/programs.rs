@@ -86,6 +86,32 @@ fn a_call_with_hooks_tells_a_hook() {
 }
 
 #[test]
+fn gradients_that_a_hook_keeps_are_told_in_a_program_of_functions() {
+    let step = |step: usize| {
+        let layer = |layer: usize| {
+            let own = |index: usize| format!("alloc y{index}.{layer}.{step} 4MiB @train:12<main\n");
+            let module = format!("alloc a{layer}.{step} 4MiB @linear@m.py<{MODULE}<train:11<main\n");
+            module + &(0..6).map(own).collect::<String>()
+        };
+        let backward = |layer: usize| {
+            let freed = (0..6).map(|index| format!("free y{index}.{layer}.{step}\n")).collect::<String>();
+            format!("alloc k{layer}.{step} 3MiB\nalloc g{layer}.{step} 2MiB\nfree a{layer}.{step}\n{freed}")
+        };
+        let cleared = (0..4).map(|layer| format!("free g{layer}.{step}\n"));
+        (0..4)
+            .map(layer)
+            .chain([format!("alloc one.{step} 4 @backward@torch/_tensor.py<train:13<main\n")])
+            .chain((0..4).rev().map(backward))
+            .chain(cleared)
+            .chain([format!("free one.{step}\n")])
+            .collect::<String>()
+    };
+    let found = found_with(&program(8, step), &FindingsConfig::default());
+    assert_eq!(found.first().map(|found| found.code), Some(FindingCode::GradientsKept), "{found:?}");
+    assert!(found[0].advice.text().contains("register_hook"), "{:?}", found[0]);
+}
+
+#[test]
 fn deep_copies_are_told_by_their_function() {
     let copied = |index: usize| {
         let copies = (0..6).map(|layer| {
