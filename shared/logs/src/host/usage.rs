@@ -90,6 +90,11 @@ impl UsageReader {
         let starts = ["Mem:", "Mem :", "Speicher:"];
         let rest = starts.iter().find_map(|start| line.strip_prefix(start))?;
         let cells: Vec<&str> = rest.split_ascii_whitespace().collect();
+        // `free -h` gives each figure a unit: one without was cut.
+        let has_unit = |cell: &str| cell.ends_with(|c: char| c.is_ascii_alphabetic());
+        if cells.iter().any(|cell| has_unit(cell)) && cells.last().is_some_and(|last| !has_unit(last) && *last != "0") {
+            return None;
+        }
         let sizes = self.sizes(&cells)?;
         let available_bytes = match (sizes.as_slice(), self.has_old_head) {
             // Shared memory is part of what is cached, and stays.

@@ -202,6 +202,9 @@ pub(super) struct LineTables {
 impl LineTables {
     /// Reads a line; returns true if it belongs to a table, with what it says about memory.
     pub(super) fn line(&mut self, line: &str) -> Option<Option<LineUse>> {
+        if let Some(of_tracemalloc) = line_of_tracemalloc(line) {
+            return Some(Some(of_tracemalloc));
+        }
         if let Some(file) = line.strip_prefix("Filename: ") {
             file.trim().clone_into(&mut self.file);
             return Some(None);
@@ -225,7 +228,8 @@ impl LineTables {
     fn row(&self, line: &str, number: u64, has_times: bool) -> Option<LineUse> {
         let mut cells = line.split_ascii_whitespace().skip(1);
         let (memory, unit, added, unit_of_added) = (cells.next()?, cells.next()?, cells.next()?, cells.next()?);
-        if unit != "MiB" || unit_of_added != "MiB" {
+        // Before version 0.32, `MB` of the same size.
+        if [unit, unit_of_added].iter().any(|unit| !matches!(*unit, "MiB" | "MB")) {
             return None;
         }
         let mebibytes = |text: &str| text.parse::<f64>().ok().filter(|mib| mib.abs() < 1e9);
@@ -240,4 +244,28 @@ impl LineTables {
             code: cells.collect::<Vec<_>>().join(" ").chars().take(120).collect(),
         })
     }
+}
+
+/// Reads what `tracemalloc` prints about a line: `train.py:110: size=7804 KiB (+7804 KiB), count=9 (+9), average=36 B`.
+///
+/// Without a difference from an earlier snapshot, all of it counts as added.
+fn line_of_tracemalloc(line: &str) -> Option<LineUse> {
+    let (place, rest) = line.split_once(": size=")?;
+    let (file, number) = place.trim_start().rsplit_once(':')?;
+    // `#1: train.py:110: size=…` of the documentation's own listing.
+    let file = file.split_once(": ").map_or(file, |(_, file)| file);
+    let bytes = size::leading::<u64>(rest)?;
+    let (change, counts) = rest.split_once(", count=").unwrap_or((rest, ""));
+    let added = change.split_once('(').and_then(|(_, change)| {
+        let bytes: i64 = size::leading(change.trim_start_matches(['+', '-']))?;
+        Some(if change.starts_with('-') { -bytes } else { bytes })
+    });
+    Some(LineUse {
+        file: file.to_owned(),
+        line: number.parse().ok()?,
+        bytes,
+        added_bytes: added.unwrap_or(bytes as i64),
+        times: size::leading_number(counts).0.parse().ok(),
+        code: String::new(),
+    })
 }

@@ -11,6 +11,8 @@
 //!               Failed to allocate memory for requested buffer of size 2830172160
 //! CuPy          cupy.cuda.memory.OutOfMemoryError: Out of memory allocating 1,024 bytes (allocated so far: 512 bytes).
 //! llama.cpp     ggml_backend_cuda_buffer_type_alloc_buffer: allocating 144.00 MiB on device 4: cudaMalloc failed: out of memory
+//!               ggml_vulkan: Device memory allocation of size 1610612736 failed.
+//! Ollama        model requires more system memory (5.5 GiB) than is available (3.4 GiB)
 //! MLX           [metal::malloc] Attempting to allocate 48736917632 bytes which is greater than the maximum allowed buffer
 //!               size of 30150672384 bytes.
 //! ```
@@ -29,6 +31,7 @@ pub enum Framework {
     Cupy,
     LlamaCpp,
     Mlx,
+    Ollama,
 }
 
 impl Framework {
@@ -42,6 +45,7 @@ impl Framework {
             Self::Cupy => "CuPy",
             Self::LlamaCpp => "llama.cpp",
             Self::Mlx => "MLX",
+            Self::Ollama => "Ollama",
         }
     }
 }
@@ -66,6 +70,8 @@ pub struct FrameworkOom {
     pub free_bytes: Option<u64>,
     /// What a compiled program needs, by kind of allocation, without those that need nothing.
     pub program: Vec<(&'static str, u64)>,
+    /// True if the list of these parts has come to its end, which is a total.
+    pub is_listed: bool,
 }
 
 impl FrameworkOom {
@@ -81,6 +87,7 @@ impl FrameworkOom {
             in_use_bytes: None,
             free_bytes: None,
             program: Vec::new(),
+            is_listed: false,
         }
     }
 
@@ -112,9 +119,10 @@ impl FrameworkOom {
         }
     }
 
-    /// Returns what a compiled program needs in all; 0 if no line states it.
+    /// Returns what a compiled program needs in all; 0 if the list of its parts is missing or was cut.
     pub fn program_bytes(&self) -> u64 {
-        self.program.iter().map(|(_, bytes)| *bytes).fold(0, u64::saturating_add)
+        let bytes = self.program.iter().map(|(_, bytes)| *bytes).fold(0, u64::saturating_add);
+        if self.is_listed { bytes } else { 0 }
     }
 }
 
@@ -122,7 +130,7 @@ impl FrameworkOom {
 pub(super) type Read = fn(&str, &str) -> Option<FrameworkOom>;
 
 /// Words of each message, with its reader.
-pub(super) const MESSAGES: [(&str, Read); 16] = [
+pub(super) const MESSAGES: [(&str, Read); 21] = [
     ("OOM when allocating tensor with shape", tensor),
     ("ran out of memory trying to allocate ", pool),
     // Before version 1.0.
@@ -134,13 +142,18 @@ pub(super) const MESSAGES: [(&str, Read); 16] = [
     // Before CuPy 7.
     ("out of memory to allocate ", to_allocate),
     ("Failed to allocate request for ", program),
-    ("Ran out of memory in memory space hbm. Used ", on_tpu),
+    ("Ran out of memory in memory space ", on_tpu),
     ("Out of memory error on GPU ", paddle),
     ("Failed to allocate memory for requested buffer of size ", buffer),
     ("is smaller than requested bytes of ", buffer),
     ("cudaMalloc failed: out of memory", llama),
+    ("llama runner process has terminated: CUDA error: out of memory", llama),
+    ("ggml_vulkan: Device memory allocation of size ", llama_on_vulkan),
+    ("model requires more system memory (", ollama),
+    ("model request too large for system", ollama),
     ("[metal::malloc] Attempting to allocate ", metal),
     ("[METAL] Command buffer execution failed: Insufficient Memory", metal),
+    ("error: Insufficient Memory (00000008:kIOGPU", llama),
 ];
 
 fn tensor(_: &str, rest: &str) -> Option<FrameworkOom> {
@@ -234,7 +247,7 @@ fn to_allocate(_: &str, rest: &str) -> Option<FrameworkOom> {
 }
 
 fn on_tpu(_: &str, rest: &str) -> Option<FrameworkOom> {
-    let (used, rest) = rest.split_once(" of ")?;
+    let (used, rest) = rest.split_once("Used ")?.1.split_once(" of ")?;
     Some(FrameworkOom {
         asked_bytes: size::leading(used),
         capacity_bytes: size::leading(rest),
@@ -276,6 +289,21 @@ fn llama(before: &str, _: &str) -> Option<FrameworkOom> {
         gpu: number_after(before, "on device "),
         asked_bytes: size::after(before, "allocating "),
         ..FrameworkOom::new(Framework::LlamaCpp)
+    })
+}
+
+fn llama_on_vulkan(_: &str, rest: &str) -> Option<FrameworkOom> {
+    Some(FrameworkOom { asked_bytes: leading_number(rest), ..FrameworkOom::new(Framework::LlamaCpp) })
+}
+
+fn ollama(_: &str, rest: &str) -> Option<FrameworkOom> {
+    // `164.8 GiB) than is available (13.4 GiB)`, or ` requested="5.5 GiB" available="3.4 GiB"`.
+    let figure = |words: &str| size::leading(rest.split_once(words)?.1);
+    Some(FrameworkOom {
+        is_host: true,
+        asked_bytes: figure(" requested=\"").or_else(|| size::leading(rest)),
+        free_bytes: figure(" available=\"").or_else(|| figure("than is available (")),
+        ..FrameworkOom::new(Framework::Ollama)
     })
 }
 

@@ -86,6 +86,11 @@ fn counter_of_pool(line: &str, error: &mut FrameworkOom) -> Option<()> {
 }
 
 fn part_of_program(line: &str, error: &mut FrameworkOom) -> Option<()> {
+    // The total stands below the parts on GPUs, and above them on TPUs.
+    if line.starts_with("total allocation:") || line.starts_with("Total hbm usage") {
+        error.is_listed = true;
+        return Some(());
+    }
     let (rest, name) = PROGRAM_PARTS.iter().find_map(|(words, name)| Some((line.strip_prefix(words)?, *name)))?;
     let bytes = size::leading(rest)?;
     if bytes > 0 && error.program.iter().all(|(known, _)| *known != name) {

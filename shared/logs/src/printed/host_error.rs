@@ -38,14 +38,23 @@ pub enum HostErrorKind {
     Nccl,
     /// A pool of RAPIDS' memory manager is used up.
     Rmm,
-    /// CUDA or a library of it found no memory beside what PyTorch holds.
+    /// CUDA or a library of it found no memory on the GPU.
     Library,
+    /// The host could not page-lock memory for the GPU.
+    Pinned,
+    /// A kernel asks for more of a multiprocessor's memory than there is.
+    OnChip,
+    /// A process has as many open files as it may.
+    OpenFiles,
+    /// A quantized model does not fit, so that parts of it would be on the host.
+    Dispatched,
 }
 
 /// Words of each error, all of which stand in a line.
 pub(super) const WORDS: &[(&[&str], HostErrorKind)] = {
     use HostErrorKind::*;
     &[
+        (&["Too many open files"], OpenFiles),
         (&["insufficient shared memory (shm)"], SharedMemory),
         (&["is killed by signal: Bus error"], SharedMemory),
         (&["unable to write to file </torch_"], SharedMemory),
@@ -53,6 +62,7 @@ pub(super) const WORDS: &[(&[&str], HostErrorKind)] = {
         (&["unable to allocate shared memory(shm)"], SharedMemory),
         (&["is killed by signal: Killed"], WorkerKilled),
         (&["DataLoader worker", "exited unexpectedly"], WorkerKilled),
+        (&["background workers are no longer alive"], WorkerKilled),
         (&["WinError 1455"], PageFile),
         (&["os error 1455"], PageFile),
         (&["paging file is too small"], PageFile),
@@ -79,6 +89,12 @@ pub(super) const WORDS: &[(&[&str], HostErrorKind)] = {
         (&["OOMKilled"], Killed),
         (&["zsh: killed"], Killed),
         (&["exceeds the memory usage threshold of"], RayKilled),
+        (&["killed due to memory pressure"], RayKilled),
+        (&["of pinned memory"], Pinned),
+        (&["cudaHostRegister", "out of memory"], Pinned),
+        (&["cudaHostAlloc", "out of memory"], Pinned),
+        (&["out of resource: shared memory"], OnChip),
+        (&["dispatched on the CPU or the disk"], Dispatched),
         (&["Failed to CUDA calloc"], Nccl),
         (&["NCCL WARN", "out of memory"], Nccl),
         (&["driver error: out of memory"], Library),
@@ -86,6 +102,10 @@ pub(super) const WORDS: &[(&[&str], HostErrorKind)] = {
         (&["HIP error: out of memory"], Library),
         (&["_STATUS_ALLOC_FAILED"], Library),
         (&["CUDA_ERROR_OUT_OF_MEMORY"], Library),
+        (&["CUDA failed with error out of memory"], Library),
+        (&["cudaMallocAsync", "out of memory"], Library),
+        (&["Error Code 2: OutOfMemory"], Library),
+        (&["Requested amount of GPU memory"], Library),
     ]
 };
 
@@ -101,7 +121,14 @@ impl HostError {
             None if line.trim_end() == "MemoryError" => HostErrorKind::HostMemory,
             None => return None,
         };
-        let asked_bytes = ["tried to allocate ", "Unable to allocate ", "Failed to CUDA calloc "];
+        let asked_bytes = [
+            "tried to allocate ",
+            "Unable to allocate ",
+            "Failed to CUDA calloc ",
+            "unable to mmap ",
+            "failed to allocate ",
+            "Requested amount of GPU memory (",
+        ];
         let asked_bytes = asked_bytes.iter().find_map(|words| size::after(line, words));
         Some(Self { kind, text: line.trim().chars().take(LONGEST).collect(), asked_bytes })
     }
@@ -120,7 +147,7 @@ impl HostError {
 /// Returns true for what a shell prints about a process that was killed: `Killed` behind a progress bar or alone, or
 /// `run.sh: line 3: 4711 Killed   python train.py`.
 fn is_of_shell(line: &str) -> bool {
-    let Some((before, behind)) = line.split_once("Killed") else { return false };
+    let Some((before, behind)) = line.trim_start().split_once("Killed") else { return false };
     let is_end = behind.trim().is_empty() && !before.ends_with(|c: char| c.is_alphabetic() || c == ' ')
         || behind.trim() == "(core dumped)";
     let number = before.trim_end();

@@ -90,13 +90,15 @@ pub struct Oom {
     pub private_bytes: Option<u64>,
     /// Memory that PyTorch holds, used or not.
     pub reserved_bytes: Option<u64>,
+    /// True if the lines around it show that the weights of a model were being loaded.
+    pub is_loading: bool,
 }
 
 /// Words of the errors, with the interface; the first that stand in a line decide.
 ///
 /// Of those behind the first five, PyTorch states no figures: 0.4 and older, drivers and compilers. `Allocation on device`
 /// is of `cudaMallocAsync`, whose figures follow in lines of their own.
-pub(super) const WORDS: [(&str, OomApi); 14] = [
+pub(super) const WORDS: [(&str, OomApi); 15] = [
     ("CUDA out of memory", OomApi::Cuda),
     ("HIP out of memory", OomApi::Hip),
     ("XPU out of memory", OomApi::Xpu),
@@ -110,6 +112,7 @@ pub(super) const WORDS: [(&str, OomApi); 14] = [
     ("EL0004", OomApi::Npu),
     ("hip runtime error (2)", OomApi::Hip),
     ("UR_RESULT_ERROR_OUT_OF_DEVICE_MEMORY", OomApi::Xpu),
+    ("ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY", OomApi::Xpu),
     ("ERROR_OUT_OF_RESOURCES", OomApi::Xpu),
 ];
 
@@ -220,6 +223,7 @@ impl Oom {
             allocated_bytes,
             private_bytes: size::before(text, " allocated in private pools"),
             reserved_bytes,
+            is_loading: false,
         }
     }
 
@@ -245,6 +249,18 @@ impl Oom {
         let own =
             self.others.iter().filter(|holder| more(holder).is_some()).min_by_key(|holder| more(holder)).copied()?;
         (has_no_room() == Some(true) || more(&own) <= Some(CONTEXT_BYTES)).then_some(own)
+    }
+
+    /// Returns the other processes if they are ranks of the same job, each with a context on this GPU by mistake.
+    ///
+    /// They hold less than 1 GiB each, and the same to 1/16.
+    pub fn other_ranks(&self) -> Vec<Holder> {
+        let own = self.own_among_others();
+        let others: Vec<Holder> = self.others.iter().filter(|holder| Some(**holder) != own).copied().collect();
+        let sizes = || others.iter().map(|holder| holder.bytes);
+        let (least, most) = (sizes().min().unwrap_or(0), sizes().max().unwrap_or(0));
+        let are_alike = others.len() > 1 && most < MUCH_BYTES && most - least <= most / 16;
+        if are_alike { others } else { Vec::new() }
     }
 
     /// Returns the memory of other processes, if the message has it or it follows from the rest.
@@ -372,6 +388,10 @@ impl OomCause {
         if oom.api == OomApi::Xpu && oom.free_bytes.is_none() && oom.capacity_bytes.is_some() && has_room() {
             return Self::MoreFree;
         }
+        // The driver lends memory of the host: what is unused in it is not what is missing.
+        if oom.allocated_bytes > oom.capacity_bytes.or(Some(u64::MAX)) {
+            return Self::Full;
+        }
         let free = oom.free_bytes.unwrap_or(0);
         let missing = asked.saturating_sub(free);
         if missing == 0 && free - asked >= capacity / SURPLUS {
@@ -389,7 +409,7 @@ impl OomCause {
         let own_is_known = oom.outside_bytes().is_some();
         let others = if own_is_known { oom.others_bytes() } else { oom.beside_bytes() };
         let context = if own_is_known { 0 } else { CONTEXT_BYTES };
-        if others.is_some_and(|bytes| explains(bytes.saturating_sub(context))) {
+        if others.is_some_and(|bytes| explains(bytes.saturating_sub(context))) && oom.other_ranks().is_empty() {
             return Self::Others;
         }
         if oom.outside_bytes().is_some_and(|bytes| explains(bytes.saturating_sub(CONTEXT_BYTES))) {

@@ -6,6 +6,9 @@
 //! Megatron    [Rank 0] (after 10 iterations) memory (MB) | allocated: 7024.1 | max allocated: 12345.6 | reserved: 14000.0
 //! verl        After init model, memory allocated (GB): 3.21, memory reserved (GB): 5.67
 //! torchtitan  step: 10  loss: 8.2  memory:  9.54GiB(12.04%)  tps: 6,205
+//! torchtune   Step 1 | loss:1.6 lr:2e-05 tokens_per_second:1.2 peak_memory_active:9.1 peak_memory_reserved:10.2
+//! Ultralytics       1/100      8.57G      1.321      2.417      1.297         54        640
+//! MLX         Iter 10: Train loss 2.3, It/sec 0.5, Peak mem 61.846 GB
 //! detectron2  eta: 1:02:03  iter: 19  total_loss: 2.1  max_mem: 4521M
 //! ```
 
@@ -70,14 +73,17 @@ pub(super) fn line(line: &str, all: &mut Vec<Progress>) -> bool {
 impl Progress {
     /// Reads the measures that a line contains; returns true if it has any.
     fn line(&mut self, line: &str) -> bool {
-        if !["emory_", "emory alloc", "(MB)", "Max_MA", "memory: ", "max_mem: "]
-            .iter()
-            .any(|words| line.contains(words))
-        {
+        if let Some(bytes) = ultralytics(line) {
+            self.reserved.push(bytes);
+            return true;
+        }
+        let has = |words: &&str| line.contains(*words);
+        if !["emory_", "emory alloc", "(MB)", "Max_MA", "memory: ", "max_mem: ", "Peak mem ", "ed: "].iter().any(|w| has(w)) {
             return false;
         }
         let mut text = line.replace('_', " ").to_ascii_lowercase();
-        let unit = if text.contains("(mb)") { Some(1 << 20) } else { text.contains("(gb)").then_some(1 << 30) };
+        let is_gib = text.contains("(gb)") || text.contains("peak memory active");
+        let unit = if text.contains("(mb)") { Some(1 << 20) } else { is_gib.then_some(1 << 30) };
         // `MA` and `CA` of DeepSpeed, and `memory` of torchtitan, are too short to stand for anything elsewhere.
         let short: &[(&str, Place)] = if text.contains("max ma ") {
             &[(" ma ", |progress| &mut progress.allocated), (" ca ", |progress| &mut progress.reserved)]
@@ -101,10 +107,19 @@ impl Progress {
     }
 }
 
+/// Reads the reserved memory in a row of Ultralytics' table: `1/100  8.57G  1.321  2.417  1.297  54  640`.
+fn ultralytics(line: &str) -> Option<u64> {
+    let mut words = line.split_ascii_whitespace();
+    let (epoch, epochs) = words.next()?.split_once('/')?;
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let size = words.next().filter(|size| size.ends_with('G') && is_number(epoch) && is_number(epochs))?;
+    size::leading(size)
+}
+
 type Place = fn(&mut Progress) -> &mut Series;
 
 /// Words before a value, in lower case and with blanks; the longer ones first.
-const KEYS: [(&str, Place); 13] = [
+const KEYS: [(&str, Place); 18] = [
     ("max memory allocated", |progress| &mut progress.peak_allocated),
     ("memory allocated", |progress| &mut progress.allocated),
     ("max memory reserved", |progress| &mut progress.peak_reserved),
@@ -118,6 +133,11 @@ const KEYS: [(&str, Place); 13] = [
     ("max ma ", |progress| &mut progress.peak_allocated),
     ("max ca ", |progress| &mut progress.peak_reserved),
     ("max mem: ", |progress| &mut progress.peak_allocated),
+    ("peak memory active:", |progress| &mut progress.peak_allocated),
+    ("peak memory reserved:", |progress| &mut progress.peak_reserved),
+    ("peak mem ", |progress| &mut progress.peak_allocated),
+    ("allocated: ", |progress| &mut progress.allocated),
+    ("reserved: ", |progress| &mut progress.reserved),
 ];
 
 /// Returns the GPU or the rank that a line names: `memory_allocated(1)`, `GPU-1`, `cuda:1`, `[Rank 1]`.
@@ -189,6 +209,9 @@ mod tests {
                 [3328, 0, 5632, 0],
             ),
             ("step: 10  loss:  8.2  memory:  9.50GiB(12.04%)  tps: 6,205", [0, 0, 0, 9728]),
+            ("      1/100      8.57G      1.321      2.417      1.297         54        640", [0, 0, 8775, 0]),
+            ("Iter 10: Train loss 2.3, It/sec 0.5, Peak mem 61.5 GB", [0, 62976, 0, 0]),
+            ("[Start] Allocated: 36659.26 MB, Reserved: 37246.00 MB", [36659, 0, 37246, 0]),
             (" eta: 1:02:03  iter: 19  total_loss: 2.1  lr: 0.1  max_mem: 4521M", [0, 4521, 0, 0]),
         ] {
             assert_eq!(last(text), expected, "{text}");

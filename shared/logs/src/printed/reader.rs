@@ -8,7 +8,7 @@ use super::oom::Oom;
 use super::progress::{self, Progress};
 use crate::source::LineReader;
 
-/// Most lines of tables of memory_profiler that are kept.
+/// Most lines of memory_profiler and tracemalloc that are kept.
 const MOST_LINES: usize = 20_000;
 
 /// Most lines behind an error without figures that may state them.
@@ -22,7 +22,7 @@ pub struct Printed {
     pub framework_ooms: Vec<Repeated<FrameworkOom>>,
     pub host_errors: Vec<Repeated<HostError>>,
     pub counters: Vec<Counters>,
-    /// Lines of the tables of memory_profiler.
+    /// Lines of memory_profiler's tables, and those that tracemalloc prints.
     pub line_uses: Vec<LineUse>,
     /// Memory that was printed in the course of the run, by GPU.
     pub progress: Vec<Progress>,
@@ -41,6 +41,8 @@ pub struct PrintedReader {
     frameworks: FrameworkReader,
     /// Lines that may still state figures of the last error.
     lines_of_oom: u8,
+    /// True while the weights of a model are being loaded.
+    is_loading: bool,
     /// True behind the announcement of an exception that Python ignores, which is one of a program that ends.
     is_ignored: bool,
     /// Keys of the counters that the last ones have from `memory_stats`.
@@ -63,7 +65,15 @@ impl LineReader for PrintedReader {
             return true;
         }
         let may_be_error = may_be_error(line);
-        if let Some(oom) = may_be_error.then(|| Oom::of(line)).flatten() {
+        if let Some(is_loading) = loads(line) {
+            self.is_loading = is_loading;
+            // A bar of progress comes behind the error if both went to different streams.
+            if let Some(last) = ooms.last_mut().filter(|_| is_loading) {
+                last.error.is_loading = true;
+            }
+        }
+        if let Some(mut oom) = may_be_error.then(|| Oom::of(line)).flatten() {
+            oom.is_loading = self.is_loading;
             *engine = engine.or_else(|| engine_of(line)).or(self.trace_back.engine());
             self.lines_of_oom = if oom.asked_bytes.is_none() { LINES_OF_OOM } else { 0 };
             add(ooms, oom, self.trace_back.take_own(), left_out, Oom::complete);
@@ -100,8 +110,14 @@ impl LineReader for PrintedReader {
     }
 }
 
+/// Returns whether a model's weights are being loaded, if a bar of progress says so.
+fn loads(line: &str) -> Option<bool> {
+    let (_, bar) = line.split_once("checkpoint shards:")?;
+    Some(!bar.contains("100%"))
+}
+
 /// Parts of the words of every error: most lines have none of them, and are spared a search for all words.
-const PARTS: [&str; 16] = [
+const PARTS: [&str; 19] = [
     "emory",
     "lloc",
     "ALLOC",
@@ -114,10 +130,13 @@ const PARTS: [&str; 16] = [
     "EL0004",
     "RMM",
     "Dst tensor",
-    "requested",
+    "request",
     "</torch_",
     "unexpectedly",
     "paging file",
+    "many open files",
+    "dispatched on",
+    "background workers",
 ];
 
 fn may_be_error(line: &str) -> bool {

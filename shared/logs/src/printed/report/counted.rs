@@ -147,20 +147,27 @@ pub(super) fn largest_line(lines: &[LineUse]) -> Option<Finding> {
     let largest = lines_by_size(lines).into_iter().next().filter(|line| line.added_bytes > 0)?;
     let added_bytes = largest.added_bytes.unsigned_abs();
     let times = match largest.times {
+        Some(times) if times > 1 && largest.code.is_empty() => format!(" in {}", format::counted(times, "block")),
         Some(times) if times > 1 => format!(" in {}", format::counted(times, "run")),
         _ => String::new(),
     };
     let peak = lines.iter().map(|line| line.bytes).max().unwrap_or(0);
-    let file = largest.file.rsplit(['/', '\\']).next().unwrap_or_default();
+    let file = match largest.file.rsplit(['/', '\\']).next().unwrap_or_default() {
+        "" => String::new(),
+        file => format!(" of {file}"),
+    };
     Some(Finding::stated(
         FindingCode::Peak,
         HOST,
         added_bytes,
         title_of_parts(
-            &format!("Line {} of {file} adds the most host memory: {}", largest.line, format::bytes(added_bytes)),
+            &format!("Line {}{file} adds the most host memory: {}", largest.line, format::bytes(added_bytes)),
             [times],
         ),
-        format!("The line is `{}`. The process had at most {}.", largest.code, format::bytes(peak)),
+        match largest.code.as_str() {
+            "" => format!("It holds {} now, by tracemalloc.", format::bytes(largest.bytes)),
+            code => format!("The line is `{code}`. The process had at most {}.", format::bytes(peak)),
+        },
         "Look for lists and caches that it appends to: a line that adds memory in each run keeps what it makes.\n\n\
          Memory of a line that loads the data or the model once is no problem by itself."
             .to_owned(),
@@ -174,7 +181,7 @@ fn lines_by_size(lines: &[LineUse]) -> Vec<&LineUse> {
     added
 }
 
-/// Lists the lines of memory_profiler's tables.
+/// Lists the lines of memory_profiler and tracemalloc.
 pub(super) fn line_table(lines: &[LineUse]) -> LogTable {
     let row = |line: &&LineUse| {
         let added = match u64::try_from(line.added_bytes) {
@@ -191,7 +198,7 @@ pub(super) fn line_table(lines: &[LineUse]) -> LogTable {
     };
     LogTable::new(
         "Lines, by memory added",
-        ["Line", "Added", "Memory", "Runs", "Code"],
+        ["Line", "Added", "Memory", "Runs or blocks", "Code"],
         lines_by_size(lines).iter().map(row),
     )
 }
@@ -251,7 +258,7 @@ pub(super) fn finding(progress: &Progress) -> Option<Finding> {
         let title = format!("{what} climbs from {} to {}", format::bytes(first_bytes), format::bytes(last_bytes));
         (title, format!("It was printed {count} times, rose {rises} times and fell {falls} times."))
     };
-    let Progress { allocated, in_use, .. } = *progress;
+    let Progress { allocated, peak_allocated, reserved, peak_reserved, in_use, .. } = *progress;
     if climbs(allocated) && grown(allocated) >= allocated.last_bytes / 10 {
         let (title, shows) = climb("Allocated memory", allocated);
         let advice = format!(
@@ -273,6 +280,18 @@ pub(super) fn finding(progress: &Progress) -> Option<Finding> {
             shows,
             advice.to_owned(),
         ));
+    }
+    let cache = if reserved.count > 0 { reserved } else { peak_reserved };
+    let tensors = if allocated.count > 0 { allocated } else { peak_allocated };
+    if climbs(cache) && tensors.count > 0 && grown(tensors) < grown(cache) / 4 && grown(cache) >= cache.last_bytes / 20 {
+        let (title, shows) = climb("PyTorch's reserved memory", cache);
+        let shows = format!("{shows} What tensors take rose by {}.", format::bytes(grown(tensors)));
+        let advice = "Set ``PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True``.\n\
+                      If batches vary in size, start with the largest one, or pad them to few sizes.\n\
+                      Now and then, call ``torch.cuda.empty_cache()``.\n\n\
+                      What climbs is PyTorch's cache: free pieces that later requests do not fit into.";
+        let code = FindingCode::ReservedAboveLive;
+        return Some(stated(code, Severity::Warning, grown(cache), title, shows, advice.to_owned()));
     }
     let (name, series) = named(progress).max_by_key(|(name, series)| (series.most_bytes, *name))?;
     let title = format!("At most {} was printed as {}", format::bytes(series.most_bytes), name.to_lowercase());

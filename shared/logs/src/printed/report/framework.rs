@@ -96,6 +96,9 @@ fn shows(oom: &FrameworkOom) -> String {
             format!("Metal allows no buffer above {} on this machine.", format::bytes(most))
         }
         (Some(free), ..) => format!("Of the memory that {name} may use, {} was left.", format::bytes(free)),
+        (None, None, Some(free)) if oom.is_host => {
+            format!("{} of the host's memory was available.", format::bytes(free))
+        }
         (None, None, Some(free)) => format!("{} of the GPU was free.", format::bytes(free)),
         _ if program >= SMALL_PROGRAM_BYTES => {
             format!("The program that was to run needs {} in all.", format::bytes(program))
@@ -136,8 +139,8 @@ fn advice(oom: &FrameworkOom) -> String {
         }
         (Framework::Xla, _) if is_tpu(oom) => {
             "Shard the model or the batch over more cores, use a smaller batch or `bfloat16`, or recompute activations \
-             (`jax.checkpoint`, in torch_xla `torch_xla.utils.checkpoint`).\nBelow the message, XLA lists the program's largest \
-             allocations with the lines of code that they come from."
+             (`jax.checkpoint`, in torch_xla `torch_xla.utils.checkpoint`).\nThe whole message of XLA lists the program's \
+             largest allocations with the lines of code that they come from."
         }
         (Framework::Xla, _) => {
             "Use a smaller batch, `bfloat16`, `jax.checkpoint` for large blocks, and `donate_argnums` for arrays that a step \
@@ -162,6 +165,11 @@ fn advice(oom: &FrameworkOom) -> String {
              `num_ctx`), or quantize its cache (`--cache-type-k q8_0`, `--cache-type-v q8_0`) with `--flash-attn`.\nUse a \
              smaller quantization of the model, or smaller batches (`--ubatch-size`).\nSpread the layers by \
              `--tensor-split` if other GPUs have room."
+        }
+        (Framework::Ollama, _) => {
+            "Choose a smaller model, or a smaller quantization of it.\nShorten the context (`num_ctx`), or quantize its \
+             cache: ``OLLAMA_KV_CACHE_TYPE=q8_0``.\nEnd other programs, or give the container or the virtual machine more \
+             memory.\n\nWhat is not on the GPU has to fit in the host's memory."
         }
         (Framework::Cupy, _) => {
             "Free what CuPy keeps in its pool before others need it: \

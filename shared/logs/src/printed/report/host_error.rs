@@ -18,22 +18,31 @@ pub(super) fn finding(repeated: &Repeated<HostError>) -> Finding {
         _ => title.to_owned(),
     };
     let times = if *count > 1 { format!(", printed {}", format::counted(*count, "time")) } else { String::new() };
-    let device = if code == FindingCode::OutsidePytorch { NO_DEVICE } else { HOST };
+    let is_of_gpu = matches!(code, FindingCode::OutsidePytorch | FindingCode::OutOfMemory);
+    let device = if is_of_gpu { NO_DEVICE } else { HOST };
     let shows = format!("The text says: {}", error.text);
     // cuBLAS has two reasons for this one.
     let more = if error.text.contains("CUBLAS") { INDEX_OUT_OF_RANGE } else { "" };
+    // Who maps a file has that advice behind them: the mapping counts where it may be written to.
+    let advice = match error.text.contains("unable to mmap") {
+        true => {
+            "Let the machine promise more memory: ``sysctl vm.overcommit_memory=1``, more swap, or a larger limit \
+                 of the container or of `ulimit -v`.\nOr load the file in parts (`safe_open` of safetensors)."
+        }
+        false => advice,
+    };
     let (bytes, title) = (error.asked_bytes.unwrap_or(0), title_of_parts(&title, [times]));
     let is_harmless = error.kind == HostErrorKind::WorkerLeft;
     Finding {
         severity: if is_harmless { Severity::Info } else { Severity::Error },
         confidence: Confidence::Medium,
         line: place.clone(),
-        ..Finding::stated(code, device, bytes, title, shows, advice.to_owned() + more)
+        ..Finding::stated(code, device, bytes, title, shows, more.to_owned() + advice)
     }
 }
 
-const INDEX_OUT_OF_RANGE: &str = "\nSee whether an index is out of range, which can be the reason as well: run with \
-                                  ``CUDA_LAUNCH_BLOCKING=1``.";
+const INDEX_OUT_OF_RANGE: &str = "See whether an index is out of range, which can be the reason as well: run with \
+                                  ``CUDA_LAUNCH_BLOCKING=1``.\n";
 
 /// Returns the code, the title and the advice for a kind of error.
 fn statement(kind: HostErrorKind) -> (FindingCode, &'static str, &'static str) {
@@ -85,7 +94,7 @@ fn statement(kind: HostErrorKind) -> (FindingCode, &'static str, &'static str) {
         HostErrorKind::SlurmKilled => (
             FindingCode::HostProcessKilled,
             "Slurm killed the job: it used more host memory than it had asked for",
-            "Ask for more: ``#SBATCH --mem=64G``, or `--mem-per-cpu`, `--mem-per-gpu`; ``seff JOBID`` or ``sacct -j JOBID \
+            "Ask for more than it had: `#SBATCH --mem`, `--mem-per-cpu` or `--mem-per-gpu`; ``seff JOBID`` or ``sacct -j JOBID \
              -o MaxRSS,ReqMem`` shows what it used.\nOr use less host memory: fewer workers, memory mapping, smaller \
              batches.\n[record] See which processes climb: ``snapscope host -- python train.py``.",
         ),
@@ -94,12 +103,12 @@ fn statement(kind: HostErrorKind) -> (FindingCode, &'static str, &'static str) {
             "Ray killed a task because the memory of the machine was almost used up",
             "Run fewer tasks at a time: give each more `num_cpus` or a `memory` of its own.\n\
              Keep smaller batches and replay buffers, and release references to objects in the object store.\n\n\
-             The lines below the message list the processes with the most memory. `RAY_memory_usage_threshold` changes the limit, and \
+             Ray's message may list the processes with the most memory. `RAY_memory_usage_threshold` changes the limit, and \
              `RAY_memory_monitor_refresh_ms=0` turns it off; then the kernel kills processes instead.",
         ),
         HostErrorKind::Nccl => (
             FindingCode::OutsidePytorch,
-            "NCCL found no GPU memory beside PyTorch's",
+            "NCCL found no free memory on the GPU",
             "Leave room for NCCL: use a smaller batch, or limit PyTorch's share: \
              ``torch.cuda.set_per_process_memory_fraction(0.9)``.\nMake its buffers smaller: `NCCL_BUFFSIZE`, \
              `NCCL_MAX_NCHANNELS`, and fewer process groups.\nSee what it takes: run with ``NCCL_DEBUG=INFO`` and \
@@ -115,11 +124,44 @@ fn statement(kind: HostErrorKind) -> (FindingCode, &'static str, &'static str) {
         ),
         HostErrorKind::Library => (
             FindingCode::OutsidePytorch,
-            "The GPU's driver or a library found no memory beside PyTorch's",
-            "Leave room for them: use a smaller batch.\n\
-             Or limit PyTorch's share: ``torch.cuda.set_per_process_memory_fraction(0.9)``.\n\
-             Look for other processes on the GPU: ``nvidia-smi`` or ``rocm-smi --showpids``.\n\n\
-             The context, cuBLAS, cuDNN and NCCL take memory outside PyTorch's allocator, when they are first used.",
+            "A call of the GPU's driver or of a library found no free memory on the GPU",
+            "Look for other processes on the GPU: ``nvidia-smi`` or ``rocm-smi --showpids``.\n\
+             Use a smaller batch, model or context.\n\
+             Where PyTorch fills the GPU, leave room: ``torch.cuda.set_per_process_memory_fraction(0.9)``.\n\n\
+             The context, cuBLAS, cuDNN, NCCL and engines with pools of their own take memory outside PyTorch's \
+             allocator, when they are first used.",
+        ),
+        HostErrorKind::Pinned => (
+            FindingCode::HostOutOfMemory,
+            "The host could not page-lock memory for the GPU",
+            "Raise the limits: ``ulimit -l unlimited``, in a container ``--ulimit memlock=-1``; in WSL, more memory in \
+             `.wslconfig`.\nPin less: ``pin_memory=False``, fewer prefetched batches, or less that is offloaded to the \
+             host.\n\n\
+             Page-locked memory can't be swapped, and systems allow less of it than is free. GPU memory is not the reason.",
+        ),
+        HostErrorKind::OnChip => (
+            FindingCode::OutOfMemory,
+            "A kernel asks for more on-chip shared memory than the GPU has",
+            "Make its blocks smaller, or use fewer stages: `BLOCK_M`, `BLOCK_N`, ``num_stages=1``.\n\
+             Update Triton and the library that has the kernel: newer versions choose sizes by the GPU.\n\
+             Or use another implementation, such as PyTorch's `scaled_dot_product_attention`.\n\n\
+             Each multiprocessor has 64 to 228 KiB, by the GPU's generation; kernels that were tuned for a larger one fail. \
+             The memory of the GPU itself is not the reason.",
+        ),
+        HostErrorKind::OpenFiles => (
+            FindingCode::SharedMemoryFull,
+            "The process has as many open files as it may: memory is not the reason",
+            "Call ``torch.multiprocessing.set_sharing_strategy(\"file_system\")``.\n\
+             Or raise the limit: ``ulimit -n 65536``.\n\
+             Keep no batches of a loader with workers: each shared tensor is an open file until it is freed.",
+        ),
+        HostErrorKind::Dispatched => (
+            FindingCode::OutOfMemory,
+            "The quantized model does not fit on the GPU",
+            "Free the GPU first: ``nvidia-smi`` lists processes; an earlier model of the same notebook counts, too.\n\
+             Quantize to 4 bits instead of 8, or choose a smaller model.\n\
+             Or allow it: ``llm_int8_enable_fp32_cpu_offload=True`` with a `device_map`, which is slow.\n\n\
+             Parts of it would be on the host. `device_map=\"auto\"` takes what is free when the model is loaded, less a margin (`max_memory` sets it).",
         ),
     }
 }

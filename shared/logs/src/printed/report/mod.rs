@@ -53,7 +53,7 @@ fn title(printed: &Printed) -> String {
         count(printed.host_errors.len(), "other error", "other errors"),
         count(printed.counters.len(), "set of counters", "sets of counters"),
         count(counted::values(&printed.progress), "value of the allocator", "values of the allocator"),
-        count(printed.line_uses.len(), "line of memory_profiler", "lines of memory_profiler"),
+        count(printed.line_uses.len(), "line of a host profiler", "lines of a host profiler"),
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     format!("What was printed about memory: {}", parts.join(", "))
@@ -182,8 +182,10 @@ fn oom_table(printed: &Printed) -> LogTable {
 /// Parts that the message does not state and that do not follow from it are missing.
 fn owners(oom: &Oom) -> Vec<(&'static str, u64)> {
     let mut owners = Vec::new();
-    owners.extend(oom.allocated_bytes.map(|bytes| ("tensors", bytes)));
-    owners.extend(oom.unused_bytes().map(|bytes| ("PyTorch's cache", bytes)));
+    // That of Apple's GPUs states heaps, with what is unused in them.
+    let is_mps = oom.api == OomApi::Mps;
+    owners.extend(oom.allocated_bytes.map(|bytes| (if is_mps { "PyTorch" } else { "tensors" }, bytes)));
+    owners.extend(oom.unused_bytes().filter(|_| !is_mps).map(|bytes| ("PyTorch's cache", bytes)));
     match (oom.outside_bytes(), oom.others_bytes()) {
         (Some(outside), others) => {
             owners.push(("this process outside PyTorch", outside));
@@ -236,6 +238,13 @@ fn pids(oom: &Oom) -> String {
 fn advice(oom: &Oom, cause: OomCause, engine: Option<&'static str>) -> String {
     let (list, choose) = oom.api.tools();
     let missing = oom.asked_bytes.unwrap_or(0).saturating_sub(oom.free_bytes.unwrap_or(0));
+    let record = match oom.api {
+        OomApi::Cuda | OomApi::Hip => format!("\n{RECORD}"),
+        OomApi::Npu => format!("\n{}", RECORD.replace("torch.cuda", "torch_npu.npu")),
+        OomApi::Xpu => format!("\n{}", RECORD.replace("torch.cuda", "torch.xpu")),
+        // Metal's allocator records no history.
+        OomApi::Mps => String::new(),
+    };
     match cause {
         OomCause::Absurd => "Look at the sizes that the failing line computes: one of them is negative, has overflowed, \
                              or is not the one that was meant.\nPrint the shapes of its inputs."
@@ -247,8 +256,7 @@ fn advice(oom: &Oom, cause: OomCause, engine: Option<&'static str>) -> String {
         OomCause::TooLarge => "Split the operation into parts: a smaller batch, chunks of the sequence, tiles of the image.\n\
              Or avoid the tensor: attention without the matrix of all pairs (`scaled_dot_product_attention`), a loss in \
              chunks, `float16` instead of `float32`.\n\n\
-             No setting of the allocator helps, since this one tensor is larger than the whole GPU. The traceback above \
-             the error names the line."
+             No setting of the allocator helps, since this one tensor is larger than the whole GPU."
             .to_owned(),
         OomCause::Limit if oom.api == OomApi::Mps => format!(
             "Use less: a smaller batch, or `float16`.\n\nThe limit of {} is a fraction of the machine's memory, which \
@@ -262,7 +270,7 @@ fn advice(oom: &Oom, cause: OomCause, engine: Option<&'static str>) -> String {
         OomCause::MoreFree if oom.api == OomApi::Xpu && oom.asked_bytes > Some(4 << 30) => format!(
             "Allow requests above 4 GiB: ``UR_L0_ENABLE_RELAXED_ALLOCATION_LIMITS=1``.\n\
              Look at ``{list}`` for processes that came or went at that moment; an integrated GPU shares the host's \
-             memory.\n\nMore memory was free than the request needs, so that something else refused it."
+             memory.\n\nMore memory was free than the request needs, so something else refused it."
         ),
         OomCause::MoreFree => {
             let slices = if oom.api == OomApi::Cuda { ", for MIG slices" } else { "" };
@@ -272,7 +280,7 @@ fn advice(oom: &Oom, cause: OomCause, engine: Option<&'static str>) -> String {
                  on Windows and WSL for the size of the page file; on a GPU that shares the host's memory, for the share \
                  that is reserved for it.\n\
                  Then try ``{variable}=expandable_segments:True``, which requests memory in small steps.\n\n\
-                 More memory was free than the request needs, so that something else refused it."
+                 More memory was free than the request needs, so something else refused it."
             )
         }
         OomCause::Fragmentation => {
@@ -292,9 +300,10 @@ fn advice(oom: &Oom, cause: OomCause, engine: Option<&'static str>) -> String {
                 oom.api.module()
             )
         }
-        OomCause::Others if oom.api == OomApi::Mps => {
-            "Close programs that use the GPU or much memory: they share it with PyTorch.".to_owned()
-        }
+        OomCause::Others if oom.api == OomApi::Mps => format!(
+            "{OUTSIDE_OF_MPS}\nOr raise the limit of {}: `PYTORCH_MPS_HIGH_WATERMARK_RATIO`; the machine may then swap.",
+            format::bytes(oom.allowed_bytes.unwrap_or(0))
+        ),
         OomCause::Others => format!(
             "Free the GPU from what else runs on it{}.\n\
              List its processes: ``{list}``; end notebooks and crashed runs that still hold memory.\n\
@@ -315,18 +324,36 @@ fn advice(oom: &Oom, cause: OomCause, engine: Option<&'static str>) -> String {
              Use `--enforce-eager` or `--disable-cuda-graph`: graphs take memory of their own.",
             engine.unwrap_or_default()
         ),
+        OomCause::Full if oom.is_loading => "Load the weights in fewer bits: ``dtype=torch.bfloat16``, or quantized to \
+             8 or 4 bits.\n\
+             Spread them over several devices (``device_map=\"auto\"``), or let each rank load a part (FSDP, DeepSpeed's \
+             ZeRO-3).\nOr choose a smaller model.\n\n\
+             It failed while the model was loaded: a smaller batch changes nothing."
+            .to_owned(),
         OomCause::Unknown => format!(
             "Look for the whole message, which states the figures since PyTorch 1.0, and paste it here.\n\
-             See who holds the GPU's memory before the program starts: ``{list}``.\n{RECORD}"
+             See who holds the GPU's memory before the program starts: ``{list}``.{record}"
         ),
         OomCause::Full => format!(
             "Use less memory at once: a smaller micro-batch with gradient accumulation, activation checkpointing \
              (`torch.utils.checkpoint`), `bfloat16` autocast, or an optimizer with smaller state.\n\
              In an evaluation, use ``with torch.no_grad():``.\n\
-             If it fails only after some steps, memory grows: look for losses or outputs that are kept.\n{RECORD}"
+             If it fails only after some steps, memory grows: look for losses or outputs that are kept.{record}"
         ),
     }
 }
+
+/// What to do about memory that Metal counts to this process beside PyTorch's heaps.
+const OUTSIDE_OF_MPS: &str = "Free what this process holds beside PyTorch: other libraries on the GPU (MLX, Core ML, \
+                              decoders), and ``torch.mps.empty_cache()``.\n\
+                              Restart the program, which frees what earlier runs in it have left.";
+
+/// What to do about ranks that open a context on each other's GPU.
+const OTHER_RANKS: &str = "Call ``torch.cuda.set_device(local_rank)`` before anything uses the GPU, or let each rank see \
+                           its own alone by `CUDA_VISIBLE_DEVICES`.\n\
+                           Load checkpoints with ``map_location=\"cpu\"``.\n\n\
+                           Several processes hold the same small amount: other ranks of this job, with a CUDA context on \
+                           this GPU.";
 
 /// Reports memory outside PyTorch that is much, whether or not it explains the failure.
 fn outside(oom: &Oom) -> Option<Finding> {
@@ -350,6 +377,8 @@ fn outside(oom: &Oom) -> Option<Finding> {
                 pids(oom)
             ),
             match others {
+                _ if !oom.other_ranks().is_empty() => OTHER_RANKS.to_owned(),
+                0 if oom.api == OomApi::Mps => OUTSIDE_OF_MPS.to_owned(),
                 0 => "Look at what takes it in this process: the CUDA context with its kernels takes about 0.5 GiB; NCCL \
                       buffers, CUDA graphs and other libraries take the rest."
                     .to_owned(),

@@ -34,7 +34,7 @@ fn causes_of_messages_that_strangers_published() {
     for (source, cause, message) in messages() {
         assert_eq!(format!("{:?}", OomCause::of(&oom(message))), cause, "{source}");
     }
-    assert_eq!(messages().count(), 35);
+    assert_eq!(messages().count(), 37);
 }
 
 #[test]
@@ -311,4 +311,56 @@ fn memory_that_a_program_prints_shows_its_growth() {
     };
     let outside = title(&(0..20).map(line).collect::<String>());
     assert_eq!(outside, "GPU memory outside PyTorch climbs from 2.73 GiB to 2.77 GiB");
+}
+
+#[test]
+fn ranks_on_one_gpu_are_no_strangers() {
+    let report = log_report(&log(message("hiyouga/LLaMA-Factory (ranks)")));
+    let [error, ranks] = report.diagnosis.findings.as_slice() else { panic!("{report:?}") };
+    assert!(!error.advice.contains("62201") && error.advice.contains("micro-batch"), "{error:?}");
+    assert!(ranks.advice.contains("set_device(local_rank)"), "{ranks:?}");
+}
+
+#[test]
+fn what_fails_while_a_model_is_loaded_needs_no_smaller_batch() {
+    let error = "RuntimeError: NPU out of memory. Tried to allocate 386.00 MiB (NPU 2; 60.97 GiB total capacity; 59.57 GiB \
+                 already allocated; 16.54 MiB free; 60.06 GiB reserved in total by PyTorch)\n";
+    let bar = "Loading checkpoint shards:  42%|████      | 16/38 [00:14<00:19,  1.13it/s]\n";
+    for text in [error.to_owned() + bar, bar.to_owned() + error] {
+        let finding = log_report(&log(&text)).diagnosis.findings.remove(0);
+        assert!(finding.advice.contains("device_map") && !finding.advice.contains("torch.cuda"), "{finding:?}");
+    }
+    let loaded = bar.replace(" 42%", "100%") + error;
+    assert!(log_report(&log(&loaded)).diagnosis.findings[0].advice.contains("micro-batch"));
+}
+
+#[test]
+fn a_mac_has_no_cuda_context() {
+    let text = "RuntimeError: MPS backend out of memory (MPS allocated: 16.00 GB, other allocations: 3.31 GB, max allowed: \
+                18.13 GB). Tried to allocate 256 bytes on shared pool.";
+    let said = format!("{:?}", log_report(&log(text)).diagnosis.findings);
+    assert!(!said.contains("CUDA") && !said.contains("cache 0 B") && said.contains("torch.mps.empty_cache"), "{said}");
+}
+
+#[test]
+fn lines_that_tracemalloc_prints_name_the_largest() {
+    let text = "[ Top 10 differences ]\n\
+                /v/torch/utils/data/sampler.py:110: size=7804 KiB (+7804 KiB), count=221927 (+221927), average=36 B\n\
+                <frozen importlib._bootstrap_external>:580: size=300 KiB (-20.0 KiB), count=3266 (-3), average=94 B\n";
+    let report = log_report(&log(text));
+    let title = "Line 110 of sampler.py adds the most host memory: 7.62 MiB in 221,927 blocks";
+    assert_eq!(report.diagnosis.findings[0].title, title);
+    assert_eq!(report.tables[0].rows[1][1], LogCell::Text("-20.0 KiB".to_owned()));
+}
+
+#[test]
+fn a_cache_that_climbs_is_no_leak_of_tensors() {
+    let step = |step: u64| {
+        let reserved = 52.0 + step as f64;
+        format!("Step {step} | loss:2.4 lr:2e-05 peak_memory_active:47.3 peak_memory_reserved:{reserved:.2} \n")
+    };
+    let text: String = (1..8).map(step).collect();
+    let finding = log_report(&log(&text)).diagnosis.findings.remove(0);
+    assert_eq!(finding.title, "PyTorch's reserved memory climbs from 53.0 GiB to 59.0 GiB");
+    assert_eq!(finding.code, FindingCode::ReservedAboveLive);
 }
