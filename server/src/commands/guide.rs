@@ -130,7 +130,8 @@ pub fn cards() -> String {
         vec![card.name.clone(), format::bytes(card.memory_bytes), card.capability.to_string(), card.product.clone()]
     };
     let head = ["Card", "Memory", "Capability", "Product"].map(str::to_owned).to_vec();
-    let rows: Vec<_> = [head].into_iter().chain(Card::all().map(|card| row(&card))).collect();
-    let more = "`--card` of run, repro, fit and sweep takes these names, and others as custom:48GiB.";
+    let rows: Vec<_> = [head].into_iter().chain(Card::named_cards().iter().map(row)).collect();
+    let more = "`--card` of run, repro, fit and sweep takes these names, short ones such as h100 and 3090, and others as \
+                custom:48GiB.";
     format!("{}\n\n{more}\n", table(&rows, &[1]).join("\n"))
 }

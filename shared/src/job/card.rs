@@ -7,6 +7,7 @@ use std::fmt;
 use std::iter;
 
 use super::nearest::did_you_mean;
+use crate::base::ShortSort;
 use crate::base::format;
 use crate::base::size;
 
@@ -114,6 +115,20 @@ const TABLE: &[Row] = &[
     Row::new("b200-180gb", "NVIDIA B200", (10, 0), 182_642 * MIB).with(148, 2048, 126, 227),
 ];
 
+/// Cards that are taken by name and listed, but not tried by themselves where all cards are: others stand for them.
+const MORE: &[Row] = &[
+    Row::new("rtx4060-8gb", "NVIDIA GeForce RTX 4060", (8, 9), 7_813 * MIB).with(24, 1536, 24, 99),
+    Row::new("rtx3080-10gb", "NVIDIA GeForce RTX 3080", (8, 6), 10_015 * MIB).with(68, 1536, 5, 99),
+    Row::new("rtx2080ti-11gb", "NVIDIA GeForce RTX 2080 Ti", (7, 5), 11_018 * MIB).with(68, 1024, 5, 64),
+    Row::new("rtx3060-12gb", "NVIDIA GeForce RTX 3060", (8, 6), 12_042 * MIB).with(28, 1536, 3, 99),
+    Row::new("v100-16gb", "Tesla V100-SXM2-16GB", (7, 0), 16_148 * MIB).with(80, 2048, 6, 96),
+    Row::new("rtx4080-16gb", "NVIDIA GeForce RTX 4080", (8, 9), 16_067 * MIB).with(76, 1536, 64, 99),
+    Row::new("a10g-24gb", "NVIDIA A10G", (8, 6), 22_589 * MIB).with(80, 1536, 6, 99),
+    Row::new("rtx3090-24gb", "NVIDIA GeForce RTX 3090", (8, 6), 24_126 * MIB).with(82, 1536, 6, 99),
+    Row::new("a40-48gb", "NVIDIA A40", (8, 6), 45_496 * MIB).with(84, 1536, 6, 99),
+    Row::new("rtxa6000-48gb", "NVIDIA RTX A6000", (8, 6), 48_671 * MIB).with(84, 1536, 6, 99),
+];
+
 /// Default card: the most common one for training.
 const DEFAULT: &str = "a100-80gb";
 
@@ -154,12 +169,19 @@ impl Card {
     /// driver, the card and the kernels that were loaded.
     pub const TYPICAL_CONTEXT_BYTES: u64 = 512 * MIB;
 
-    /// Returns all named cards, sorted by nominal memory.
+    /// Returns the cards that are tried where no card is named, sorted by nominal memory.
     pub fn all() -> impl Iterator<Item = Self> {
         TABLE.iter().map(Self::from_row)
     }
 
-    /// Returns the card with this name, or the custom card that `custom:48GiB` or `custom:48GiB:9.0` describes.
+    /// Returns all cards that have a name, sorted by memory.
+    pub fn named_cards() -> Vec<Self> {
+        let mut cards: Vec<Self> = rows().map(Self::from_row).collect();
+        cards.short_sort_by_key(|card| card.memory_bytes);
+        cards
+    }
+
+    /// Returns the card with this name, which may lack the memory if no other card begins so (`h100`, `3090`), or the custom card that `custom:48GiB` or `custom:48GiB:9.0` describes.
     ///
     /// A custom card without a capability has that of an A100; `custom:48GiB:l4-24gb` is an L4 with more memory.
     ///
@@ -171,9 +193,19 @@ impl Card {
         if let Some(rest) = text.strip_prefix("custom:") {
             return Self::custom(rest);
         }
-        match TABLE.iter().find(|row| row.name.eq_ignore_ascii_case(text)) {
-            Some(row) => Ok(Self::from_row(row)),
-            None => Err(unknown(text)),
+        let lower = text.to_ascii_lowercase();
+        let is_short = |row: &&Row| {
+            let (model, _) = row.name.split_once('-').unwrap_or((row.name, ""));
+            model == lower || model.strip_prefix("rtx") == Some(&lower)
+        };
+        let alike: Vec<&Row> = rows().filter(is_short).collect();
+        match (rows().find(|row| row.name == lower), alike.as_slice()) {
+            (Some(row), _) | (None, &[row]) => Ok(Self::from_row(row)),
+            (None, []) => Err(unknown(text)),
+            (None, several) => {
+                let names = several.iter().map(|row| row.name).collect::<Vec<_>>().join(" or ");
+                Err(CardError(format!("`{}` has several sizes: write {names}", short(text))))
+            }
         }
     }
 
@@ -215,7 +247,7 @@ impl Card {
             return Err(CardError(format!("a custom card must have {least} to {most}, not `{}`", short(size_text))));
         }
         let (capability, kin) = capability_text.map_or(Ok(((8, 0), DEFAULT)), find_kin)?;
-        let kin = TABLE.iter().find(|row| row.name == kin).expect("each kin is in the table");
+        let kin = rows().find(|row| row.name == kin).expect("each kin is in the table");
         let name = ["custom", size_text].into_iter().chain(capability_text).collect::<Vec<_>>().join(":");
         let (major, minor) = capability;
         Ok(Self {
@@ -252,7 +284,7 @@ impl Default for Card {
 
 /// Parses a capability, and returns it with the named card that provides the other properties.
 fn find_kin(text: &str) -> Result<((u8, u8), &'static str), CardError> {
-    if let Some(row) = TABLE.iter().find(|row| row.name == text) {
+    if let Some(row) = rows().find(|row| row.name == text) {
         return Ok((row.capability, row.name));
     }
     let written = |(major, minor): (u8, u8)| format!("{major}.{minor}");
@@ -262,12 +294,17 @@ fn find_kin(text: &str) -> Result<((u8, u8), &'static str), CardError> {
     })
 }
 
+/// Returns the rows of all cards that have a name.
+fn rows() -> impl Iterator<Item = &'static Row> {
+    TABLE.iter().chain(MORE)
+}
+
 fn unknown(text: &str) -> CardError {
-    let names = TABLE.iter().map(|row| row.name);
-    if let Some(hint) = did_you_mean(text, names.clone()) {
+    let names: Vec<&str> = rows().map(|row| row.name).collect();
+    if let Some(hint) = did_you_mean(text, names.iter().copied()) {
         return CardError(format!("unknown card `{}`; {hint}", short(text)));
     }
-    let names = names.collect::<Vec<_>>().join(", ");
+    let names = names.join(", ");
     CardError(format!("unknown card `{}`; use one of {names}, or custom:48GiB", short(text)))
 }
 
@@ -352,6 +389,7 @@ mod tests {
     #[test]
     fn lists_of_cards_are_read_and_written() {
         check("H100-80GB", "h100-80gb", &[81_002 * MIB]);
+        check("2x h100,3090", "2x h100-80gb,rtx3090-24gb", &[81_002 * MIB, 81_002 * MIB, 24_126 * MIB]);
         check("2x h100-80gb", "2x h100-80gb", &[81_002 * MIB; 2]);
         check("2xt4-16gb, 1x t4-16gb", "3x t4-16gb", &[14_930 * MIB; 3]);
         check(" t4-16gb,a100-40gb ", "t4-16gb,a100-40gb", &[14_930 * MIB, 42_298_834_944]);
@@ -374,7 +412,8 @@ mod tests {
 
     #[test]
     fn errors_say_what_to_write() {
-        check_error("h100", "unknown card `h100`; did you mean `h100-80gb`?");
+        check_error("a100", "`a100` has several sizes: write a100-40gb or a100-80gb");
+        check_error("a10-24gb", "unknown card `a10-24gb`; did you mean `a10g-24gb`?");
         check_error("h100-80", "unknown card `h100-80`; did you mean `h100-80gb`?");
         check_error("2x a10-40gb", "unknown card `a10-40gb`; did you mean `a100-40gb`?");
         check_error("custom:lots", "`lots` is not a memory size; for example, write `custom:48GiB`");
@@ -403,9 +442,10 @@ mod tests {
 
     #[test]
     fn the_table_is_complete_and_in_order() {
+        let all = Card::named_cards();
+        assert!(all.iter().all(|card| Card::named(&card.name).as_ref() == Ok(card)));
+        assert!(all.iter().all(|card| card.multiprocessors > 0 && card.l2_bytes >= 3 * MIB));
         let cards = Card::all().collect::<Vec<_>>();
-        assert!(cards.iter().all(|card| Card::named(&card.name).as_ref() == Ok(card)));
-        assert!(cards.iter().all(|card| card.multiprocessors > 0 && card.l2_bytes >= 4 * MIB));
         let boxes = cards.iter().map(|card| {
             let size = card.name.rsplit('-').next().unwrap().strip_suffix("gb").unwrap();
             size.parse::<u64>().unwrap()

@@ -132,7 +132,8 @@ fn presets_and_cards_are_as_documented() {
         .map(|row| (row[0].trim_matches('`'), (number(row[1]).unwrap(), row[2].trim_matches('`'))));
     assert_eq!(presets.collect::<Vec<_>>(), documented.collect::<Vec<_>>());
 
-    let cards = Card::all().map(|card| (card.name, card.memory_bytes >> 20, card.capability.to_string()));
+    let cards = Card::named_cards().into_iter();
+    let cards = cards.map(|card| (card.name, card.memory_bytes >> 20, card.capability.to_string()));
     let documented = rows("## Cards")
         .into_iter()
         .map(|row| (row[0].trim_matches('`').to_owned(), number(row[1]).unwrap(), row[2].to_owned()));

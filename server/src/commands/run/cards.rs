@@ -21,7 +21,7 @@ pub(super) fn choose(args: &RunArgs) -> Result<Vec<Cards>, Failure> {
 
 /// Reads the cards of a machine.
 pub(in crate::commands) fn read(text: &str) -> Result<Cards, Failure> {
-    Cards::parse(text).map_err(|error| Failure::new(error.to_string(), "name cards as `snapscope repro --card` does"))
+    Cards::parse(text).map_err(|error| Failure::new(error.to_string(), "`snapscope cards` lists them"))
 }
 
 /// Runs the script on each machine; ends early after an interrupt.
