@@ -10,12 +10,14 @@ from typing import Any
 _FOLDER = os.path.dirname(os.path.abspath(__file__))
 
 
-def locals_of_frames() -> dict[int, str]:
-    """Returns the name of each object that a local variable refers to."""
+def locals_of_frames() -> tuple[dict[int, str], set[int]]:
+    """Returns the name of each object that a local variable refers to, and the running frames themselves, by id."""
     found: dict[int, str] = {}
+    running: set[int] = set()
     for frame in sys._current_frames().values():
         at: Any = frame
         while at is not None:
+            running.add(id(at))
             code = at.f_code
             is_function = bool(code.co_flags & inspect.CO_OPTIMIZED)
             if is_function and not code.co_filename.startswith(_FOLDER):
@@ -23,7 +25,7 @@ def locals_of_frames() -> dict[int, str]:
             at = at.f_back
     # It can be the frame of this function, which would hold itself, and with it all that is listed here.
     del frame
-    return found
+    return found, running
 
 
 def _add(found: dict[int, str], frame: Any) -> None:

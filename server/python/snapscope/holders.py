@@ -78,7 +78,7 @@ class _References:
     """The references that lead to some objects."""
 
     def __init__(self, objects: list[Any], wanted: dict[int, Any]) -> None:
-        self.variables = locals_of_frames()
+        self.variables, self.running = locals_of_frames()
         # A function knows the names of the cells in this tuple.
         self.closures = {id(value.__closure__) for value in objects if type(value) is types.FunctionType}
         # The objects that refer to an object, by its id.
@@ -96,7 +96,7 @@ class _References:
         for key in level:
             self.above[key] = []
         for value in objects:
-            if value is objects or type(value) is types.FrameType or id(value) in self.closures:
+            if value is objects or id(value) in self.running or id(value) in self.closures:
                 continue
             for child in _referents(value):
                 if id(child) in level and child is not value and not _is_key(value, child):

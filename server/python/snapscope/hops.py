@@ -40,6 +40,16 @@ def hop(holder: Any, child: Any) -> str:
         return _function(holder, child)
     if kind is types.MethodType:
         return "" if holder.__self__ is child else ".__func__"
+    if kind is types.FrameType:
+        return _local(holder, child)
+    if kind is types.GeneratorType and holder.gi_frame is not None:
+        return _local(holder.gi_frame, child)
+    if kind is types.TracebackType or kind.__name__ == "_lru_list_elem":
+        return ""
+    if type(child) is types.TracebackType:
+        return ".__traceback__"
+    if kind.__name__ == "_lru_cache_wrapper":
+        return " (cache)" if type(child) is dict else " (cache)[…]"
     own = attributes(holder)
     # A class shows only a proxy of its dictionary.
     if own is child or issubclass(kind, type) and type(child) is dict:
@@ -77,6 +87,14 @@ def _key(holder: dict[Any, Any], child: Any) -> str:
         if key is child:
             return " (a key)"
     return "[…]"
+
+
+def _local(frame: types.FrameType, child: Any) -> str:
+    """Names a local variable of a generator, or of a function whose frame an exception's traceback keeps."""
+    for name, value in frame.f_locals.items():
+        if value is child:
+            return f" ({name} of {frame.f_code.co_name})"
+    return ""
 
 
 def _function(holder: types.FunctionType, child: Any) -> str:

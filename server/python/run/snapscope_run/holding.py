@@ -13,7 +13,7 @@ MOST_OBJECTS = 2_000_000
 
 
 class Holding:
-    """Looks at allocated memory after 1, 4, 16, … steps and after the last one that the user asked for.
+    """Looks at allocated memory after 1, 4, 16, … steps and after the last one that the user asked for, or at the end.
 
     The same run has to give the same snapshot, so that no clock decides.
     """
@@ -34,6 +34,11 @@ class Holding:
         self.next = 4 * count
         before, self.bytes = self.bytes, self.allocated()
         if before is not None and self.bytes - before >= LEAST_BYTES:
+            self._search()
+
+    def ended(self):
+        """Looks at the end of a program without steps, such as one that serves or evaluates."""
+        if self.bytes is None and self.allocated() >= LEAST_BYTES:
             self._search()
 
     def _search(self):

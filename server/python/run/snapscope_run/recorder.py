@@ -230,6 +230,7 @@ class Recorder:
         facts["is_out_of_memory"] = tried(bool(facts["ooms"]), self._is_after_oom)
         facts["stopped"] = None if reason == "end" else reason
         if not facts["is_out_of_memory"]:
+            tried(None, self.holding.ended)
             tried(None, self.writer.write, reason)
         self._tell()
 
