@@ -65,6 +65,9 @@ pub(super) const ALL: &[Remedy] = &[
     remedy("foreach-off", "step", "Step one parameter at a time")
         .costs(Small, "a few small kernels for each parameter"),
     remedy("liger", "loss", "Use Liger's kernels for the loss and the layers"),
+    remedy("trim-padding", "length", "Cut batches to their longest sample")
+        .costs(FixCostClass::None, "but a batch with a sample of full length needs what it needs today")
+        .helping(Scripts::All),
     remedy("loss-chunks", "loss", "Compute the loss in chunks").costs(Small, "a loop over chunks of the logits"),
     remedy("step-in-backward", "gradients", "Step each parameter in backward, and free its gradient")
         .costs(Small, "a few small kernels for each parameter"),

@@ -5,10 +5,10 @@ A remedy that finds nothing to change, or that would not do what it promises, sa
 """
 
 from ..notices import failures, tried
-from . import batches, losses, models, optimizers, settings
+from . import batches, files, models, optimizers, settings
 from .places import Site
 
-_KINDS = {**models.REMEDIES, **optimizers.REMEDIES, **losses.REMEDIES}
+_KINDS = {**models.REMEDIES, **optimizers.REMEDIES, **files.REMEDIES}
 
 
 class Remedies:
