@@ -5,6 +5,7 @@
 //! one that outlives a backward which frees others.
 
 use crate::analysis::study::phases::{Phase, Phases};
+use crate::analysis::study::sites::SpineId;
 use crate::analysis::study::studied::Study;
 use crate::analysis::track::allocations::Lifetime;
 use crate::trace::{Action, StackId};
@@ -23,13 +24,24 @@ const LEAST_STACKS: usize = 4;
 const LEAST_FREED: u64 = 20;
 
 /// Returns the allocations that no backward pass uses, of each such call.
+///
+/// Nothing is known of the last calls, behind which no backward comes; they are taken for what others from there are.
 pub(in crate::analysis) fn unused_graphs(study: &Study<'_>) -> impl Iterator<Item = Vec<Lifetime>> {
-    calls(study).into_iter().map(Call::unused)
+    let calls = calls(study);
+    let unused: Vec<Vec<Lifetime>> = calls.iter().map(Call::unused).collect();
+    let has_unused = |(call, unused): (&Call, &Vec<Lifetime>)| (!unused.is_empty()).then_some(call.spine);
+    let known: HashSet<SpineId> = calls.iter().zip(&unused).filter_map(has_unused).collect();
+    calls.into_iter().zip(unused).map(move |(call, unused)| {
+        let is_like_others = unused.is_empty() && call.is_last && known.contains(&call.spine);
+        if is_like_others { call.left().copied().collect() } else { unused }
+    })
 }
 
 /// Call of a module.
-#[derive(Default)]
 struct Call {
+    spine: SpineId,
+    /// True if no backward follows.
+    is_last: bool,
     rows: Vec<Lifetime>,
     /// Moment of the first allocation after it.
     end: u32,
@@ -49,19 +61,20 @@ fn calls(study: &Study<'_>) -> Vec<Call> {
     for id in allocations.ids().skip(allocations.initial_count()) {
         let row = Lifetime::of(allocations, study.device, id);
         let site = study.sites.of_stack(row.stack);
-        let spine = (site.in_module && !site.is_without_grad).then_some(site.spine);
+        let spine = Some(site.spine).filter(|_| site.in_module && !site.is_without_grad);
         if let Some(last) = calls.last_mut().filter(|last| last.end == u32::MAX && spine != before) {
             last.end = row.born;
         }
-        if spine.is_some() && spine != before {
-            calls.push(Call { end: u32::MAX, ..Call::default() });
-        }
-        before = spine;
-        let Some(call) = calls.last_mut().filter(|_| spine.is_some()) else { continue };
         run = phases.run_from(run, row.born);
         if backward < row.born {
             backward = phases.start_of_backward(run).unwrap_or(u32::MAX);
         }
+        if let Some(spine) = spine.filter(|_| spine != before) {
+            let is_last = backward == u32::MAX;
+            calls.push(Call { spine, is_last, rows: Vec::new(), end: u32::MAX, are_unused: Vec::new() });
+        }
+        before = spine;
+        let Some(call) = calls.last_mut().filter(|_| spine.is_some()) else { continue };
         let phase = phases.of_birth_in(run, row.stack);
         let is_past = row.died > backward && freed.get(phases.run_of(backward + 1)).is_some_and(|&frees| frees);
         let is_freed = row.died < study.timeline.events() && !is_freed_by_backward(phases, backward, row.died);
@@ -102,13 +115,18 @@ fn freed_by_backward(study: &Study<'_>) -> Vec<bool> {
 }
 
 impl Call {
+    /// Returns what is alive after it.
+    fn left(&self) -> impl Iterator<Item = &Lifetime> {
+        self.rows.iter().filter(|row| self.end < row.died)
+    }
+
     /// Returns what no backward pass uses, if the call leaves a graph of it.
-    fn unused(self) -> Vec<Lifetime> {
-        let Self { rows, end, are_unused } = self;
-        let is_left = |row: &&Lifetime| end < row.died;
+    fn unused(&self) -> Vec<Lifetime> {
+        let Self { rows, end, are_unused, .. } = self;
+        let is_left = |row: &&Lifetime| *end < row.died;
         let add = |sum: u64, row: &Lifetime| sum.saturating_add(row.bytes);
-        let (all_bytes, left_bytes) = (rows.iter().fold(0, add), rows.iter().filter(is_left).fold(0, add));
-        let unused: Vec<Lifetime> = rows.iter().zip(are_unused).filter(|row| row.1).map(|row| *row.0).collect();
+        let (all_bytes, left_bytes) = (rows.iter().fold(0, add), self.left().fold(0, add));
+        let unused: Vec<Lifetime> = rows.iter().zip(are_unused).filter(|row| *row.1).map(|row| *row.0).collect();
         let bytes = unused.iter().filter(is_left).fold(0, add);
         if bytes == 0 || bytes.saturating_mul(LEAST_KEPT_BYTES) < all_bytes || bytes.saturating_mul(2) < left_bytes {
             return Vec::new();

@@ -5,6 +5,7 @@ use crate::analysis::study::studied::Study;
 use crate::analysis::track::names::{StatedHolder, stated_holder};
 use crate::analysis::track::pairing::NEVER;
 use crate::base::format;
+use crate::trace::StackId;
 use hashbrown::HashMap;
 
 /// Beginning of the path of what only a reference cycle holds.
@@ -60,6 +61,8 @@ fn largest<'a>(study: &Study<'a>, rows: &[&Kept], is_of_cause: bool) -> Option<H
         let Some(StatedHolder { path, has_graph }) = stated_holder(trace.strings.get(name.text)) else { continue };
         let (stack, size_bytes) =
             (allocations.allocation_stack(name.allocation, device), allocations.size_bytes(name.allocation));
+        // Backward's threads have no frames, and growth knows what they allocate by its sizes.
+        let stack = if stack.has_frames() { stack } else { StackId::NONE };
         let is_in = |kept: &&Kept| kept.stack == stack && kept.size_bytes.is_none_or(|size| size == size_bytes);
         if rows.iter().any(is_in) {
             let row = holders.entry(path).or_insert(Holder { path, allocations: 0, bytes: 0, has_graph, is_of_cause });
@@ -102,10 +105,14 @@ mod tests {
 
     /// Returns the step of advice about `activations` that grow beside `losses` of 512 bytes.
     fn sentence(names: &str) -> Option<String> {
+        sentence_of(" @forward@phase", names)
+    }
+
+    fn sentence_of(stack: &str, names: &str) -> Option<String> {
         let mut source = String::new();
         for step in 0..6 {
             source += &format!(
-                "alloc a{step} 1MiB @forward@phase\nalloc l{step} 512 @loss@phase<train\n\
+                "alloc f{step} 8 @forward@phase\nalloc a{step} 1MiB{stack}\nfree f{step}\nalloc l{step} 512 @loss@phase<train\n\
                  alloc g{step} 1KiB @backward@phase\nalloc s{step} 1KiB @step@torch/optim/sgd.py\nfree s{step}\nfree g{step}\n"
             );
         }
@@ -133,6 +140,12 @@ mod tests {
         let losses = "Look at `losses[…]`: when the holders were searched for, it held 2 tensors whose autograd graphs keep this memory.";
         let without_cache = names.replace("held/by/cache", "mine/in/cache");
         assert_eq!(sentence(&without_cache).as_deref(), Some(losses));
+    }
+
+    #[test]
+    fn what_has_no_stack_has_a_holder_too() {
+        let names = "annotate a1 note=held/by/norms[…][…]\nannotate a2 note=held/by/norms[…][…]";
+        assert!(sentence_of("", names).unwrap().starts_with("Look at `norms[…][…]`"));
     }
 
     #[test]
