@@ -187,6 +187,9 @@ fn the_size_is_read_from_arguments_and_loaders() {
     let by_loader = TRAINING.replace("    for step in range(steps):\n", loop_over).replace("BATCH <<", "size <<");
     let by_loader = by_loader.replace("BATCH = 8\n", "print('no size here')\n");
     assert_eq!(words(&by_loader)[0], "    loader = torch.utils.data.DataLoader(range(800), 4)");
+    let in_head = by_loader.replace("    loader = torch.utils.data.DataLoader(range(800), 8)\n", "");
+    let in_head = in_head.replace("in loader:", "in torch.utils.data.DataLoader(\n        range(800), 8\n    ):");
+    assert_eq!(words(&in_head)[0], "    for size in torch.utils.data.DataLoader(range(800), 4):");
 }
 
 #[test]

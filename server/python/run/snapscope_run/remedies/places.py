@@ -103,11 +103,6 @@ def statement(file, line):
     return found
 
 
-def text_of(file, node):
-    """Returns the source of a statement, with the indentation of its first line."""
-    return "".join(linecache.getlines(file)[node.lineno - 1 : node.end_lineno]).rstrip("\n")
-
-
 def calls(node, name):
     """Returns the calls of a function in a statement, by the last part of its name."""
     nodes = (one for one in ast.walk(node) if isinstance(one, ast.Call))
@@ -138,6 +133,9 @@ def _import_of_torch(one):
     return None if is_there else edit((file, imports_end(file)), "before", "import torch")
 
 
+# Stands for the body of a statement of which the head is written anew.
+_BODY = "\n    pass"
+
 # Statements that are written anew, by file and line: the edit, which several remedies share, and its syntax tree.
 _anew = {}
 
@@ -145,7 +143,8 @@ _anew = {}
 def rewritten(place, name, change, then=None):
     """Returns an edit that rewrites the call of a function in the statement at a place; None if it is not there.
 
-    `change` gets the node of the call and changes it; the statement `then` goes behind that of the call.
+    `change` gets the node of the call and changes it; the statement `then` goes behind that of the call. Of a loop or a
+    `with`, the head is rewritten.
     """
     found = _current(place, name)
     if found is None:
@@ -163,7 +162,8 @@ def rewritten(place, name, change, then=None):
 
 def enclosed(place, name, before, wrap):
     """Returns an edit that puts statements before the one at a place, which `wrap` changes; None without that call."""
-    found = _current(place, name)
+    node = statement(*place) if place is not None else None
+    found = _current(place, name) if not hasattr(node, "body") else None
     if found is None:
         return None
     one, tree = found
@@ -173,16 +173,34 @@ def enclosed(place, name, before, wrap):
 
 def _current(place, name):
     node = statement(*place) if place is not None else None
-    if node is None or hasattr(node, "body") or not calls(node, name):
+    last = _head_end(node)
+    if last is None:
         return None
     key = place[0], node.lineno
     if key not in _anew:
-        _anew[key] = edit(place, "instead", ""), ast.parse(_dedented(place[0], node))
-    return _anew[key]
+        text = _dedented(place[0], node.lineno, last) + (_BODY if hasattr(node, "body") else "")
+        try:
+            tree = ast.parse(text)
+        except SyntaxError:
+            return None
+        _anew[key] = {**edit(place, "instead", ""), "last": last}, tree
+    found = _anew[key]
+    return found if calls(found[1], name) else None
+
+
+def _head_end(node):
+    """Returns the last line of a statement, or of its head if it has a body that begins on a later line."""
+    if not hasattr(node, "body"):
+        return getattr(node, "end_lineno", None)
+    heads = (getattr(node, field, None) for field in ("iter", "test", "items"))
+    parts = (part for head in heads if head is not None for part in (head if isinstance(head, list) else [head]))
+    ends = [getattr(part, "context_expr", part).end_lineno for part in parts]
+    return max(ends) if ends and max(ends) < node.body[0].lineno else None
 
 
 def _renewed(place, one, tree):
-    one["text"] = edit(place, "instead", "\n".join(map(_text, ast.fix_missing_locations(tree).body)))["text"]
+    text = "\n".join(map(_text, ast.fix_missing_locations(tree).body)).removesuffix(_BODY)
+    one["text"] = edit(place, "instead", text)["text"]
     return one
 
 
@@ -205,10 +223,10 @@ def _text(node):
     return "\n    ".join([f"{head}(", *(f"{ast.unparse(one)}," for one in (*call.args, *call.keywords))]) + "\n)"
 
 
-def _dedented(file, node):
-    first = linecache.getline(file, node.lineno)
-    indent = len(first) - len(first.lstrip())
-    return "\n".join(part[indent:] for part in text_of(file, node).split("\n"))
+def _dedented(file, line, last):
+    lines = [text.rstrip("\n") for text in linecache.getlines(file)[line - 1 : last]]
+    indent = len(lines[0]) - len(lines[0].lstrip())
+    return "\n".join(text[indent:] for text in lines)
 
 
 def with_keywords(**values):
