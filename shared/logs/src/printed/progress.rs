@@ -78,7 +78,7 @@ impl Progress {
             return true;
         }
         let has = |words: &&str| line.contains(*words);
-        if !["emory_", "emory alloc", "(MB)", "Max_MA", "memory: ", "max_mem: ", "Peak mem ", "ed: "].iter().any(|w| has(w)) {
+        if !["emory_", "emory alloc", "(MB)", "Max_MA", "memory: ", "max_mem: ", "Peak mem ", "ed: "].iter().any(has) {
             return false;
         }
         let mut text = line.replace('_', " ").to_ascii_lowercase();

@@ -227,13 +227,19 @@ mod tests {
         let call = |name: usize| {
             let input = format!("alloc x.{name} 1MiB @at::_ops::to_dtype_layout::call()@a.cpp<main:9\n");
             let layers = (0..4).map(|layer| {
-                let freed = if layer == 0 { format!("free x.{name}\n") } else { format!("free a{}.{name}\n", layer - 1) };
+                let freed =
+                    if layer == 0 { format!("free x.{name}\n") } else { format!("free a{}.{name}\n", layer - 1) };
                 format!("alloc a{layer}.{name} 1MiB @layer{layer}<{MODULE}<main:10\n{freed}")
             });
             input + &layers.collect::<String>()
         };
         check(&(0..20).map(call).collect::<String>(), RunKind::Inference);
-        let kept = |name: usize| call(name).lines().filter(|line| !line.contains("free a")).fold(String::new(), |text, line| text + line + "\n");
+        let kept = |name: usize| {
+            call(name)
+                .lines()
+                .filter(|line| !line.contains("free a"))
+                .fold(String::new(), |text, line| text + line + "\n")
+        };
         check(&(0..20).map(kept).collect::<String>(), RunKind::Forward);
     }
 

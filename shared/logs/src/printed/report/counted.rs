@@ -283,7 +283,8 @@ pub(super) fn finding(progress: &Progress) -> Option<Finding> {
     }
     let cache = if reserved.count > 0 { reserved } else { peak_reserved };
     let tensors = if allocated.count > 0 { allocated } else { peak_allocated };
-    if climbs(cache) && tensors.count > 0 && grown(tensors) < grown(cache) / 4 && grown(cache) >= cache.last_bytes / 20 {
+    if climbs(cache) && tensors.count > 0 && grown(tensors) < grown(cache) / 4 && grown(cache) >= cache.last_bytes / 20
+    {
         let (title, shows) = climb("PyTorch's reserved memory", cache);
         let shows = format!("{shows} What tensors take rose by {}.", format::bytes(grown(tensors)));
         let advice = "Set ``PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True``.\n\
