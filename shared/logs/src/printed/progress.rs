@@ -78,7 +78,10 @@ impl Progress {
             return true;
         }
         let has = |words: &&str| line.contains(*words);
-        if !["emory_", "emory alloc", "(MB)", "Max_MA", "memory: ", "max_mem: ", "Peak mem ", "ed: "].iter().any(has) {
+        if !["emory_", "emory alloc", "(MB)", "Max_MA", "memory: ", "max_mem: ", "Peak mem ", "llocated: "]
+            .iter()
+            .any(has)
+        {
             return false;
         }
         let mut text = line.replace('_', " ").to_ascii_lowercase();
@@ -119,7 +122,7 @@ fn ultralytics(line: &str) -> Option<u64> {
 type Place = fn(&mut Progress) -> &mut Series;
 
 /// Words before a value, in lower case and with blanks; the longer ones first.
-const KEYS: [(&str, Place); 18] = [
+const KEYS: [(&str, Place); 22] = [
     ("max memory allocated", |progress| &mut progress.peak_allocated),
     ("memory allocated", |progress| &mut progress.allocated),
     ("max memory reserved", |progress| &mut progress.peak_reserved),
@@ -136,6 +139,10 @@ const KEYS: [(&str, Place); 18] = [
     ("peak memory active:", |progress| &mut progress.peak_allocated),
     ("peak memory reserved:", |progress| &mut progress.peak_reserved),
     ("peak mem ", |progress| &mut progress.peak_allocated),
+    ("max allocated: ", |progress| &mut progress.peak_allocated),
+    ("peak allocated: ", |progress| &mut progress.peak_allocated),
+    ("max reserved: ", |progress| &mut progress.peak_reserved),
+    ("peak reserved: ", |progress| &mut progress.peak_reserved),
     ("allocated: ", |progress| &mut progress.allocated),
     ("reserved: ", |progress| &mut progress.reserved),
 ];
@@ -211,6 +218,7 @@ mod tests {
             ("step: 10  loss:  8.2  memory:  9.50GiB(12.04%)  tps: 6,205", [0, 0, 0, 9728]),
             ("      1/100      8.57G      1.321      2.417      1.297         54        640", [0, 0, 8775, 0]),
             ("Iter 10: Train loss 2.3, It/sec 0.5, Peak mem 61.5 GB", [0, 62976, 0, 0]),
+            ("Peak allocated: 1.5 GiB, allocated: 1 GiB", [1024, 1536, 0, 0]),
             ("[Start] Allocated: 36659.26 MB, Reserved: 37246.00 MB", [36659, 0, 37246, 0]),
             (" eta: 1:02:03  iter: 19  total_loss: 2.1  lr: 0.1  max_mem: 4521M", [0, 4521, 0, 0]),
         ] {
