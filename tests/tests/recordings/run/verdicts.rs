@@ -185,7 +185,7 @@ fn what_cannot_be_recorded_is_one_sentence() {
 #[test]
 fn wrong_options_are_refused_before_anything_runs() {
     let stage = Stage::new("open('ran', 'w')\n");
-    stage.run(&["--card", "h100"]).check(2, &["h100-80gb"]);
+    stage.run(&["--card", "a100"]).check(2, &["write a100-40gb or a100-80gb", "snapscope cards"]);
     stage.run(&["-o", "no/such/folder/out.pickle"]).check(2, &["the folder no/such/folder cannot be written"]);
     stage.scene.write("weights.pickle", "the weights of a year");
     stage.run(&["-o", "weights.pickle"]).check(2, &["weights.pickle already exists and is not a snapshot"]);
