@@ -163,7 +163,7 @@ fn bad_ranges_are_refused_before_anything_runs() {
     refuse(&["--batch", "1..150", "--checkpointing", "on,off"], &["300 combinations are too many", "at most 200"]);
     refuse(&["--checkpointing", "maybe"], &["`maybe`", "on, off"]);
     refuse(&["--seq-len", "512,4096"], &["sequence with sequence 4096: 4096 tokens, but the model has only"]);
-    refuse(&["--card", "h100"], &["card with card h100", "h100-80gb"]);
+    refuse(&["--card", "a100"], &["card with card a100", "a100-80gb"]);
     refuse(&["--batch", "1,2", "-o", "table.pdf"], &["the name `table.pdf` has no known file type", ".svg"]);
     std::fs::write(played.path("own.json"), r#"{"model": "gpt2"}"#).expect("room");
     let output = snapscope(&played, &["sweep", "own.json", "--batch", "1,2", "-o", "./own.json"]);

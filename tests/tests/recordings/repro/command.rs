@@ -104,7 +104,7 @@ fn bad_input_is_refused_before_anything_runs() {
         assert!(output.stdout.is_empty());
     };
     refuse(&["no-such.toml"], &["no-such.toml: ", "hint: check the path"]);
-    refuse(&["small.toml", "--card", "h100"], &["h100-80gb"]);
+    refuse(&["small.toml", "--card", "a100"], &["a100-80gb"]);
     refuse(&["small.toml", "--steps", "0"], &["steps"]);
     refuse(&["small.toml", "--time-limit", "soon"], &["30min"]);
     refuse(&["small.toml", "--memory-limit", "much"], &["8GiB"]);
