@@ -35,6 +35,10 @@ pub struct CardReader {
     has_table: bool,
     /// True within the processes of a table.
     lists_processes: bool,
+    /// True in the head of the list of processes.
+    is_at_list: bool,
+    /// True below that head, until a row or the end of the list.
+    awaits_process: bool,
 }
 
 impl LineReader for CardReader {
@@ -210,6 +214,7 @@ impl CardReader {
                 self.log.cards.iter_mut().for_each(|card| card.processes.clear());
             }
             self.lists_processes = true;
+            self.awaits_process = false;
             self.process(gpu, pid, &name, bytes);
             return true;
         }
@@ -221,7 +226,11 @@ impl CardReader {
             self.named = Some((gpu, name.copied().collect::<Vec<_>>().join(" ")));
             return true;
         }
-        self.log.lists_none |= line.contains("No running processes");
+        // A list without rows is closed at once by older drivers; later ones say that it is empty.
+        self.is_at_list |= line.contains("Processes:");
+        let closes_list = std::mem::take(&mut self.awaits_process) && line.starts_with('+');
+        self.awaits_process = line.starts_with("|=") && std::mem::take(&mut self.is_at_list);
+        self.log.lists_none |= closes_list || line.contains("No running processes");
         is_frame(line)
     }
 
@@ -355,6 +364,16 @@ Sun Dec 17 15:31:00 2023
         assert_eq!(names, ["/usr/bin/python3", "/usr/lib/xorg/Xorg"]);
         assert_eq!(card.processes[0], CardProcess { pid: 4711, name: names[0].to_owned(), bytes: 15_000 << 20 });
         assert!(log.cards[1].processes.is_empty() && log.has_dates);
+    }
+
+    #[test]
+    fn a_list_that_is_closed_at_once_is_empty() {
+        assert!(!read(TABLE).lists_none);
+        let empty: String =
+            TABLE.lines().filter(|line| !line.contains("/usr/")).fold(String::new(), |text, line| text + line + "\n");
+        assert!(read(&empty).lists_none);
+        let cut = empty.trim_end().rsplit_once('\n').expect("lines").0;
+        assert!(!read(cut).lists_none, "it may go on");
     }
 
     #[test]

@@ -426,5 +426,5 @@ fn is_known(line: &str) -> bool {
     const STARTS: [&str; 12] = [
         "Tasks:", "Threads:", "%Cpu", "Cpu(s)", "KiB ", "MiB ", "GiB ", "Swap:", "total ", "Linux ", "Average:", "---",
     ];
-    STARTS.iter().any(|start| line.starts_with(start))
+    STARTS.iter().any(|start| line.starts_with(start)) || line.contains("oom-kill:constraint=")
 }

@@ -59,6 +59,9 @@ impl Source for HostLog {
 
 /// Returns what a log of host memory is and how much it has.
 fn title(log: &HostLog) -> String {
+    if log.times_ms.is_empty() && log.form == HostForm::KernelLog {
+        return format!("Host memory, {}", tool(log.form));
+    }
     let samples = format::counted(log.times_ms.len() as u64, "sample");
     let processes = match log.processes.len() {
         1 => "1 process".to_owned(),
