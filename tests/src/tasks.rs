@@ -50,7 +50,12 @@ impl Act {
         match self {
             Self::Click(role, name) => browser.role(role, name).click(),
             Self::Choose(name, entry) => browser.role("combobox", name).choose(entry),
-            Self::Plot(spot) => browser.find("[data-timeline]").drag(spot, spot),
+            Self::Plot(spot) => {
+                // A click on what is still being laid out would meet something else.
+                let plot = browser.find("[data-timeline]");
+                plot.wait_until("it.dataset.settled === 'true'");
+                plot.drag(spot, spot);
+            }
         }
     }
 }
