@@ -7,7 +7,7 @@ use crate::state::ReadyFile;
 use crate::views::findings::finding_card::sentence;
 use crate::views::findings::model::unbroken;
 use shared::base::Severity;
-use shared::report::RunOfDevice;
+use shared::report::{Finding, RunOfDevice};
 use yew::prelude::*;
 
 /// Shows figures with their names; the explanation of each is its tooltip.
@@ -61,9 +61,11 @@ pub fn Headline() -> Html {
 
 /// Returns the first thing to do about the worst problem of the shown device.
 fn remedy(file: &ReadyFile) -> Option<&str> {
-    let mut findings = file.findings.as_ref()?.findings.iter();
-    let worst =
-        findings.find(|finding| finding.device == file.device_index() && finding.severity == Severity::Error)?;
+    let is_worst = |finding: &&Finding| {
+        let fills = finding.severity == Severity::Warning && finding.at_peak.rest_bytes > 0;
+        finding.device == file.device_index() && (fills || finding.severity == Severity::Error)
+    };
+    let worst = file.findings.as_ref()?.findings.iter().find(is_worst)?;
     worst.steps.first().map(|step| step.text.as_str())
 }
 
