@@ -26,6 +26,8 @@ pub enum HostErrorKind {
     SharedMemory,
     /// The host refused memory.
     HostMemory,
+    /// The host refused to map a file.
+    Mapping,
     /// Windows refused memory beyond its page file.
     PageFile,
     /// The kernel killed a process, or whoever watches over it did.
@@ -68,6 +70,7 @@ pub(super) const WORDS: &[(&[&str], HostErrorKind)] = {
         (&["paging file is too small"], PageFile),
         (&["alloc_cpu.cpp", "\\c10\\"], PageFile),
         (&["DefaultCPUAllocator: "], HostMemory),
+        (&["unable to mmap", "memory"], Mapping),
         (&["Cannot allocate memory"], HostMemory),
         (&["Unable to allocate ", "for an array with shape"], HostMemory),
         (&["MemoryError: Unable to allocate"], HostMemory),

@@ -57,7 +57,7 @@ fn calls(study: &Study<'_>) -> Vec<Call> {
     let failures: Vec<u32> = (0..study.timeline.events()).filter(is_failure).collect();
     let mut calls: Vec<Call> = Vec::new();
     let freed = freed_by_backward(study);
-    let (mut before, mut run, mut backward) = (None, 0, 0);
+    let (mut before, mut run, mut backward, mut backward_end) = (None, 0, 0, 0);
     for id in allocations.ids().skip(allocations.initial_count()) {
         let row = Lifetime::of(allocations, study.device, id);
         let site = study.sites.of_stack(row.stack);
@@ -68,6 +68,7 @@ fn calls(study: &Study<'_>) -> Vec<Call> {
         run = phases.run_from(run, row.born);
         if backward < row.born {
             backward = phases.start_of_backward(run).unwrap_or(u32::MAX);
+            backward_end = phases.end_of_backward(backward);
         }
         if let Some(spine) = spine.filter(|_| spine != before) {
             let is_last = backward == u32::MAX;
@@ -77,7 +78,7 @@ fn calls(study: &Study<'_>) -> Vec<Call> {
         let Some(call) = calls.last_mut().filter(|_| spine.is_some()) else { continue };
         let phase = phases.of_birth_in(run, row.stack);
         let is_past = row.died > backward && freed.get(phases.run_of(backward + 1)).is_some_and(|&frees| frees);
-        let is_freed = row.died < study.timeline.events() && !is_freed_by_backward(phases, backward, row.died);
+        let is_freed = row.died < study.timeline.events() && !is_freed_by_backward(phases, backward_end, row.died);
         let is_freed_before = phase == Phase::Forward && is_freed && (row.died <= backward || is_past);
         // A failed try is freed without backward, too.
         let failure = failures.get(failures.partition_point(|&event| event < row.born));
@@ -88,13 +89,12 @@ fn calls(study: &Study<'_>) -> Vec<Call> {
     calls
 }
 
-/// Returns true if backward frees a tensor at a moment; `first` is the start of the first backward after its birth.
+/// Returns true if backward frees a tensor at a moment; `first_end` is the end of the first backward after its birth.
 ///
 /// The program frees what dies after the last allocation of a later backward: its run lasts until the program allocates.
-fn is_freed_by_backward(phases: &Phases, first: u32, moment: u32) -> bool {
-    let run = phases.run_of(moment);
+fn is_freed_by_backward(phases: &Phases, first_end: u32, moment: u32) -> bool {
     matches!(phases.at(moment), Phase::Backward | Phase::Recompute)
-        && (moment <= phases.end_of_backward(first) || !phases.leaves_backward(run, moment))
+        && (moment <= first_end || !phases.leaves_backward(phases.run_of(moment), moment))
 }
 
 /// Returns whether each run frees much of a forward pass; a backward that keeps the graph frees nothing.

@@ -10,7 +10,9 @@ pub(super) fn finding(repeated: &Repeated<HostError>) -> Finding {
     let Repeated { error, place, count } = repeated;
     let (code, title, advice) = statement(error.kind);
     let title = match (error.kind, error.asked_bytes) {
-        (HostErrorKind::HostMemory, Some(bytes)) => format!("The host refused {} of memory", format::bytes(bytes)),
+        (HostErrorKind::HostMemory | HostErrorKind::Mapping, Some(bytes)) => {
+            format!("The host refused {} of memory", format::bytes(bytes))
+        }
         (HostErrorKind::PageFile, Some(bytes)) => {
             format!("Windows refused {} of memory: {title}", format::bytes(bytes))
         }
@@ -23,14 +25,6 @@ pub(super) fn finding(repeated: &Repeated<HostError>) -> Finding {
     let shows = format!("The text says: {}", error.text);
     // cuBLAS has two reasons for this one.
     let more = if error.text.contains("CUBLAS") { INDEX_OUT_OF_RANGE } else { "" };
-    // Who maps a file has that advice behind them: the mapping counts where it may be written to.
-    let advice = match error.text.contains("unable to mmap") {
-        true => {
-            "Let the machine promise more memory: ``sysctl vm.overcommit_memory=1``, more swap, or a larger limit \
-                 of the container or of `ulimit -v`.\nOr load the file in parts (`safe_open` of safetensors)."
-        }
-        false => advice,
-    };
     let (bytes, title) = (error.asked_bytes.unwrap_or(0), title_of_parts(&title, [times]));
     let is_harmless = error.kind == HostErrorKind::WorkerLeft;
     Finding {
@@ -73,6 +67,12 @@ fn statement(kind: HostErrorKind) -> (FindingCode, &'static str, &'static str) {
             "Look at the size first: a wrong shape asks for too much.\nOtherwise the host's memory or the container's limit \
              is used up: load files by memory mapping, keep fewer batches in memory, and use fewer workers.\n\
              [record] See which processes climb: ``snapscope host -- python train.py``.",
+        ),
+        HostErrorKind::Mapping => (
+            FindingCode::HostOutOfMemory,
+            "The host refused to map a file",
+            "Let the machine promise more memory: ``sysctl vm.overcommit_memory=1``, more swap, or a larger limit of the \
+             container or of `ulimit -v`.\nOr load the file in parts (`safe_open` of safetensors).",
         ),
         HostErrorKind::PageFile => (
             FindingCode::HostOutOfMemory,
@@ -161,7 +161,8 @@ fn statement(kind: HostErrorKind) -> (FindingCode, &'static str, &'static str) {
             "Free the GPU first: ``nvidia-smi`` lists processes; an earlier model of the same notebook counts, too.\n\
              Quantize to 4 bits instead of 8, or choose a smaller model.\n\
              Or allow it: ``llm_int8_enable_fp32_cpu_offload=True`` with a `device_map`, which is slow.\n\n\
-             Parts of it would be on the host. `device_map=\"auto\"` takes what is free when the model is loaded, less a margin (`max_memory` sets it).",
+             Parts of it would be on the host. `device_map=\"auto\"` takes what is free when the model is loaded, less a \
+             margin (`max_memory` sets it).",
         ),
     }
 }
