@@ -7,8 +7,11 @@ import sys
 import types
 from typing import Any
 
-# Dictionaries of torch.nn.Module; names of single parameters would make a holder of each.
-_MODULES = {"._modules": "", "._parameters": ".parameters", "._buffers": ".buffers"}
+# Dictionaries of torch.nn.Module; names of single parameters or layers would make a holder of each.
+_MODULES = {"._parameters": ".parameters", "._buffers": ".buffers"}
+
+# A submodule at any depth.
+_BELOW = ".…"
 
 # What `hop` returns between an object and the dictionary of its attributes.
 _ATTRIBUTES = "\0"
@@ -17,12 +20,15 @@ _KEY = re.compile(r"^\[(?:'([A-Za-z_][A-Za-z_0-9]*)'|…)\]")
 
 
 def join(step: str, path: str) -> str:
-    """Puts a reference before a path: the key of an attribute becomes `.name`, and a submodule has no name."""
+    """Puts a reference before a path: the key of an attribute becomes `.name`, and that of a submodule `.…`."""
     if step == _ATTRIBUTES:
         key = _KEY.match(path)
         if key is None:
             return path
         step, path = f".{key[1]}" if key[1] else key[0], path[key.end() :]
+    if step == "._modules":
+        path = _KEY.sub("", path)
+        return path if path.startswith((_BELOW, *_MODULES.values())) else _BELOW + path
     if step in _MODULES:
         return _MODULES[step] + _KEY.sub("", path)
     return step + path

@@ -5,26 +5,21 @@
 //! are weights. Weights of a model that grows are all trained: each of them gets a gradient in the last step, which those
 //! of an old model that something keeps do not.
 //!
+//! A capture of a CUDA graph allocates from a pool of its own, which keeps its segments as long as the graph: each
+//! replay writes to the same addresses. What stays from one capture to the next is neither kept by mistake nor a step's
+//! memory.
+//!
 //! Invariant: the page, tables and findings take the same growth for a leak.
-//!
-//! Tells which memory was allocated while a CUDA graph was captured.
-//!
-//! A capture allocates from a pool of its own, which keeps its segments as long as the graph: each replay writes to the
-//! same addresses. What stays from one capture to the next is therefore neither kept by mistake nor a step's memory.
-//!
-//! Studies a device: finds its steps, phases, growth and kind of run.
 
-use crate::analysis::study::by_design;
-use crate::analysis::study::growth::{Growth, GrowthClass, Kept};
-use crate::analysis::study::phases::{Phase, Phases};
+use crate::analysis::study::growth::{GrowthClass, Kept};
+use crate::analysis::study::period::Step;
+use crate::analysis::study::phases::Phase;
 use crate::analysis::study::run_kind::RunKind;
-use crate::analysis::study::sites::{self, Operation, Rounds, Sites, SpineId};
-use crate::analysis::study::steps::Steps;
+use crate::analysis::study::sites::{Operation, Rounds, SpineId};
 use crate::analysis::study::studied::Study;
 use crate::analysis::track::allocations::{AllocationId, Allocations};
 use crate::analysis::track::stack_title::own_frame;
-use crate::analysis::track::timeline::Timeline;
-use crate::trace::{Device, PoolId, Segment, StackId, Trace};
+use crate::trace::{Device, PoolId, Segment, StackId};
 use hashbrown::HashMap;
 
 /// Number of tensors of each size.
@@ -94,27 +89,59 @@ pub(in crate::analysis) fn is_generating_tokens(study: &Study<'_>) -> bool {
 /// Returns true if the tensor of a step contains the tensor of the step before and more.
 fn is_joined(study: &Study<'_>, kept: &Kept) -> bool {
     let site = study.sites.of_stack(kept.stack);
-    match site.operation {
+    if site.is_kv_cache {
+        return true;
+    }
+    let may_be = match site.operation {
         Operation::Join => true,
-        _ if site.is_kv_cache => true,
         _ if kept.count_per_step > 1 => false,
         // Without a known operation, only a tensor of the program itself that grows by the same amount each time
         // counts.
-        Operation::Unknown => !site.in_module && grows_evenly(study, kept.stack),
-        _ => site.spine == SpineId::NONE && grows_evenly(study, kept.stack),
-    }
+        Operation::Unknown => !site.in_module && grows_evenly(&sizes(study, kept.stack)),
+        _ => site.spine == SpineId::NONE && grows_evenly(&sizes(study, kept.stack)),
+    };
+    may_be && !is_of_larger_batches(study, kept.stack)
 }
 
-/// Returns true if the sizes of a stack's allocations rise evenly: each by the average rise, within 1/8 of it.
-fn grows_evenly(study: &Study<'_>, stack: StackId) -> bool {
+/// Returns the sizes of a stack's allocations in order of time, without those of before the recording.
+fn sizes(study: &Study<'_>, stack: StackId) -> Vec<u64> {
     let allocations = &study.timeline.allocations;
     let of_stack = |id: &AllocationId| allocations.allocation_stack(*id, study.device) == stack;
     let rows = allocations.ids().skip(allocations.initial_count()).filter(of_stack);
-    let sizes: Vec<u64> = rows.map(|id| allocations.size_bytes[id.index()]).collect();
+    rows.map(|id| allocations.size_bytes[id.index()]).collect()
+}
+
+/// Returns true if sizes rise evenly: each by the average rise, within 1/8 of it.
+fn grows_evenly(sizes: &[u64]) -> bool {
     let (Some(&first), Some(&last)) = (sizes.first(), sizes.last()) else { return false };
     let rise = last.saturating_sub(first) / (sizes.len() as u64 - 1).max(1);
     let is_even = |pair: &[u64]| pair[1].saturating_sub(pair[0]).abs_diff(rise) * MOST_UNEVEN <= rise;
     rise > 0 && sizes.len() > 2 && sizes.windows(2).all(is_even)
+}
+
+/// Returns true if what forward passes allocate grows at least half as fast as the tensors of a stack.
+///
+/// Then the model computes on more samples or longer ones, and a tensor that takes another's place is their batch or
+/// made of it. A tensor to which something is added leaves the rest of the pass as large as it was.
+fn is_of_larger_batches(study: &Study<'_>, stack: StackId) -> bool {
+    let allocations = &study.timeline.allocations;
+    let bytes_of = |step: &Step| {
+        let rows = (allocations.born_by(step.start)..allocations.born_by(step.end)).map(AllocationId);
+        rows.fold((0u64, 0u64), |(own, others), id| {
+            let born_of = allocations.allocation_stack(id, study.device);
+            let bytes = allocations.size_bytes(id);
+            let is_forward = || study.phases.of_birth(allocations.born_at(id.0), born_of) == Phase::Forward;
+            if born_of == stack { (own + bytes, others) } else { (own, others + if is_forward() { bytes } else { 0 }) }
+        })
+    };
+    // What the first step needs may come before it.
+    let steps: Vec<(u64, u64)> = study.repeats().iter().map(bytes_of).filter(|(own, _)| *own > 0).collect();
+    // A step more in one half would count as growth.
+    let half = steps.len() / 2;
+    let sum = |steps: &[(u64, u64)]| steps.iter().fold((0, 0), |sum, step| (sum.0 + step.0, sum.1 + step.1));
+    let (early, late) = (sum(&steps[..half]), sum(&steps[steps.len() - half..]));
+    let rise = |early: u64, late: u64| late.saturating_sub(early) as f64 / early.max(1) as f64;
+    2.0 * rise(early.1, late.1) >= rise(early.0, late.0)
 }
 
 /// Counts the allocations of each size, weights among them, that exist before the first step and survive the last.
@@ -228,22 +255,4 @@ impl<'a> Captured<'a> {
 /// Returns true if a segment belongs to the pool of a CUDA graph or to a `MemPool`.
 pub(in crate::analysis) fn is_private(segment: &Segment) -> bool {
     segment.pool.is_some_and(|pool| pool != PoolId::default())
-}
-
-impl<'a> Study<'a> {
-    /// Finds steps, phases and growth; `timeline` must be built from `device`.
-    pub fn new(trace: &'a Trace, device: &'a Device, timeline: &'a Timeline) -> Self {
-        let allocations = &timeline.allocations;
-        let phases = Phases::find(trace, device, allocations);
-        let sites = Sites::of(trace);
-        let steps = Steps::of(trace, device, allocations, &phases, &sites);
-        let is_called = steps.is_none() && phases.are_told() && !phases.has_backward();
-        let rounds = is_called.then(|| sites::rounds(device, &sites, 0..device.events.len() as u32)).flatten();
-        let rounds = rounds.and_then(|rounds| Captured::of(device).without_captures(allocations, rounds));
-        let kind = RunKind::of(device, allocations, &phases, &sites, steps.as_ref(), rounds.as_ref());
-        let mut study = Self { trace, device, timeline, kind, steps, phases, growth: Growth::default(), sites, rounds };
-        study.growth = Growth::find(device, allocations, study.repeats(), &study.phases);
-        by_design::settle(&mut study);
-        study
-    }
 }

@@ -1,6 +1,4 @@
-//! Determines the category of each allocation, such as parameter, gradient or activation.
-//!
-//! Sums the live bytes of a moment by category.
+//! Determines categories of allocations, such as parameter, gradient or activation, and sums live bytes by category.
 
 use crate::analysis::study::phases::{Phase, PhaseBasis, Phases, Sharing};
 use crate::analysis::study::studied::Study;

@@ -1,6 +1,4 @@
-//! Recognises flat buffers of collectives by their size if no frame names them.
-//!
-//! Finds the peak of gradients.
+//! Recognises flat buffers of collectives by size if no frame names them, and finds the peak of gradients.
 //!
 //! Idea: processes that average gradients copy them into a few flat buffers, which are allocated in immediate
 //! succession and are together as large as all gradients, or all weights; yet hardly any of them has the size of a

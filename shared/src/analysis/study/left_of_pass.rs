@@ -1,6 +1,4 @@
-//! Compares what stays of a step's forward pass with what backward frees of it.
-//!
-//! Collects the tensors that forward keeps for backward in one step.
+//! Collects the tensors that a step's forward keeps for backward, and compares what stays with what backward frees.
 //!
 //! Idea: a graph that stays keeps everything that backward would have freed, up to the last tensor that stays. A hook, a
 //! cache or a list keeps single tensors of a pass, of which backward frees the others.
@@ -144,6 +142,21 @@ pub(in crate::analysis) fn ends_call(study: &Study<'_>, id: AllocationId) -> boo
     let mut later = (id.0 + 1..allocations.len() as u32).map(|row| site(AllocationId(row)));
     let next = later.find(|next| next.spine != SpineId::NONE);
     site(id).spine != SpineId::NONE && next.is_none_or(|next| !next.in_module || next.spine != site(id).spine)
+}
+
+/// Returns true if the same call of the model has allocated another tensor at that place, as each of its layers does.
+pub(in crate::analysis) fn repeats_in_call(study: &Study<'_>, id: AllocationId) -> bool {
+    let allocations = &study.timeline.allocations;
+    let born = allocations.born_at(id.0);
+    let Some(step) = study.repeats().iter().find(|step| step.contains(born)) else { return false };
+    let stack_of = |row| allocations.allocation_stack(AllocationId(row), study.device);
+    let (stack, spine) = (stack_of(id.0), study.sites.of_stack(stack_of(id.0)).spine);
+    let is_of_call = |other: &StackId| {
+        let site = study.sites.of_stack(*other);
+        site.spine == SpineId::NONE || site.in_module && site.spine == spine
+    };
+    let earlier = (allocations.born_by(step.start)..id.0).rev().map(stack_of);
+    earlier.take_while(is_of_call).any(|other| other == stack)
 }
 
 /// Returns a test for moments at the end of their step's forward.

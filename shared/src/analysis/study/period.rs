@@ -1,10 +1,9 @@
-//! Finds the period of a trace, because training repeats the same allocations in the same order, step after step.
-//!
-//! Delimits a training step, or a call of a model.
+//! Finds the steps of a trace by its period: training repeats the same allocations in the same order.
 //!
 //! Idea: some allocations happen once per step: the embedding, the loss, the last layer.
 //! Those of a repeated layer happen once per layer, so the coarsest cycle, with the fewest rounds, is the step.
 //! The position in the cycle at which a step begins is arbitrary; the one with the fewest live bytes is used.
+//! A [`Step`] may also be a call of a model.
 
 use crate::analysis::track::allocations::Allocations;
 use crate::base::ShortSort;

@@ -25,15 +25,16 @@ const LEAST_FREED: u64 = 20;
 
 /// Returns the allocations that no backward pass uses, of each such call.
 ///
-/// Nothing is known of the last calls, behind which no backward comes; they are taken for what others from there are.
+/// Nothing is known of the last calls, behind which no backward comes or whose graphs are never freed; they are taken for
+/// what others from there are.
 pub(in crate::analysis) fn unused_graphs(study: &Study<'_>) -> impl Iterator<Item = Vec<Lifetime>> {
     let calls = calls(study);
     let unused: Vec<Vec<Lifetime>> = calls.iter().map(Call::unused).collect();
     let has_unused = |(call, unused): (&Call, &Vec<Lifetime>)| (!unused.is_empty()).then_some(call.spine);
     let known: HashSet<SpineId> = calls.iter().zip(&unused).filter_map(has_unused).collect();
     calls.into_iter().zip(unused).map(move |(call, unused)| {
-        let is_like_others = unused.is_empty() && call.is_last && known.contains(&call.spine);
-        if is_like_others { call.left().copied().collect() } else { unused }
+        let is_like_others = unused.is_empty() && known.contains(&call.spine);
+        if is_like_others { call.left_over().copied().collect() } else { unused }
     })
 }
 
@@ -47,6 +48,8 @@ struct Call {
     end: u32,
     /// True for each row that no backward pass uses.
     are_unused: Vec<bool>,
+    /// Rows that outlive the next backward, which frees others, and are never freed.
+    kept: Vec<Lifetime>,
 }
 
 /// Returns the calls of modules with gradients enabled, as far as stacks show.
@@ -72,17 +75,26 @@ fn calls(study: &Study<'_>) -> Vec<Call> {
         }
         if let Some(spine) = spine.filter(|_| spine != before) {
             let is_last = backward == u32::MAX;
-            calls.push(Call { spine, is_last, rows: Vec::new(), end: u32::MAX, are_unused: Vec::new() });
+            calls.push(Call {
+                spine,
+                is_last,
+                rows: Vec::new(),
+                end: u32::MAX,
+                are_unused: Vec::new(),
+                kept: Vec::new(),
+            });
         }
         before = spine;
         let Some(call) = calls.last_mut().filter(|_| spine.is_some()) else { continue };
         let phase = phases.of_birth_in(run, row.stack);
         let is_past = row.died > backward && freed.get(phases.run_of(backward + 1)).is_some_and(|&frees| frees);
-        let is_freed = row.died < study.timeline.events() && !is_freed_by_backward(phases, backward_end, row.died);
+        let ends = row.died >= study.timeline.events();
+        let is_freed = !ends && !is_freed_by_backward(phases, backward_end, row.died);
         let is_freed_before = phase == Phase::Forward && is_freed && (row.died <= backward || is_past);
         // A failed try is freed without backward, too.
         let failure = failures.get(failures.partition_point(|&event| event < row.born));
         let is_cut = failure.is_some_and(|&event| event <= row.died);
+        call.kept.extend((ends && is_past && phase == Phase::Forward).then_some(row));
         call.rows.push(row);
         call.are_unused.push((phase == Phase::Evaluation || is_freed_before) && !is_cut);
     }
@@ -118,6 +130,12 @@ impl Call {
     /// Returns what is alive after it.
     fn left(&self) -> impl Iterator<Item = &Lifetime> {
         self.rows.iter().filter(|row| self.end < row.died)
+    }
+
+    /// Returns what no backward has used until the end.
+    fn left_over(&self) -> impl Iterator<Item = &Lifetime> {
+        let last = self.is_last.then(|| self.left());
+        last.into_iter().flatten().chain(self.kept.iter().filter(|_| !self.is_last))
     }
 
     /// Returns what no backward pass uses, if the call leaves a graph of it.

@@ -1,6 +1,4 @@
 //! Stores the allocation lifetimes of a device, paired from its events and reconstructed from its final blocks.
-//!
-//! Finds the moment at which most bytes of some allocations are alive together.
 
 use crate::analysis::track::endings::Endings;
 use crate::analysis::track::pairing::{self, Paired};

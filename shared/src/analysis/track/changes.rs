@@ -1,6 +1,4 @@
-//! Lists the changes of live and reserved bytes along a trace.
-//!
-//! Counts the distinct stacks and frames that a trace uses.
+//! Lists the changes of live and reserved bytes along a trace, and counts the distinct stacks and frames that it uses.
 
 use crate::analysis::track::allocations::Allocations;
 use crate::analysis::track::curve::Changes;

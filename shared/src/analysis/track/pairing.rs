@@ -1,6 +1,4 @@
-//! Pairs `alloc` events with the events that free them.
-//!
-//! Keeps sums of sizes within 63 bits, whatever sizes a file contains.
+//! Pairs `alloc` events with the events that free them, and keeps sums of sizes within 63 bits, whatever a file has.
 //!
 //! Idea: one pass over the events with a map from each address to the lifetime that is open there.
 //! A free at an address without an open lifetime ends a lifetime from before the trace.

@@ -1,7 +1,5 @@
 //! Finds the coarsest grid on which each allocation is still visible.
 //!
-//! Finds large bytes among many small ones, eight at a time.
-//!
 //! Idea: each slice of a grid is a pair of slices of the next finer grid, and shows the moment that one of these two
 //! shows, so that all finer grids show every moment that a grid shows.
 //! An allocation is visible on a grid that shows a moment of its life, and one byte stores the coarsest such grid.

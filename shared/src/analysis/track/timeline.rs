@@ -1,6 +1,4 @@
-//! Holds the data from which the timeline of one device is drawn.
-//!
-//! Names the horizontal axes of a timeline.
+//! Holds the data from which the timeline of one device is drawn, and its horizontal axes.
 
 use crate::analysis::track::allocations::{AllocationId, Allocations};
 use crate::analysis::track::category::{Coloring, StackColors};

@@ -1,6 +1,4 @@
-//! Sums weighted allocations by the path of calls that led to them.
-//!
-//! Converts stacks to paths of sites, optionally without the frames of the runtime.
+//! Sums weighted allocations by the path of sites that their stacks become, with or without frames of the runtime.
 
 use crate::base::{ShortSort, frame_rules, stack_label};
 use crate::trace::{Frame, FrameId, StackId, Trace};

@@ -1,6 +1,4 @@
-//! Merges paths with common beginnings into a tree.
-//!
-//! Builds the trees of the callers and of the callees of one site.
+//! Merges paths with common beginnings into a tree, and builds trees of the callers and callees of one site.
 
 use super::calls::{Calls, Site, Tally};
 use crate::trace::StackId;

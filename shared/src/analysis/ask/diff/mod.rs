@@ -3,12 +3,7 @@
 //! A *profile* of a moment contains texts instead of handles, so that the worker of one file can send it to that of
 //! another; ranks are compared by profiles, too.
 //!
-//! Invariant: the differences of all stacks, of all categories and of all modules each add up to the difference of live
-//! bytes.
-//!
-//! Pairs the stacks of two profiles.
-//!
-//! Idea: exact matches are paired first, and the remaining stacks are compared less strictly.
+//! Idea: stacks that match exactly are paired first, and the remaining stacks are compared less strictly.
 //!
 //! ```text
 //! before                                      after
@@ -20,6 +15,9 @@
 //!
 //! Only the last part of a file's path counts, because folders differ between machines.
 //! Cost: each level hashes the frames of the stacks that the levels before have left.
+//!
+//! Invariant: the differences of all stacks, of all categories and of all modules each add up to the difference of live
+//! bytes.
 
 mod profile;
 #[cfg(test)]

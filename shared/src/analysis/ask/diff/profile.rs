@@ -1,6 +1,4 @@
-//! Describes the live memory of a moment as text that means the same in every file.
-//!
-//! Identifies the moments that can be compared.
+//! Names the moments to compare, and describes the live memory of one as text that means the same in every file.
 
 use crate::analysis::study::steps::Steps;
 use crate::analysis::track::allocations::{AllocationId, AllocationKey, Allocations};

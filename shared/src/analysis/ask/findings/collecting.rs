@@ -1,4 +1,5 @@
-//! Finds tensors that are collected for a while and then freed at once: outputs of an evaluation or of an epoch.
+//! Finds tensors that are collected for a while: outputs of an evaluation or of an epoch, which are then freed at once, and
+//! batches that are kept from one epoch for the next.
 //!
 //! Within an evaluation the calls of the model are compared like steps; across an epoch, steps are examined whose
 //! levels rise and then fall at once.
@@ -19,7 +20,36 @@ const LEAST_SHARE: u64 = 10;
 
 /// Reports tensors that accumulate in an evaluation or an epoch.
 pub(super) fn findings(study: &Study<'_>) -> Vec<Finding> {
-    [evaluation(study), epoch(study)].into_iter().flatten().collect()
+    [evaluation(study), epoch(study), data(study)].into_iter().flatten().collect()
+}
+
+/// Returns true for batches that are kept while their steps last, and of which later steps add none.
+pub(super) fn is_kept_data(study: &Study<'_>, kept: &Kept) -> bool {
+    const LEAST_BATCHES: u64 = 8;
+    kept.course == Course::Fills && is_data(study, kept) && kept.end_count >= LEAST_BATCHES
+}
+
+/// Reports batches that fill at least half of the peak, which may be meant.
+fn data(study: &Study<'_>) -> Option<Finding> {
+    let rows: Vec<&Kept> = study.growth.kept.iter().filter(|kept| is_kept_data(study, kept)).collect();
+    let bytes: u64 = rows.iter().map(|kept| kept.end_bytes).sum();
+    if bytes * 2 < study.timeline.live_peak().1 {
+        return None;
+    }
+    let last = rows.iter().map(|kept| kept.last_rise).max()? + 1;
+    let what = format!("The batches of the first {last} steps stay on the GPU: {}", format::bytes(bytes));
+    let advice = "If the data set is not meant to be on the GPU, keep no batch: loop over the loader again instead of \
+                  `itertools.cycle(loader)` or `list(loader)`, which keep all of its first round.\n\
+                  Or let the loader give batches in host memory, and move each one when it is used: ``batch.cuda()``.\n\n\
+                  Later steps add none, so that a larger data set needs more memory, and a longer training does not.";
+    let found = finding(study, &rows, bytes, FindingCode::BatchesKept, what, advice)?;
+    Some(Finding { severity: Severity::Info, ..found })
+}
+
+/// Returns true for tensors that the program brings to the device or makes there.
+fn is_data(study: &Study<'_>, kept: &Kept) -> bool {
+    let site = study.sites.of_stack(kept.stack);
+    !site.in_module && (kept.phase == Phase::Data || matches!(site.operation, Operation::Bring | Operation::Make))
 }
 
 /// Reports the evaluation that collects the most bytes until its end.
@@ -72,11 +102,7 @@ fn epoch(study: &Study<'_>) -> Option<Finding> {
     let rows: Vec<&Kept> = study.growth.kept.iter().filter(|kept| kept.course == Course::Collected).collect();
     let bytes = rows.iter().map(|kept| kept.most_bytes).sum();
     let what = format!("Tensors add up to {} over several steps and are then freed at once", format::bytes(bytes));
-    let is_data = |kept: &&&Kept| {
-        let site = study.sites.of_stack(kept.stack);
-        !site.in_module && matches!(site.operation, Operation::Bring | Operation::Make)
-    };
-    let data_bytes: u64 = rows.iter().filter(is_data).map(|kept| kept.most_bytes).sum();
+    let data_bytes: u64 = rows.iter().filter(|kept| is_data(study, kept)).map(|kept| kept.most_bytes).sum();
     let advice = if data_bytes * 2 > bytes {
         "Keep samples in host memory, and move each batch to the GPU when it is used: ``batch.cuda()``.\n\
          Or limit the size of the cache.\n\n\
@@ -116,7 +142,7 @@ fn finding(
         line: own.map(|own| own.line),
         evidence: Evidence {
             shows: format!(
-                "From one step or batch to the next, {} from {} accumulated and were then freed.",
+                "From one step or batch to the next, {} from {} accumulated.",
                 format::counted(count, "allocation"),
                 format::counted(rows.len() as u64, "stack")
             ),

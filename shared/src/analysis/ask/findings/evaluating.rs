@@ -6,11 +6,8 @@ use super::finding::{AtPeak, Confidence, Evidence, Finding, Rank, title_of_parts
 use super::own_code::{Own, OwnCode};
 use crate::analysis::study::phases::{Phase, PhaseBasis};
 use crate::analysis::study::studied::Study;
-use crate::analysis::study::unused_graphs::unused_graphs;
 use crate::analysis::track::allocations::{Lifetime, most_together};
-use crate::analysis::track::curve::Changes;
 use crate::base::{Severity, format};
-use hashbrown::HashSet;
 
 /// Less than 1/10 of the peak is not reported, because it does no harm.
 const LEAST_SHARE: u64 = 10;
@@ -18,12 +15,11 @@ const LEAST_SHARE: u64 = 10;
 /// From this number on, calls whose graphs are alive at once are those of an evaluation.
 const MANY_CALLS: usize = 4;
 
-/// Reports the most bytes of such passes that are alive at once.
-pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
+/// Reports the most bytes of such passes that are alive at once, given what no backward uses of each call.
+pub(super) fn finding(study: &Study<'_>, calls: &[Vec<Lifetime>]) -> Option<Finding> {
     if study.steps.is_none() || study.phases.basis() != PhaseBasis::Functions {
         return None;
     }
-    let calls: Vec<Vec<Lifetime>> = unused_graphs(study).collect();
     let unused = calls.concat();
     let (moment, bytes) = most_together(&unused, u32::MAX);
     if bytes == 0 || bytes.saturating_mul(LEAST_SHARE) < study.timeline.live_peak().1 {
@@ -38,6 +34,7 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
     let is_beside = |row: &&Lifetime| row.is_alive_at(moment) && row.died > backward;
     let beside_bytes: u64 = unused.iter().filter(is_beside).map(|row| row.bytes).sum();
     let is_evaluation = study.phases.at(moment) == Phase::Evaluation;
+    let spans: Vec<_> = unused.iter().map(|row| (row.born..row.died, row.bytes)).collect();
     let what = match is_evaluation {
         true => format!("The evaluation keeps {} for a backward pass that never runs", format::bytes(bytes)),
         false => format!("{} of graphs that no backward uses", format::bytes(bytes)),
@@ -52,7 +49,7 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
         rank: Rank::Cause,
         device: study.device.index,
         bytes,
-        at_peak: at_peak(study, &unused),
+        at_peak: AtPeak::without(study, &spans),
         title: title_of_parts(&what, [from]),
         line: own.map(|own| own.line),
         evidence: Evidence {
@@ -73,21 +70,4 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
              freed. `result.detach()` comes too late for that."
         }),
     })
-}
-
-/// Measures how much of the peak the graphs hold, and what the peak would be without them.
-fn at_peak(study: &Study<'_>, unused: &[Lifetime]) -> AtPeak {
-    let peak = study.timeline.live_peak().0;
-    let moments: HashSet<u32> = unused.iter().flat_map(|row| [row.born, row.died]).collect();
-    let allocations = &study.timeline.allocations;
-    let mut live = allocations.initial_bytes();
-    let mut highest = live;
-    allocations.for_each(1..study.timeline.events() + 1, |moment, change| {
-        live += if moments.contains(&moment) { 0 } else { change };
-        highest = highest.max(live);
-    });
-    AtPeak {
-        bytes: unused.iter().filter(|row| row.is_alive_at(peak)).map(|row| row.bytes).sum(),
-        rest_bytes: u64::try_from(highest).unwrap_or(0),
-    }
 }

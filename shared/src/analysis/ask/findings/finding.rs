@@ -5,11 +5,13 @@ use super::code::FindingCode;
 use crate::analysis::study::growth::Kept;
 use crate::analysis::study::studied::Study;
 use crate::analysis::track::allocations::Origin;
+use crate::analysis::track::curve::Changes;
 use crate::analysis::track::stack_title::place;
 use crate::base::{Severity, ShortSort};
 use crate::trace::StackId;
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
+use std::ops::Range;
 
 /// A diagnosis with its evidence and advice.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,6 +48,27 @@ pub struct AtPeak {
 }
 
 impl AtPeak {
+    /// Measures memory that is alive in vain, given as lifetimes with their bytes.
+    pub(super) fn without(study: &Study<'_>, spans: &[(Range<u32>, u64)]) -> Self {
+        let ends = |(span, bytes): &(Range<u32>, u64)| [(span.start, -(*bytes as i64)), (span.end, *bytes as i64)];
+        let mut ends: Vec<(u32, i64)> = spans.iter().flat_map(ends).collect();
+        ends.sort_unstable();
+        let mut ends = ends.into_iter().peekable();
+        let allocations = &study.timeline.allocations;
+        let mut live = allocations.initial_bytes();
+        let mut highest = live;
+        allocations.for_each(1..study.timeline.events() + 1, |moment, change| {
+            live += change;
+            while let Some((_, change)) = ends.next_if(|&(end, _)| end <= moment) {
+                live += change;
+            }
+            highest = highest.max(live);
+        });
+        let peak = study.timeline.live_peak().0;
+        let at_peak = spans.iter().filter(|(span, _)| span.contains(&peak)).map(|(_, bytes)| bytes);
+        Self { bytes: at_peak.sum(), rest_bytes: u64::try_from(highest).unwrap_or(0) }
+    }
+
     /// Returns true if the cause holds so much of a peak that it is the reason for its height.
     pub fn fills(self, peak_bytes: u64) -> bool {
         self.rest_bytes > 0 && self.bytes.saturating_mul(FILLING) >= peak_bytes

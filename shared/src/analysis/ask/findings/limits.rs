@@ -1,6 +1,4 @@
 //! Checks the limits that the user set and the memory of the card.
-//!
-//! Defines the limits that a user sets.
 
 use super::advice::Advice;
 use super::code::FindingCode;

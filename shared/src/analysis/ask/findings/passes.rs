@@ -14,7 +14,6 @@ use crate::analysis::study::period::Step;
 use crate::analysis::study::phases::Phase;
 use crate::analysis::study::sites::{Operation, SpineId};
 use crate::analysis::study::studied::Study;
-use crate::analysis::study::unused_graphs::unused_graphs;
 use crate::analysis::track::allocations::Lifetime;
 use crate::base::{Severity, format};
 use crate::trace::{Action, StackId};
@@ -39,7 +38,7 @@ const LEAST_PASSES: u64 = 3;
 const NUMBER_BYTES: u64 = 8;
 
 /// Reports several passes in the middle step, unless backward uses none of them.
-pub(super) fn finding(study: &Study<'_>, pass: &ForwardPass) -> Option<Finding> {
+pub(super) fn finding(study: &Study<'_>, pass: &ForwardPass, unused: &[Vec<Lifetime>]) -> Option<Finding> {
     let steps = study.repeats();
     let step = steps[steps.len() / 2];
     let (passes, stack) = if has_program(study, pass) {
@@ -49,7 +48,7 @@ pub(super) fn finding(study: &Study<'_>, pass: &ForwardPass) -> Option<Finding> 
         (by_stacks(pass)?, None)
     };
     let alive = |row: &Lifetime| if row.is_alive_at(pass.moment) { row.bytes } else { 0 };
-    let unused_bytes: u64 = unused_graphs(study).flatten().map(|row| alive(&row)).sum();
+    let unused_bytes: u64 = unused.iter().flatten().map(alive).sum();
     if unused_bytes * 2 > pass.bytes {
         return None;
     }

@@ -60,10 +60,10 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
 
 /// Returns true for memory with a finding of its own.
 ///
-/// This is true for gradients that stay from the first step on, and for memory that an epoch collects.
+/// This is true for gradients that stay from the first step on, and for what an epoch collects or brings.
 fn is_told_elsewhere(study: &Study<'_>, kept: &Kept) -> bool {
     let is_gradient = study.phases.are_told() && kept.course == Course::Settles && kept.phase == Phase::Backward;
-    is_gradient || kept.course == Course::Collected
+    is_gradient || kept.course == Course::Collected || super::collecting::is_kept_data(study, kept)
 }
 
 /// Describes the memory of a class in a few words.
@@ -79,7 +79,7 @@ fn part(class: GrowthClass, rows: &[&Kept], most_bytes: u64) -> String {
             format!("up to {bytes} rises and falls, without a new high lately")
         }
         GrowthClass::Cache => {
-            format!("a cache of {bytes} fills in steps {first} to {last}, more and more slowly")
+            format!("a cache of {bytes} fills in steps {first} to {last}, and then less or not at all")
         }
         GrowthClass::OneOff | GrowthClass::Leak => format!("{bytes} is allocated once, in {steps}"),
     }

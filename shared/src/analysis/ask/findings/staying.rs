@@ -9,7 +9,7 @@ use crate::analysis::study::growth::{Course, Kept};
 use crate::analysis::study::left_of_pass::ForwardPass;
 use crate::analysis::study::phases::Phase;
 use crate::analysis::study::studied::Study;
-use crate::analysis::track::allocations::AllocationId;
+use crate::analysis::track::allocations::{AllocationId, Lifetime};
 use crate::analysis::track::category::WORKSPACES_BYTES;
 use crate::base::{Severity, ShortSort, format};
 use crate::trace::StackId;
@@ -27,18 +27,20 @@ const LEAST_STACKS: usize = 3;
 /// With fewer steps, gradients that stay cannot be told from those of a single step.
 const LEAST_STEPS: usize = 3;
 
-/// Gradients that each step clears must have at least 1/10 of the bytes of those that stay.
+/// Gradients that each step clears must have at least 1/10 of the bytes or the number of those that stay.
 const LEAST_CLEARED: u64 = 10;
 
 /// Reports gradients, graphs and recomputed activations that outlive their step, and several passes within one step.
-pub(super) fn findings(study: &Study<'_>) -> Vec<Finding> {
+///
+/// `unused` has what no backward uses of each call, which has a finding of its own.
+pub(super) fn findings(study: &Study<'_>, unused: &[Vec<Lifetime>]) -> Vec<Finding> {
     if !study.phases.are_told() {
         return Vec::new();
     }
     let Some(steps) = study.steps.as_ref() else { return Vec::new() };
     let pass = ForwardPass::of(study, steps.steps[steps.steps.len() / 2]);
-    let passes = if is_little(study, pass.bytes) { None } else { super::passes::finding(study, &pass) };
-    let found = [gradients(study), graph(study, &pass), recomputed(study), passes];
+    let passes = if is_little(study, pass.bytes) { None } else { super::passes::finding(study, &pass, unused) };
+    let found = [gradients(study), graph(study, &pass, unused), recomputed(study), passes];
     found.into_iter().flatten().collect()
 }
 
@@ -68,13 +70,13 @@ fn gradients(study: &Study<'_>) -> Option<Finding> {
             &rows,
             Some(place.0),
             FindingCode::GradientsStay,
-            "Gradients that no optimizer uses",
+            "Gradients that no optimizer clears",
             &shows,
             "Run a model that is not trained, such as a teacher, under ``with torch.no_grad():``.\n\
              And call ``model.requires_grad_(False)`` on it.\n\
-             If its weights are to be trained, pass them to the optimizer.\n\n\
-             No `zero_grad()` clears these gradients, so that their weights belong to no optimizer: the backward pass \
-             computes them in vain, and the graph keeps activations for them.",
+             If its weights are to be trained, pass them to an optimizer, and call its `zero_grad()` in every step.\n\n\
+             No `zero_grad()` clears these gradients. If their weights belong to no optimizer, the backward pass computes \
+             them in vain, and the graph keeps activations for them.",
         );
     }
     finding(
@@ -97,9 +99,11 @@ fn gradients(study: &Study<'_>) -> Option<Finding> {
 fn untrained(study: &Study<'_>, rows: &[&Kept]) -> Option<(SourceLine, u64)> {
     let allocations = &study.timeline.allocations;
     let (first, last) = (study.repeats().first()?, study.repeats().last()?);
-    let staying: u64 = rows.iter().map(|kept| kept.end_bytes).sum();
-    let cleared: u64 = by_design::trained_sizes(study).iter().map(|(size, count)| size * count).sum();
-    if cleared.saturating_mul(LEAST_CLEARED) < staying {
+    let sum = |(bytes, count): (u64, u64), (more, by): (u64, u64)| (bytes + more, count + by);
+    let staying = rows.iter().map(|kept| (kept.end_bytes, kept.end_count)).fold((0, 0), sum);
+    let trained = by_design::trained_sizes(study);
+    let cleared = trained.iter().map(|(size, count)| (size * count, *count)).fold((0, 0), sum);
+    if cleared.0 * LEAST_CLEARED < staying.0 && cleared.1 * LEAST_CLEARED < staying.1 {
         return None;
     }
     let stack_of = |id| allocations.allocation_stack(id, study.device);
@@ -125,8 +129,13 @@ fn untrained(study: &Study<'_>, rows: &[&Kept]) -> Option<(SourceLine, u64)> {
 }
 
 /// Reports the graph of a step that is freed only after the next step has made its own.
-fn graph(study: &Study<'_>, pass: &ForwardPass) -> Option<Finding> {
+fn graph(study: &Study<'_>, pass: &ForwardPass, unused: &[Vec<Lifetime>]) -> Option<Finding> {
     let rows = rows(study, Course::Renewed, Phase::Forward);
+    let end = study.repeats().get(study.repeats().len() / 2).map_or(0, |step| step.end);
+    let unused_bytes: u64 = unused.iter().flatten().filter(|row| row.is_alive_at(end)).map(|row| row.bytes).sum();
+    if unused_bytes * 2 > rows.iter().map(|kept| kept.end_bytes).sum() {
+        return None;
+    }
     let of_pass = rows.iter().filter(|kept| pass.by_stack.contains_key(&kept.stack)).count();
     if of_pass < LEAST_STACKS || of_pass * LEAST_OF_GRAPH < pass.by_stack.len() || !meet_the_next(study, &rows) {
         return None;

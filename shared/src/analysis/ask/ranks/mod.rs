@@ -1,6 +1,4 @@
-//! Compares the processes of one job and finds ranks that differ from the others.
-//!
-//! Reads the rank of a file from its name.
+//! Compares the processes of one job, finds ranks that differ from the others, and reads ranks from names of files.
 
 mod outliers;
 

@@ -1,6 +1,4 @@
-//! Driver that answers as the recorded one did: with the same addresses, and full when the recording says so.
-//!
-//! Computes the course of memory in the recording itself, in the columns of a replay's course.
+//! Answers driver calls as the recording did, and computes its course of memory in the columns of a replay's course.
 //!
 //! ```text
 //! events    segment_alloc 20, alloc 20 | free 20 | segment_alloc 30, alloc 30 | free 30
@@ -9,6 +7,7 @@
 //! ```
 //!
 //! The state between the two events of a request means nothing, and doesn't count for the bytes beyond the live ones.
+//! Calls get the same addresses, and the device is full when the recording says so.
 //!
 //! Cost: linear in the events.
 

@@ -1,6 +1,4 @@
-//! Runs a replay from its first step to its last, with a visitor that sees each step.
-//!
-//! Carries out steps on an allocator, with any driver below it.
+//! Carries out the steps of a replay on an allocator, with any driver below it and a visitor that sees each step.
 
 use super::batch::BatchScale;
 use super::course::{CourseRecorder, ReplayColumn};

@@ -1,7 +1,5 @@
-//! Tiles the segments of one moment with their blocks.
-//!
-//! Finds segments that a little memory keeps from going back to CUDA.
-//! Computes what each pool could hand out without asking CUDA for more.
+//! Tiles the segments of one moment with their blocks, finds those that a little memory keeps from going back to CUDA,
+//! and computes what each pool could hand out without asking CUDA for more.
 //!
 //! Idea: segments are wound back from the final ones, and live allocations are known by address and requested size.
 //! A block is as long as its rounded request; in the large pool it keeps a rest that is too short to be split off.

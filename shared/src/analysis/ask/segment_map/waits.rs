@@ -1,6 +1,5 @@
-//! Finds frees that waited for another stream.
-//!
-//! Holds what the maps of all moments share: settings, sizes, waits and the extents of expandable segments.
+//! Finds frees that waited for another stream, and holds them with what else the maps of all moments share: settings,
+//! sizes and the extents of expandable segments.
 //!
 //! ```text
 //! event    0 alloc a   1 free_requested a   2 alloc b   3 free_completed a

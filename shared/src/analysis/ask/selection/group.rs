@@ -1,6 +1,4 @@
-//! Groups the allocations of a selection by a common property.
-//!
-//! Looks up the stream and the pool of allocations in events and segments.
+//! Groups allocations of a selection by a common property, and looks up streams and pools in events and segments.
 
 use super::module_names::ModuleNames;
 use super::{Population, Weigher};

@@ -1,6 +1,5 @@
-//! Weighs allocations by their size, lifetime or number.
-//!
-//! The allocations that a selection is made from, with what is known about them.
+//! Holds the allocations that a selection is made from, with what is known about them, and weighs them by size,
+//! lifetime or number.
 
 use super::Scope;
 use crate::analysis::track::allocations::AllocationId;

@@ -1,6 +1,5 @@
-//! Infers phases from functions of the program and of PyTorch's Python code.
-//!
-//! Defines the phases of training and what they can be inferred from.
+//! Defines the phases of training and their evidence, and infers them from functions of the program and of PyTorch's
+//! Python code.
 
 use crate::base::frame_rules::{RECORDED_MODULE, RECORDED_PHASE};
 use crate::trace::{Device, FrameId, Trace};

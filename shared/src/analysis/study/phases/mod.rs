@@ -1,6 +1,4 @@
-//! Assigns every moment of a device to a part of a training step.
-//!
-//! Finds the updates of weights, each of which ends a step.
+//! Assigns every moment of a device to a part of a training step, and finds the updates of weights, which end steps.
 //!
 //! Functions of the program are the best evidence, then operations of PyTorch, then the shape of the curve.
 //!

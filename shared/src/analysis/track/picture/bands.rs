@@ -1,8 +1,7 @@
-//! The rectangles of a picture, which are extended from slice to slice until they change.
+//! Defines requests for pictures, and extends their rectangles from slice to slice until they change.
 //!
-//! Chooses the colour of a group, and measures the share of selected allocations in it.
-//! Requests for pictures.
-//! Computes the sizes in bytes from which allocations and groups are drawn.
+//! A request determines from how many bytes on allocations and groups are drawn. A group has a colour, and the share of
+//! selected allocations in it.
 
 use crate::analysis::track::allocations::AllocationId;
 use crate::analysis::track::timeline::Axis;

@@ -1,6 +1,4 @@
-//! Sweeps over the slices from left to right and collects the bands.
-//!
-//! Allocations that a picture sets apart from the others.
+//! Sweeps over the slices from left to right and collects the bands, also of allocations that a picture sets apart.
 
 use super::bands::{Band, Bands, PictureRequest, Scale, Tally, Tint};
 use super::rungs::Rungs;

@@ -7,7 +7,9 @@
 use super::held;
 use crate::analysis::study::by_design;
 use crate::analysis::study::growth::Kept;
-use crate::analysis::study::left_of_pass::{LeftOfPass, backward_lengthens, end_of_forward, ends_call};
+use crate::analysis::study::left_of_pass::{
+    LeftOfPass, backward_lengthens, end_of_forward, ends_call, repeats_in_call,
+};
 use crate::analysis::study::phases::Phase;
 use crate::analysis::study::run_kind::RunKind;
 use crate::analysis::study::sites::{Operation, Site, SpineId};
@@ -77,7 +79,9 @@ pub(super) fn causes<'a>(study: &Study<'_>, growing: &[&'a Kept]) -> Vec<(Cause,
         graphs if is_graph(graphs) && has_gradients => Cause::GraphsOfGradients,
         forward => forward,
     };
-    let has_own_graph = own.iter().any(|kept| of_own_code(study, kept, &own) == Cause::GraphsOfOwnCode);
+    let is_own_in_graph = held::are_of_graphs(study, &own);
+    let has_own_graph =
+        is_own_in_graph || own.iter().any(|kept| of_own_code(study, kept, &own) == Cause::GraphsOfOwnCode);
     let has_models = of(&grown, Group::Known(Cause::Models)).next().is_some();
     let mut causes: Vec<(Cause, Vec<&Kept>)> = Vec::new();
     for &(kept, group) in &grown {
@@ -90,6 +94,7 @@ pub(super) fn causes<'a>(study: &Study<'_>, growing: &[&'a Kept]) -> Vec<(Cause,
             Group::Data | Group::Own if is_graph(forward) => forward,
             Group::Data if has_own_graph => Cause::GraphsOfOwnCode,
             Group::Data => Cause::Data,
+            Group::Own if is_own_in_graph => Cause::GraphsOfOwnCode,
             Group::Own => of_own_code(study, kept, &own),
         };
         match causes.iter_mut().find(|(other, _)| *other == cause) {
@@ -256,7 +261,9 @@ fn of_forward(study: &Study<'_>, grown: &[(&Kept, Group)]) -> Cause {
         return Cause::ChainedState;
     }
     let left = LeftOfPass::of(study, &of_forward);
-    if held::are_in_graphs(study, &of_forward) || left.is_graph(study, &of_forward) {
+    // Outputs of checkpointed layers are all that their graphs save.
+    let is_graph = || left.is_graph(study, &of_forward) && !held::are_held(study, &of_forward);
+    if held::are_in_graphs(study, &of_forward) || held::are_of_graphs(study, &of_forward) || is_graph() {
         return match study.kind {
             RunKind::Training if left.is_whole_pass() => Cause::RetainedGraphs,
             RunKind::Training => Cause::Graphs,
@@ -276,7 +283,10 @@ fn of_forward(study: &Study<'_>, grown: &[(&Kept, Group)]) -> Cause {
     }
     let end = end_of_forward(study, left.step);
     let is_of_end = |kept: &&&Kept| {
-        kept.latest.is_some_and(|latest| end(study.timeline.allocations.born_at(latest.0)) || ends_call(study, latest))
+        kept.latest.is_some_and(|latest| {
+            let is_of_layer = || kept.count_per_step > 1 && repeats_in_call(study, latest);
+            end(study.timeline.allocations.born_at(latest.0)) && !is_of_layer() || ends_call(study, latest)
+        })
     };
     let of_end: u64 = of_forward.iter().filter(is_of_end).map(|kept| kept.bytes_per_step).sum();
     if of_end * LEAST_OF_OUTPUTS >= bytes { Cause::Outputs } else { Cause::Activations }

@@ -2,11 +2,12 @@
 
 use crate::analysis::study::growth::Kept;
 use crate::analysis::study::studied::Study;
+use crate::analysis::track::allocations::AllocationId;
 use crate::analysis::track::names::{StatedHolder, stated_holder};
 use crate::analysis::track::pairing::NEVER;
 use crate::base::format;
 use crate::trace::StackId;
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 
 /// Beginning of the path of what only a reference cycle holds.
 const CYCLE: &str = "a reference cycle: ";
@@ -35,6 +36,33 @@ pub(super) fn holder<'a>(study: &Study<'a>, rows: &[&Kept]) -> Option<Holder<'a>
 /// Returns true if the tensors of `rows` have no holder of their own, but others that grow are held with their graphs.
 pub(super) fn are_in_graphs(study: &Study<'_>, rows: &[&Kept]) -> bool {
     holder(study, rows).is_some_and(|holder| !holder.is_of_cause)
+}
+
+/// Returns true if a few tensors, less than 1/4, are held with their graphs, which keep the others of `rows`.
+pub(super) fn are_of_graphs(study: &Study<'_>, rows: &[&Kept]) -> bool {
+    let has_graph = !rows.is_empty() && holder(study, rows).is_some_and(|holder| holder.has_graph);
+    has_graph && held_of(study, rows).is_none_or(|(held, all)| held * 4 < all)
+}
+
+/// Returns true if nearly all tensors of `rows` are held by themselves, so that no graph keeps them.
+pub(super) fn are_held(study: &Study<'_>, rows: &[&Kept]) -> bool {
+    held_of(study, rows).is_some_and(|(held, all)| held * 10 >= all * 9)
+}
+
+/// Returns how many tensors of `rows` that are never freed have a holder, and how many there were when holders were
+/// searched for; `None` if no more than one has.
+fn held_of(study: &Study<'_>, rows: &[&Kept]) -> Option<(usize, usize)> {
+    let allocations = &study.timeline.allocations;
+    let is_of_rows = |id: AllocationId| {
+        let stack = allocations.allocation_stack(id, study.device);
+        rows.iter().any(|kept| kept.stack == stack) && allocations.died[id.index()] == NEVER
+    };
+    let is_held = |text| stated_holder(study.trace.strings.get(text)).is_some();
+    let named = study.timeline.names.iter().filter(|name| is_held(name.text)).map(|name| name.allocation);
+    let held: HashSet<AllocationId> = named.filter(|&id| is_of_rows(id)).collect();
+    let last = held.iter().max().filter(|_| held.len() > 1)?;
+    let all = (0..=last.0).map(AllocationId).filter(|&id| is_of_rows(id)).count();
+    Some((held.len(), all))
 }
 
 /// Returns the step of advice that finds the holder, for a recording that names none.

@@ -102,7 +102,8 @@ pub(super) fn of(cause: Cause) -> Words {
         Cause::KeysAndValues => Words {
             code: FindingCode::KvCacheKept,
             what: "The KV cache is kept from one prompt to the next",
-            advice: "Create a new cache for each request.\n\
+            advice: "Create a new cache for each request, and keep of its result only the tokens, without \
+                     `past_key_values`.\n\
                      Or limit its length: crop it with ``cache.crop(max_length)``, or use a static or sliding-window \
                      cache.",
             why: "A cache that is passed on grows with every token of every turn.",
@@ -174,7 +175,8 @@ pub(super) fn of(cause: Cause) -> Words {
             code: FindingCode::ModelsKept,
             what: "New models are created while the old ones stay",
             advice: "Delete the old model and its optimizer before you create the next: ``del model, optimizer``.\n\
-                     Or move the old model to host memory: ``model.cpu()``.",
+                     Or move the old model to host memory: ``model.cpu()``.\n\
+                     If they are parts that are added to one model, as adapters are, reuse or merge those that are there.",
             why: "A model is created inside the loop, and something still refers to the previous one: a list, an \
                   optimizer, a scheduler or a closure.",
             own: Own::Innermost,
@@ -240,8 +242,9 @@ pub(super) fn of(cause: Cause) -> Words {
         Cause::OwnTensors => Words {
             code: FindingCode::TensorsKept,
             what: "A computed tensor stays after every {}",
-            advice: "Store a number: ``x.item()``.\n\
-                     Or store a copy in host memory: ``x.detach().cpu()``.",
+            advice: "Keep only what you need of it, in host memory: ``x.detach().cpu()``, or a number such as \
+                     `x.mean().item()`.\n\
+                     If it is computed for no gradient, compute it under ``with torch.no_grad():``.",
             why: "Something keeps the tensor: a list, a dictionary or an attribute.",
             own: Own::Innermost,
             look: "The tensor is computed at `{}`: check what the code keeps of it.",

@@ -38,7 +38,7 @@ fn growth_that_is_no_leak_is_explained() {
     assert!(shows(&once, FindingCode::Settled).contains("stays; 8.00 MiB is allocated once, in step 6."));
     let cache = training(9, |step| with(step, [0, 2, 4].contains(&step), "masks", 4));
     assert_eq!(title(&cache, FindingCode::Settled), state);
-    assert!(shows(&cache, FindingCode::Settled).contains("; a cache of 12.0 MiB fills in steps 1 to 5, more and more"));
+    assert!(shows(&cache, FindingCode::Settled).contains("; a cache of 12.0 MiB fills in steps 1 to 5, and then less"));
     let little = training(9, |step| with(step, step == 5, "table", 1));
     assert_eq!(title(&little, FindingCode::Settled), state, "next to nothing is not worth a word");
     for text in [healthy, once, cache] {

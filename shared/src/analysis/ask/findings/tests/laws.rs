@@ -25,6 +25,12 @@ impl Shape {
         Self { layers, steps: 12 + random.below(12), every: 1 + random.below(3) }
     }
 
+    /// Returns the shape for a batch that is several times as large, with the same weights.
+    fn larger(&self, times: u64) -> Self {
+        let layers = self.layers.iter().map(|&(mib, weight)| (mib * times, weight)).collect();
+        Self { layers, ..*self }
+    }
+
     fn is_due(&self, step: u64) -> bool {
         step % self.every == self.every - 1
     }
@@ -213,6 +219,37 @@ fn a_graph_keeps_all_that_backward_would_have_freed() {
 }
 
 #[test]
+fn graphs_that_several_backwards_of_a_step_keep_add_up() {
+    law((FindingCode::StateChained, 11), |shape, random| {
+        let windows = 3 + random.below(5);
+        let training = |is_retained: bool| {
+            shape.training(|step| {
+                let window = |window: u64| {
+                    let name = format!("{step}.w{window}");
+                    let gradients = format!("{step}");
+                    let backward = shape.backward(&name, (window == 0).then_some(gradients.as_str()));
+                    let frees = |line: &&str| !(is_retained && line.starts_with("free a"));
+                    let backward: String = backward.lines().filter(frees).map(|line| line.to_owned() + "\n").collect();
+                    let result = format!("alloc l.{name} 4 @mse_loss@v/torch/nn/functional.py<train:12<main\n");
+                    let begin = format!("alloc one.{name} 4 @backward@v/torch/_tensor.py<train:13<main\n");
+                    let own = format!("alloc h.{name} 1MiB\nfree h.{name}\n");
+                    [shape.call(&name, "train:11<main", true), result, begin, own, backward].concat()
+                        + &format!("free one.{name}\nfree l.{name}\n")
+                };
+                let names: Vec<String> = (0..windows).map(|window| format!("{step}.w{window}")).collect();
+                let ended: String =
+                    names.iter().map(|name| if is_retained { freed(shape, name) } else { String::new() }).collect();
+                let cleared: String = (0..shape.layers.len()).map(|layer| format!("free g{layer}.{step}\n")).collect();
+                let update =
+                    format!("alloc u.{step} 1MiB @step@torch/optim/adam.py<train:14<main\nfree u.{step}\n{cleared}");
+                (0..windows).map(window).collect::<String>() + &update + &ended
+            })
+        };
+        (training(true), training(false))
+    });
+}
+
+#[test]
 fn a_function_keeps_single_tensors_of_a_pass() {
     let apply = |text: String, layer: usize| {
         text.replace(&format!("@f{layer}@m.py<"), &format!("@f{layer}@m.py<apply@v/torch/autograd/function.py<"))
@@ -292,6 +329,25 @@ fn weights_without_an_optimizer_belong_to_the_call_that_leads_to_their_gradients
             teacher.weights("t") + &shape.training(|step| shape.step(step, &call(step), &backward(step)))
         };
         (distilled(true), distilled(false))
+    });
+}
+
+#[test]
+fn a_batch_that_becomes_larger_is_not_added_to() {
+    law((FindingCode::TensorGrows, 20), |shape, random| {
+        // What the program makes in each step has no frame that names an operation, or one that joins tensors.
+        let made = ["train:20", "at::_ops::cat::call()@a.cpp<train:20"][random.below(2) as usize];
+        let (first, rise) = (1 + random.below(8), 1 + random.below(4));
+        let growing = |with_the_model: bool| {
+            shape.training(|step| {
+                let times = first + rise * step;
+                let older = step.checked_sub(1).map(|older| format!("free all.{older}\n")).unwrap_or_default();
+                let own = format!("alloc all.{step} {times}MiB @{made}<main\n{older}");
+                let pass = shape.larger(if with_the_model { times } else { 1 });
+                pass.step(step, &own, "")
+            })
+        };
+        (growing(false), growing(true))
     });
 }
 

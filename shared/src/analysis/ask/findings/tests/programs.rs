@@ -162,6 +162,22 @@ fn what_is_collected_in_an_epoch_is_told() {
 }
 
 #[test]
+fn batches_of_the_first_epoch_that_stay_are_noted() {
+    let training = |kept: usize| {
+        let of = |index: usize| {
+            let larger = step(index, &[], if index < kept { &["x"] } else { &[] });
+            larger.replace(&format!("x.{index} 1MiB"), &format!("x.{index} 20MiB"))
+        };
+        let found = found_with(&program(36, of), &FindingsConfig::default());
+        let found = found.into_iter().find(|finding| finding.code == FindingCode::BatchesKept);
+        found.map(|finding| (finding.severity, finding.title))
+    };
+    let (severity, title) = training(24).expect("a note");
+    assert!(severity == Severity::Info && title.starts_with("The batches of the first 24 steps"), "{title}");
+    assert_eq!(training(0), None);
+}
+
+#[test]
 fn calls_with_gradients_that_nobody_uses_are_told() {
     let call = |index: usize| {
         let layers = (0..6).map(|layer| format!("alloc a{layer}.{index} 4MiB @f{layer}@m.py<{MODULE}<score:30<main\n"));

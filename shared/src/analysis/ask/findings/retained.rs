@@ -1,0 +1,113 @@
+//! Finds graphs that the backward passes of one step keep, so that they add up until the step ends.
+//!
+//! ```text
+//! window 1       window 2           window 3
+//! forward back   forward back       forward back       update
+//! a───────────────────────────────────────────────────────        kept: the backward of window 1 has passed it
+//! ```
+
+use super::advice::Advice;
+use super::code::FindingCode;
+use super::finding::{AtPeak, Confidence, Evidence, Finding, Rank, title_of_parts, top_stacks};
+use super::own_code::{Own, OwnCode};
+use crate::analysis::study::by_design;
+use crate::analysis::study::period::Step;
+use crate::analysis::study::phases::Phase;
+use crate::analysis::study::studied::Study;
+use crate::analysis::track::allocations::{AllocationId, Lifetime};
+use crate::base::{Severity, format};
+
+/// With two, the second may be that of another network, or of a penalty on gradients.
+const LEAST_BACKWARDS: usize = 3;
+
+/// Less than 1/10 of the peak is not reported.
+const LEAST_SHARE: u64 = 10;
+
+/// Reports the middle step.
+pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
+    let steps = study.repeats();
+    let Kept { last, saved_bytes, of_backward, graphs } = Kept::of(study, *steps.get(steps.len() / 2)?)?;
+    let kept = || graphs.iter().map(|(row, _)| (row.bytes, row.stack));
+    let kept_bytes: u64 = kept().map(|row| row.0).sum();
+    // Gradients that can be differentiated again keep tensors of backward as well, on purpose.
+    let gradients: u64 = by_design::trained_sizes(study).iter().map(|(size, count)| size * count).sum();
+    let is_little = kept_bytes.saturating_mul(LEAST_SHARE) < study.timeline.live_peak().1;
+    if is_little || kept_bytes * 2 < saved_bytes || of_backward > gradients * 2 {
+        return None;
+    }
+    let all = steps.iter().filter_map(|step| Kept::of(study, *step)).flat_map(|kept| kept.graphs);
+    let spans: Vec<_> = all.map(|(row, passed)| (passed..row.died, row.bytes)).collect();
+    let own = OwnCode::of(study, kept(), Own::Call);
+    let from = own.as_ref().map_or_else(String::new, |own| format!(", in {}", own.place()));
+    let (count, bytes) = (starts_of_backward(study, steps[steps.len() / 2]).len(), format::bytes(kept_bytes));
+    Some(Finding {
+        code: FindingCode::StateChained,
+        severity: Severity::Warning,
+        confidence: Confidence::Medium,
+        rank: Rank::Cause,
+        device: study.device.index,
+        bytes: kept_bytes,
+        at_peak: AtPeak::without(study, &spans),
+        title: title_of_parts(&format!("Graphs of {count} backward passes add up within a step: {bytes}"), [from]),
+        line: own.map(|own| own.line),
+        evidence: Evidence {
+            shows: format!(
+                "When the last backward pass of a step begins, {bytes} is still alive that earlier ones of the step have \
+                 passed."
+            ),
+            events: last.checked_sub(1).into_iter().collect(),
+            stacks: top_stacks(kept()),
+        },
+        advice: Advice::of(
+            "Detach the tensor that one pass hands to the next: ``hidden = hidden.detach()``.\n\
+             Then remove `retain_graph=True` from `backward()`.\n\n\
+             With `retain_graph=True`, a backward pass frees nothing, and each one goes through the graphs of all passes \
+             before it.",
+        ),
+    })
+}
+
+/// What the backward passes of a step leave alive for the last one.
+struct Kept {
+    /// Moment at which the last one begins.
+    last: u32,
+    /// Bytes of forward passes that waited for their own backward, but for the last.
+    saved_bytes: u64,
+    /// Bytes of backward passes that are alive.
+    of_backward: u64,
+    /// What is alive of forward passes, each with the end of its own backward.
+    graphs: Vec<(Lifetime, u32)>,
+}
+
+impl Kept {
+    fn of(study: &Study<'_>, step: Step) -> Option<Self> {
+        let starts = starts_of_backward(study, step);
+        let &[.., before_last, last] = starts.as_slice() else { return None };
+        if starts.len() < LEAST_BACKWARDS {
+            return None;
+        }
+        let allocations = &study.timeline.allocations;
+        let (mut saved_bytes, mut of_backward, mut graphs) = (0, 0, Vec::new());
+        for row in allocations.born_by(step.start)..allocations.born_by(before_last) {
+            let row = Lifetime::of(allocations, study.device, AllocationId(row));
+            let own_start = starts[starts.partition_point(|&start| start < row.born)];
+            match study.phases.of_birth(row.born, row.stack) {
+                Phase::Forward if row.died > own_start => {
+                    saved_bytes += row.bytes;
+                    let is_kept = row.is_alive_at(last);
+                    graphs.extend(is_kept.then(|| (row, study.phases.end_of_backward(own_start).min(row.died))));
+                }
+                Phase::Backward if row.is_alive_at(last) => of_backward += row.bytes,
+                _ => {}
+            }
+        }
+        Some(Self { last, saved_bytes, of_backward, graphs })
+    }
+}
+
+/// Returns the moments at which the backward passes of a step begin.
+fn starts_of_backward(study: &Study<'_>, step: Step) -> Vec<u32> {
+    let phases = &study.phases;
+    let next = |after: u32| phases.start_of_backward(phases.run_of(after + 1)).filter(|&start| start < step.end);
+    std::iter::successors(next(step.start), |&start| next(phases.end_of_backward(start))).collect()
+}
