@@ -63,7 +63,8 @@ pub fn before<T: TryFrom<i64>>(text: &str, words: &str) -> Option<T> {
 pub fn leading<T: TryFrom<i64>>(text: &str) -> Option<T> {
     let (number, rest) = leading_number(text);
     let value: f64 = number.parse().ok()?;
-    let rest = rest.trim_start();
+    // numpy 1.17 prints `139. MiB`.
+    let rest = rest.trim_start_matches('.').trim_start();
     let unit = &rest[..rest.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(rest.len())];
     let size = i64::try_from(whole(value.abs() * unit_bytes(unit)? as f64)?).ok()?;
     T::try_from(if value < 0.0 { -size } else { size }).ok()
@@ -157,6 +158,7 @@ mod tests {
         assert_eq!(leading(" 385.25M."), Some(403_963_904_u64));
         assert_eq!(leading("7406166528 bytes."), Some(7_406_166_528_u64));
         assert_eq!(leading("0B"), Some(0_u64));
+        assert_eq!(leading("139. MiB for an array"), Some(139_u64 << 20));
         assert_eq!([leading::<u64>("G"), leading("12"), leading("12 apples")], [None; 3]);
     }
 

@@ -1,7 +1,4 @@
-//! Stores the GPU memory of an inference engine by owner.
-//!
-//! Reads the errors of engines that find no memory for their KV cache.
-//! Reads numbers behind words.
+//! Stores the GPU memory of an inference engine by owner, and reads errors of engines without memory for a KV cache.
 
 use shared::base::size::{self, leading_number};
 

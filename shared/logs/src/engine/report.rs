@@ -44,7 +44,10 @@ fn name(log: &EngineLog) -> &'static str {
 }
 
 fn title(log: &EngineLog) -> String {
-    let gpus = format::counted(log.workers.len().max(1) as u64, "GPU");
+    // `Worker_TP7` is the eighth, even if the lines of the others were left out.
+    let rank = |worker: &EngineWorker| worker.name.split_once("TP")?.1.split('_').next()?.parse::<u64>().ok();
+    let ranks = log.workers.iter().filter_map(rank).max().map_or(1, |rank| rank.saturating_add(1));
+    let gpus = format::counted(ranks.max(log.workers.len() as u64), "GPU");
     let tokens = log
         .cache_tokens
         .map_or_else(String::new, |tokens| format!(", a KV cache of {}", format::counted(tokens, "token")));

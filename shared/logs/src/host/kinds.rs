@@ -1,6 +1,5 @@
-//! Splits the memory of processes by what it consists of: their own, pages of files, and shared memory.
-//!
-//! Groups the processes of a log by the program that they run.
+//! Splits the memory of processes by what it consists of (their own, pages of files, shared memory) and by the program
+//! that they run.
 //!
 //! Pages of files are the system's cache: it drops them when memory is needed, so that they are no climb of a program.
 

@@ -16,10 +16,14 @@ pub struct HostLog {
     pub processes: Vec<Process>,
     /// Memory of the machine, or of the control group, if the log has it or it follows from shares of it.
     pub total: Option<Total>,
-    /// Processes that the kernel killed because memory ran out.
+    /// Processes that were killed because memory ran out.
     pub kills: Vec<Kill>,
+    /// What else the kernel says about memory that ran out.
+    pub pressure: Pressure,
     /// Memory of the whole machine, if the log has it.
     pub machine: Machine,
+    /// Containers as they were at last.
+    pub containers: Vec<Container>,
     /// Shared memory in `/dev/shm`, if the log has it.
     pub shared: SharedFolder,
     /// Mappings of the processes at the last sample that has any, by name, if the log has them.
@@ -51,6 +55,8 @@ pub enum HostForm {
     Meminfo,
     /// System metrics that Weights & Biases exports.
     Wandb,
+    /// Messages of earlyoom, which kills processes before the kernel has to.
+    Earlyoom,
     /// Messages of the kernel about killed processes.
     KernelLog,
 }
@@ -65,6 +71,7 @@ shared::names!(HostForm {
     Free => "free",
     Meminfo => "meminfo",
     Wandb => "wandb",
+    Earlyoom => "earlyoom",
     KernelLog => "kernel-log",
 });
 
@@ -200,17 +207,55 @@ pub struct Mapping {
     pub pss_bytes: u64,
 }
 
-/// Process that the kernel killed because memory ran out.
+/// Memory of a container, with its processes and the page cache that counts for its limit.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Container {
+    pub name: String,
+    pub used_bytes: u64,
+    /// That of the machine if the container has none.
+    pub limit_bytes: u64,
+}
+
+/// Who kills processes because memory ran out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Killer {
+    /// The kernel, for want of memory in the machine.
+    #[default]
+    Kernel,
+    /// The kernel, because a control group reached its limit.
+    ControlGroup,
+    Earlyoom,
+}
+
+/// What the kernel says about memory that ran out, beside whom it killed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Pressure {
+    /// True if a control group reached its limit.
+    pub is_of_cgroup: bool,
+    /// Limit of the control group.
+    pub limit_bytes: Option<u64>,
+    /// Program that asked for memory when none was left, or empty.
+    pub asked_by: String,
+    pub is_swap_used_up: bool,
+}
+
+/// Process that was killed because memory ran out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Kill {
     pub pid: u32,
     pub name: String,
     /// Resident set size when it was killed, with shared pages; `None` if the message does not have it.
     pub rss_bytes: Option<u64>,
-    /// True if a limit of its control group was reached rather than that of the machine.
-    pub is_of_cgroup: bool,
+    pub killer: Killer,
     /// Last sample before it.
     pub sample: Option<u32>,
+}
+
+impl Pressure {
+    /// Returns true if no memory ran out.
+    pub fn is_empty(&self) -> bool {
+        !self.is_of_cgroup && self.asked_by.is_empty()
+    }
 }
 
 impl Parts {

@@ -1,6 +1,6 @@
 //! Reads lines about the whole machine: its memory, killed processes, and the steps of the training.
 
-use super::log::{Kill, Total, TotalSource};
+use super::log::{Kill, Killer, Pressure, Total, TotalSource};
 use shared::base::size;
 
 /// Returns the memory of the machine, from a line of the head of `top` or of `snapscope host`.
@@ -25,13 +25,26 @@ fn total_bytes(line: &str) -> Option<u64> {
     name.trim_start().starts_with("total").then(|| size::cell(total.trim_end_matches('+'), unit_bytes)).flatten()
 }
 
-/// Reads the kernel's message about a process that it killed because memory ran out.
+/// Reads a message about a process that was killed because memory ran out.
 ///
-/// `Out of memory: Killed process 123 (python) total-vm:9kB, anon-rss:8kB, file-rss:0kB, shmem-rss:1kB, …`
+/// ```text
+/// Out of memory: Killed process 123 (python) total-vm:9kB, anon-rss:8kB, file-rss:0kB, shmem-rss:1kB, …
+/// earlyoom[7]: sending SIGTERM to process 123 uid 1000 "python": badness 302, VmRSS 10 MiB
+/// ```
 pub(super) fn kill(line: &str) -> Option<Kill> {
+    const EARLYOOM: [&str; 3] = ["sending SIGTERM to process ", "sending SIGKILL to process ", "Killing process "];
+    if line.contains("earlyoom") {
+        let rest = EARLYOOM.iter().find_map(|words| Some(line.split_once(words)?.1))?;
+        let (pid, rest) = rest.split_once(' ')?;
+        let name = rest.split(['"', '(', ')']).nth(1)?.to_owned();
+        let rss_bytes = size::after(rest, "VmRSS ");
+        return Some(Kill { pid: pid.parse().ok()?, name, rss_bytes, killer: Killer::Earlyoom, sample: None });
+    }
     let (before, rest) = line.split_once("Killed process ")?;
     let (pid, rest) = rest.split_once(' ')?;
-    let (name, rest) = rest.trim_start().strip_prefix('(')?.split_once(')')?;
+    // The name may have brackets of its own.
+    let (name, rest) =
+        rest.trim_start().strip_prefix('(').and_then(|rest| rest.split_once(") ").or_else(|| rest.split_once(')')))?;
     let of = |key: &str| {
         let (_, value) = rest.split_once(key)?;
         let end = value.find("kB")?;
@@ -42,9 +55,40 @@ pub(super) fn kill(line: &str) -> Option<Kill> {
         pid: pid.trim_end_matches(',').parse().ok()?,
         name: name.to_owned(),
         rss_bytes: parts.reduce(u64::saturating_add),
-        is_of_cgroup: before.contains("cgroup"),
+        killer: if before.contains("cgroup") { Killer::ControlGroup } else { Killer::Kernel },
         sample: None,
     })
+}
+
+/// Reads a line of the kernel's report on memory that ran out; returns true if it is one.
+///
+/// ```text
+/// python invoked oom-killer: gfp_mask=0x200da, order=0, oom_adj=0
+/// Task in /kubepods/… killed as a result of limit of /kubepods/…
+/// memory: usage 1048576kB, limit 1048576kB, failcnt 189
+/// Free swap  = 0kB
+/// ```
+pub(super) fn pressure(line: &str, pressure: &mut Pressure) -> bool {
+    if let Some((before, _)) = line.split_once(" invoked oom-killer") {
+        before.rsplit(' ').next().unwrap_or_default().clone_into(&mut pressure.asked_by);
+    } else if let Some((_, usage)) = line.split_once(" memory: usage ").or_else(|| line.split_once("memory: usage ")) {
+        let figure = |text: &str| size::leading::<u64>(text);
+        let (usage, limit) = (figure(usage), usage.split_once("limit ").and_then(|(_, limit)| figure(limit)));
+        if usage.is_some() && usage == limit {
+            pressure.is_of_cgroup = true;
+            pressure.limit_bytes = limit;
+        }
+    } else if ["killed as a result of limit of", "Memory cgroup stats for", "Memory cgroup out of memor"]
+        .iter()
+        .any(|words| line.contains(words))
+    {
+        pressure.is_of_cgroup = true;
+    } else if let Some((_, free)) = line.split_once("Free swap ") {
+        pressure.is_swap_used_up = free.trim_start_matches(['=', ' ']).trim_end() == "0kB";
+    } else {
+        return false;
+    }
+    true
 }
 
 /// Returns the step that a line of the training itself names: `step 120`, `Step: 120/500`, `iter=7`, ` 120/500 [`.
@@ -88,16 +132,38 @@ mod tests {
     fn the_kernel_says_whom_it_killed() {
         let line = "[ 9.1] Out of memory: Killed process 4711 (python) total-vm:90kB, anon-rss:80kB, file-rss:4kB, \
                     shmem-rss:12kB, UID:0 pgtables:1kB oom_score_adj:0";
-        let expected =
-            Kill { pid: 4711, name: "python".into(), rss_bytes: Some(96 << 10), is_of_cgroup: false, sample: None };
+        let expected = Kill { pid: 4711, name: "python".into(), rss_bytes: Some(96 << 10), ..Kill::default() };
         assert_eq!(kill(line), Some(expected.clone()));
         let of_cgroup = line.replace("Out of memory", "Memory cgroup out of memory");
-        assert_eq!(kill(&of_cgroup), Some(Kill { is_of_cgroup: true, ..expected.clone() }));
+        assert_eq!(kill(&of_cgroup), Some(Kill { killer: Killer::ControlGroup, ..expected.clone() }));
+        let of_brackets = line.replace("(python)", "((resolved))");
+        assert_eq!(kill(&of_brackets).map(|kill| kill.name), Some("(resolved)".to_owned()));
+        let early = "earlyoom[7]: sending SIGTERM to process 4711 uid 1000 \"python\": badness 302, VmRSS 10 MiB";
+        let expected_early = Kill { rss_bytes: Some(10 << 20), killer: Killer::Earlyoom, ..expected.clone() };
+        assert_eq!(kill(early), Some(expected_early.clone()));
+        let older = "earlyoom[699]: Killing process 4711 (python)";
+        assert_eq!(kill(older), Some(Kill { rss_bytes: None, ..expected_early }));
         let with_commas = line.replace("80kB", "80,000kB");
         assert_eq!(kill(&with_commas).and_then(|kill| kill.rss_bytes), Some((80_000 + 16) << 10));
         let cut = line.split_once(" total").unwrap().0;
         assert_eq!(kill(cut), Some(Kill { rss_bytes: None, ..expected }));
         assert_eq!(kill("Killed process x"), None);
+    }
+
+    #[test]
+    fn the_kernel_says_what_is_full() {
+        let told = |lines: &[&str]| {
+            let mut told = Pressure::default();
+            lines.iter().for_each(|line| assert!(pressure(line, &mut told), "{line}"));
+            told
+        };
+        let of_group = told(&["kernel: memory: usage 2048kB, limit 2048kB, failcnt 189"]);
+        assert_eq!((of_group.is_of_cgroup, of_group.limit_bytes), (true, Some(2 << 20)));
+        assert!(told(&["[9.1] memory: usage 2048kB, limit 9007199254740988kB, failcnt 0"]).is_empty());
+        let of_machine = told(&["kernel: [1.2] python invoked oom-killer: gfp_mask=0x2", "Free swap  = 0kB"]);
+        assert_eq!((of_machine.asked_by.as_str(), of_machine.is_swap_used_up), ("python", true));
+        assert!(told(&["Task in /a/b killed as a result of limit of /a"]).is_of_cgroup);
+        assert!(!pressure("memory is used", &mut Pressure::default()));
     }
 
     #[test]

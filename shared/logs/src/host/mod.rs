@@ -4,6 +4,7 @@
 
 mod arenas;
 mod climb;
+mod containers;
 mod head;
 mod kinds;
 mod log;
@@ -26,8 +27,8 @@ pub use arenas::{ArenaHolder, arena_holder};
 pub use climb::{Climb, Climber, climb_of, curve_climb, file_climb, machine_climb};
 pub use kinds::{Family, families, most_bytes, sums};
 pub use log::{
-    Arenas, Clock, HostForm, HostLog, Kill, LeftFiles, Machine, Mapping, Parts, Process, SharedFolder, Total,
-    TotalSource,
+    Arenas, Clock, Container, HostForm, HostLog, Kill, Killer, LeftFiles, Machine, Mapping, Parts, Pressure, Process,
+    SharedFolder, Total, TotalSource,
 };
 pub use queue::{SharedClimb, SharedPeak, shared_climb, shared_peak, unmapped};
 pub use reader::HostReader;

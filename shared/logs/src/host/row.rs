@@ -1,6 +1,6 @@
 //! Reads rows about processes that have no head, by their form.
 //!
-//! Takes cells off a line from both ends, so that a command in the middle can have separators in it.
+//! Cells are taken off both ends of a line, so that a command in the middle can have separators in it.
 
 use super::log::{HostForm, Parts};
 use shared::base::size;

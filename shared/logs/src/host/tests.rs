@@ -363,6 +363,14 @@ fn units_of_free_are_found() {
     assert_eq!(total(bytes), (24_684_092, 22_307_216, None));
     let mib = "Mem:           24105        2321       16685          19        5621       21784";
     assert_eq!(total(mib), (24_105 << 10, 21_784 << 10, Some("host-unit-assumed")));
+    let small = "Mem:            4045        3761         284         145         220        1991";
+    assert_eq!(total(small), (4045 << 10, 1991 << 10, Some("host-unit-assumed")));
+    for (command, unit_kib) in
+        [("$ free -m", 1 << 10), ("~# free", 1), ("while true; do free -g; sleep 5; done", 1 << 20)]
+    {
+        assert_eq!(total(&format!("{command}\n{small}")), (4045 * unit_kib, 1991 * unit_kib, None));
+    }
+    assert_eq!(total(&format!("memory is free - but\n{small}")).2, Some("host-unit-assumed"));
     let gib = "Mem:              23           2          16           0           5          21";
     assert_eq!(total(gib), (23 << 20, 21 << 20, Some("host-unit-assumed")));
     let human = "Mem:            23Gi       2.3Gi        16Gi        19Mi       5.5Gi        21Gi";
@@ -497,4 +505,20 @@ fn chunks_that_are_freed_accuse_nobody() {
     };
     assert_eq!(titles(0), [(Severity::Info, "Host memory of main goes up and down by 72.0 MiB".to_owned())]);
     assert!(titles(40).iter().all(|(severity, _)| *severity == Severity::Warning));
+}
+
+#[test]
+fn containers_have_limits() {
+    let log = read(
+        "CONTAINER ID   NAME     CPU %   MEM USAGE / LIMIT     MEM %   NET I/O\n\
+         88f32688b78c   ollama   0.00%   2.5GiB / 15.5GiB      16.1%   1.92GB / 16.2MB\n\
+         22030b705436   train    0.00%   7.75GiB / 8GiB        96.9%   1.92GB / 16.2MB\n\
+         CONTAINER           CPU %               MEM USAGE/LIMIT     MEM %               NET I/O\n\
+         ollama              0.00%               3 GiB/15.5 GiB      19.3%               2.9 MiB/7 KiB\n",
+    );
+    let found: Vec<_> = log.containers.iter().map(|one| (one.name.as_str(), one.used_bytes >> 20)).collect();
+    assert_eq!(found, [("train", 7936), ("ollama", 3072)]);
+    let findings = crate::source::Source::part(&log).findings;
+    assert_eq!(findings[0].title, "Container train uses 7.75 GiB of the 8.00 GiB that it may");
+    assert_eq!(read("ollama 0.00% 3 GiB/15.5 GiB 19.3%\n").containers, []);
 }

@@ -52,14 +52,22 @@ struct Meminfo {
 const MEMINFO: [&str; 8] =
     ["MemTotal", "MemFree", "MemAvailable", "Buffers", "Cached", "Shmem", "SwapTotal", "SwapFree"];
 
-/// Smallest memory of a machine that trains, 4 GiB: a smaller figure is one in a larger unit.
+/// Smallest memory of a machine that trains: with less, a figure without a unit is one in a larger unit.
 const LEAST_BYTES: u64 = 4 << 30;
+
+/// The same of figures that are MiB or GiB: servers have up to 2 TiB.
+const LEAST_MIB: u64 = 2 << 10;
 
 impl UsageReader {
     /// Reads a line; `None` if it is not about the memory of the machine.
     pub(super) fn line(&mut self, line: &str) -> Option<Said> {
         let line = line.trim();
-        self.free(line).or_else(|| self.top(line)).or_else(|| self.meminfo(line)).or_else(|| self.head(line))
+        if let Some(bytes) = unit_of_command(line) {
+            self.unit = Some(Unit { bytes, is_assumed: false });
+            return Some(Said::Nothing);
+        }
+        let said = self.free(line).or_else(|| self.top(line)).or_else(|| earlyoom(line));
+        said.or_else(|| self.meminfo(line)).or_else(|| self.head(line))
     }
 
     /// Ends the current `/proc/meminfo`, as at a time or at the end of the log.
@@ -73,9 +81,10 @@ impl UsageReader {
     }
 
     fn head(&mut self, line: &str) -> Option<Said> {
-        if line.starts_with("total") && line.contains("shared") && line.contains("free") {
+        let words = || line.split_ascii_whitespace().map(|word| word.trim_matches('*'));
+        if line.starts_with("total") && words().any(|word| word == "shared") && words().any(|word| word == "free") {
             self.has_old_head = line.contains("cached");
-        } else if !(line.starts_with("-/+ buffers/cache")) {
+        } else if !line.starts_with("-/+ buffers") {
             return None;
         }
         Some(Said::Nothing)
@@ -89,7 +98,8 @@ impl UsageReader {
         }
         let starts = ["Mem:", "Mem :", "Speicher:"];
         let rest = starts.iter().find_map(|start| line.strip_prefix(start))?;
-        let cells: Vec<&str> = rest.split_ascii_whitespace().collect();
+        // A cell that people print in bold letters.
+        let cells: Vec<&str> = rest.split_ascii_whitespace().map(|cell| cell.trim_matches('*')).collect();
         // `free -h` gives each figure a unit: one without was cut.
         let has_unit = |cell: &str| cell.ends_with(|c: char| c.is_ascii_alphabetic());
         if cells.iter().any(|cell| has_unit(cell)) && cells.last().is_some_and(|last| !has_unit(last) && *last != "0") {
@@ -168,20 +178,63 @@ impl Meminfo {
     }
 }
 
+/// Reads what earlyoom prints: `mem avail:   380 of 13923 MiB ( 2.73%), swap free:  758 of 16383 MiB ( 4.63%)`.
+fn earlyoom(line: &str) -> Option<Said> {
+    let (_, rest) = line.split_once("mem avail:")?;
+    let pair = |text: &str| {
+        let (left, whole) = text.split_once(" of ")?;
+        let mib = |text: &str| text.split_ascii_whitespace().next()?.parse::<u64>().ok()?.checked_mul(1 << 20);
+        Some((mib(left)?, mib(whole)?))
+    };
+    let (available_bytes, total) = pair(rest)?;
+    let (free, swap) = rest.split_once("swap free:").and_then(|(_, swap)| pair(swap)).unwrap_or_default();
+    let swap_bytes = swap.saturating_sub(free);
+    Some(Said::Usage(Usage { form: HostForm::Earlyoom, total_bytes: Some(total), available_bytes, swap_bytes }))
+}
+
 /// Finds the unit of figures of which the first is (nearly) all memory of the machine.
 ///
 /// The kernel counts pages of 4 KiB, so that all figures in KiB can be divided by 4, and all in bytes by 4096; in larger
-/// units, that would be chance. A unit in which the machine has less than 4 GiB is taken only with that sign.
+/// units, that would be chance. A unit in which the machine has less than 4 GiB is taken only with that sign, or, if
+/// the other one would be GiB, above 2,048.
 fn unit(figures: &[u64]) -> Unit {
     let whole = figures.first().copied().unwrap_or(0);
     let are_multiples = |of: u64| figures.iter().all(|figure| figure % of == 0);
     let least = |unit: u64| whole >= LEAST_BYTES / unit;
     match () {
         () if whole >= 1 << 28 && are_multiples(4096) => Unit { bytes: 1, is_assumed: false },
-        () if least(1 << 10) || (whole >= 1 << 18 && are_multiples(4)) => Unit { bytes: 1 << 10, is_assumed: false },
-        () if least(1 << 20) => Unit { bytes: 1 << 20, is_assumed: true },
+        () if least(1 << 10) || (whole >= 1 << 16 && are_multiples(4)) => Unit { bytes: 1 << 10, is_assumed: false },
+        () if whole >= LEAST_MIB => Unit { bytes: 1 << 20, is_assumed: true },
         () => Unit { bytes: 1 << 30, is_assumed: true },
     }
+}
+
+/// Returns the unit of the figures that a command such as `$ free -m -s 5` prints; `None` for other lines.
+fn unit_of_command(line: &str) -> Option<u64> {
+    line.contains("free").then(|| line.split([';', '|', '&', '`']).find_map(unit_of_call)).flatten()
+}
+
+fn unit_of_call(call: &str) -> Option<u64> {
+    let words: Vec<&str> = call.split_ascii_whitespace().collect();
+    let at = words.iter().position(|word| *word == "free")?;
+    let (before, options) = (&words[..at], &words[at + 1..]);
+    // Without an option, only a prompt tells the command from the word.
+    if options.is_empty() && !before.last()?.ends_with(['$', '#', '%', '>']) {
+        return None;
+    }
+    options.iter().try_fold(1 << 10, |unit, option| match *option {
+        "--bytes" => Some(1),
+        "--mebi" | "--mega" => Some(1 << 20),
+        "--gibi" | "--giga" => Some(1 << 30),
+        letters if letters.starts_with('-') => letters[1..].chars().try_fold(unit, |unit, letter| match letter {
+            'b' => Some(1),
+            'm' => Some(1 << 20),
+            'g' => Some(1 << 30),
+            'k' | 'h' | 't' | 'w' | 'l' | 's' | 'c' => Some(unit),
+            _ => None,
+        }),
+        number => number.parse::<f64>().ok().map(|_| unit),
+    })
 }
 
 /// Returns true for the names of lines of `/proc/meminfo`, such as `Active(anon)` and `DirectMap4k`.

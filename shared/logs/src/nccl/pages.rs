@@ -1,6 +1,5 @@
-//! Counts the memory of a GPU in the pages in which drivers hand it out.
-//!
-//! Reads the beginning of a line of NCCL, which says which process printed it.
+//! Counts the memory of a GPU in the pages in which drivers hand it out, by the process that the beginning of a line of
+//! NCCL names.
 //!
 //! A GPU's memory is mapped in pages of 2 MiB. `cudaMalloc` puts small buffers into a common page; with NCCL's cuMem, each
 //! buffer begins its own. The addresses tell which.

@@ -1,6 +1,4 @@
-//! Adds up the memory of NCCL, line by line.
-//!
-//! Stores the memory of NCCL by process and GPU.
+//! Adds up the memory of NCCL by process and GPU, line by line.
 //!
 //! Except in builds for tracing, NCCL does not say what it frees. But an address that is handed out again was free, so the
 //! sum has each address once: it is exact while communicators live, and an upper bound after some were destroyed.

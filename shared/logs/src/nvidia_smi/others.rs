@@ -71,8 +71,10 @@ impl OtherTools {
         if let Some(rest) = line.strip_prefix("GPU[") {
             return self.of_rocm(rest);
         }
-        if line.starts_with('[') {
-            return gpustat(line);
+        // People quote a single row.
+        let bare = line.trim_matches('`');
+        if bare.starts_with('[') {
+            return gpustat(bare);
         }
         match line.strip_prefix('|').and_then(|line| line.strip_suffix('|')) {
             Some(row) => self.boxed(row),
@@ -172,8 +174,9 @@ impl OtherTools {
             }
             [_, _, last] if rest.trim().parse::<u32>().is_ok() || rest.is_empty() => {
                 let (used, total) = last_pair(last).filter(|(_, total)| *total > 0)?;
-                let (gpu, name) = std::mem::take(&mut self.named);
-                (said.gpu, said.name) = (gpu, name);
+                let (npu, name) = std::mem::take(&mut self.named);
+                // An NPU with two chips has a device for each, by its physical number.
+                (said.gpu, said.name) = (rest.trim().parse().ok().or(npu), name);
                 (said.used_bytes, said.total_bytes) = (Some(used << 20), Some(total << 20));
             }
             [..] => self.named = (Some(number), rest.trim().to_owned()),
@@ -291,6 +294,15 @@ mod tests {
         assert_eq!(card(&log, 0), "910B2C: 59356 of 65536, 1712733 sglangschedul 56954");
         assert_eq!(card(&log, 6), "910B2C: 3351 of 65536");
         assert_eq!(log.part().title, "npu-smi: 2 NPUs, 1 sample");
+        let log = read(
+            "| npu-smi 26.0.rc2                 Version: 26.0.rc2                                             |\n\
+             | Chip  Phy-ID              | Bus-Id        | AICore(%)   Memory-Usage(MB)  HBM-Usage(MB)        |\n\
+             | 0     Ascend910           | OK            | 162.6       34                0    / 0             |\n\
+             | 0     0                   | 0000:9D:00.0  | 0           0    / 0          3419 / 65536         |\n\
+             | 0     Ascend910           | OK            | -           34                0    / 0             |\n\
+             | 1     1                   | 0000:9F:00.0  | 0           0    / 0          2874 / 65536         |\n",
+        );
+        assert_eq!([card(&log, 0), card(&log, 1)], ["Ascend910: 3419 of 65536", "Ascend910: 2874 of 65536"]);
     }
 
     #[test]
@@ -341,7 +353,7 @@ mod tests {
 
     #[test]
     fn gpustat() {
-        let log = read("[0] Tesla P100-PCIE-16GB | 27'C,   0 % |   103 / 16384 MB | user(97M)\n");
+        let log = read("`[0] Tesla P100-PCIE-16GB | 27'C,   0 % |   103 / 16384 MB | user(97M)`\n");
         assert_eq!(card(&log, 0), "Tesla P100-PCIE-16GB: 103 of 16384");
         assert_eq!(log.part().title, "gpustat: 1 GPU, 1 sample");
     }

@@ -1,4 +1,4 @@
-//! Reads the text of `nvidia-smi -q`, whose indents nest.
+//! Reads the text of `nvidia-smi -q`, whose indents nest, and defines the [`CardLog`] that all outputs are read into.
 //!
 //! ```text
 //! ==============NVSMI LOG==============
@@ -15,8 +15,6 @@
 //!             Name                          : /usr/bin/python
 //!             Used GPU Memory               : 22374 MiB
 //! ```
-//!
-//! What it and all other outputs say is a [`CardLog`], the memory of GPUs over time.
 
 use super::table::mebibytes;
 use crate::printed::OomApi;
@@ -138,6 +136,8 @@ pub struct CardLog {
     pub shares: Vec<(u32, f64)>,
     /// True if a table says that no process runs.
     pub lists_none: bool,
+    /// True if the text ends at the head of the list of processes.
+    pub is_list_cut: bool,
     /// Numbers of GPUs that an output of `nvidia-smi -q` lists and that the machine has, if those differ.
     ///
     /// The output has no numbers of GPUs, which are then counted from 0.

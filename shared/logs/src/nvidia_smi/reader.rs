@@ -79,6 +79,7 @@ impl LineReader for CardReader {
     fn finish(mut self) -> CardLog {
         std::mem::take(&mut self.query_text).finish().into_iter().for_each(|record| self.record(record));
         self.place();
+        self.log.is_list_cut = self.is_at_list || self.awaits_process;
         self.log
     }
 }

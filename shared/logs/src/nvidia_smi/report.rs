@@ -166,7 +166,7 @@ fn findings(log: &CardLog) -> Vec<Finding> {
         let climbs = climbs(log, card);
         // What climbs to the end of the card is told with the reason.
         let full = nearly_full(card).filter(|_| climbs.is_none());
-        [climbs, full, shared(log, card), unlisted(log, card)]
+        [climbs, full, dead(card), shared(log, card), unlisted(log, card), cut(log, card)]
     };
     log.cards.iter().flat_map(of).flatten().collect()
 }
@@ -233,8 +233,22 @@ fn nearly_full(card: &Card) -> Option<Finding> {
     is_full.then(|| finding(card, (FindingCode::CardNearlyFull, Severity::Info, peak_bytes), title, shows, advice))
 }
 
+/// Reports memory of processes that have ended, as far as the driver knows: it no longer finds their names.
+fn dead(card: &Card) -> Option<Finding> {
+    let dead = || card.processes.iter().filter(|process| process.name == "Unknown Error");
+    let first = dead().next()?;
+    let bytes = dead().map(|process| process.bytes).fold(0, u64::saturating_add);
+    let title = format!("{} held by {}, which has ended or hangs", format::bytes(bytes), process_name(first));
+    let shows = "nvidia-smi finds no name for it any more.".to_owned();
+    let advice = "End what is left of it: ``ps -ef | grep defunct`` shows its parent, and ``sudo fuser -v /dev/nvidia*`` \
+                  who still has the device open.\n\
+                  If nobody has, reset the GPU or restart the machine: ``sudo nvidia-smi --gpu-reset -i 0``.";
+    Some(finding(card, (FindingCode::GpuShared, Severity::Warning, bytes), title, shows, advice))
+}
+
 fn shared(log: &CardLog, card: &Card) -> Option<Finding> {
-    let mut large: Vec<&CardProcess> = card.processes.iter().filter(|process| process.bytes >= MUCH_BYTES).collect();
+    let is_large = |process: &&CardProcess| process.bytes >= MUCH_BYTES && process.name != "Unknown Error";
+    let mut large: Vec<&CardProcess> = card.processes.iter().filter(is_large).collect();
     large.short_sort_by_key(|process| std::cmp::Reverse(process.bytes));
     if large.len() < 2 {
         return None;
@@ -279,6 +293,18 @@ fn unlisted(log: &CardLog, card: &Card) -> Option<Finding> {
     );
     let code = (FindingCode::GpuShared, Severity::Info, bytes);
     is_unlisted.then(|| finding(card, code, title, shows, &advice))
+}
+
+/// Reports memory in use of which the text was cut before the processes that have it.
+fn cut(log: &CardLog, card: &Card) -> Option<Finding> {
+    let bytes = card.samples.last()?.used_bytes;
+    let is_cut = log.is_list_cut && log.cards.iter().all(|card| card.processes.is_empty()) && bytes >= MUCH_BYTES;
+    let title = format!("{} in use, and the list of processes is cut off", format::bytes(bytes));
+    let shows = "The text ends at the head of the list.".to_owned();
+    let advice = "Paste the whole table: it tells whose memory it is.\n\
+                  If the list is empty, a run that was interrupted may be left: ``sudo fuser -v /dev/nvidia*`` shows who \
+                  has the GPU open, and ``kill -9 PID`` ends it.";
+    is_cut.then(|| finding(card, (FindingCode::GpuShared, Severity::Info, bytes), title, shows, advice))
 }
 
 /// Lists the GPUs.

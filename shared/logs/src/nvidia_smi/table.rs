@@ -1,6 +1,4 @@
-//! Reads rows with named columns: those of `--query-gpu` and `--query-compute-apps`.
-//!
-//! Knows the metrics of GPU memory that Weights & Biases records.
+//! Reads rows with named columns (`--query-gpu`, `--query-compute-apps`), and Weights & Biases' metrics of GPU memory.
 //!
 //! ```text
 //! timestamp, index, name, memory.used [MiB], memory.total [MiB]

@@ -1,6 +1,7 @@
-//! Reads the counters of `torch.cuda.memory_stats`, as JSON or as Python prints the dictionary.
+//! Reads counters and tables as PyTorch and memory_profiler print them.
 //!
-//! Reads the table of `torch.cuda.memory_summary`, row by row.
+//! The counters of `torch.cuda.memory_stats` are JSON or a dictionary of Python's.
+//! The table of `torch.cuda.memory_summary` is read row by row:
 //!
 //! ```text
 //! |                  PyTorch CUDA memory summary, device ID 0                 |
@@ -10,7 +11,7 @@
 //! |       from large pool |   25981 MB |   26595 MB |  738567 GB |  738542 GB |
 //! ```
 //!
-//! Reads the tables of memory_profiler, which say how much host memory each line of a function adds.
+//! The tables of memory_profiler say how much host memory each line of a function adds:
 //!
 //! ```text
 //! Filename: train.py
@@ -248,11 +249,12 @@ impl LineTables {
 
 /// Reads what `tracemalloc` prints about a line: `train.py:110: size=7804 KiB (+7804 KiB), count=9 (+9), average=36 B`.
 ///
-/// Without a difference from an earlier snapshot, all of it counts as added.
+/// Without a difference from an earlier snapshot, all of it counts as added. The documentation's own listing has rows
+/// `#1: train.py:110: 62.5 KiB`.
 fn line_of_tracemalloc(line: &str) -> Option<LineUse> {
-    let (place, rest) = line.split_once(": size=")?;
+    let listed = || line.trim_start().strip_prefix('#').filter(|row| row.ends_with('B'))?.rsplit_once(": ");
+    let (place, rest) = line.split_once(": size=").or_else(listed)?;
     let (file, number) = place.trim_start().rsplit_once(':')?;
-    // `#1: train.py:110: size=…` of the documentation's own listing.
     let file = file.split_once(": ").map_or(file, |(_, file)| file);
     let bytes = size::leading::<u64>(rest)?;
     let (change, counts) = rest.split_once(", count=").unwrap_or((rest, ""));

@@ -7,6 +7,7 @@
 //!               Ran out of memory in memory space hbm. Used 21.95G of 15.48G hbm. Exceeded hbm capacity by 6.47G.
 //! PaddlePaddle  Out of memory error on GPU 0. Cannot allocate 80.000000MB memory on GPU 0, 10.647278GB memory has been
 //!               allocated and available memory is only 108.750000MB.
+//!               enforce allocating <= available failed, 10513462067 > 1369702144
 //! ONNX Runtime  Non-zero status code returned while running Mul node. Name:'Mul_8702' Status Message: …
 //!               Failed to allocate memory for requested buffer of size 2830172160
 //! CuPy          cupy.cuda.memory.OutOfMemoryError: Out of memory allocating 1,024 bytes (allocated so far: 512 bytes).
@@ -56,6 +57,8 @@ pub struct FrameworkOom {
     pub framework: Framework,
     /// True if host memory ran out.
     pub is_host: bool,
+    /// True if the framework went on without the memory.
+    pub is_spared: bool,
     pub gpu: Option<u32>,
     /// Size of the request; of a program that does not fit on a TPU, what all of it needs.
     pub asked_bytes: Option<u64>,
@@ -79,6 +82,7 @@ impl FrameworkOom {
         Self {
             framework,
             is_host: false,
+            is_spared: false,
             gpu: None,
             asked_bytes: None,
             tensor: String::new(),
@@ -130,7 +134,7 @@ impl FrameworkOom {
 pub(super) type Read = fn(&str, &str) -> Option<FrameworkOom>;
 
 /// Words of each message, with its reader.
-pub(super) const MESSAGES: [(&str, Read); 21] = [
+pub(super) const MESSAGES: [(&str, Read); 22] = [
     ("OOM when allocating tensor with shape", tensor),
     ("ran out of memory trying to allocate ", pool),
     // Before version 1.0.
@@ -144,9 +148,10 @@ pub(super) const MESSAGES: [(&str, Read); 21] = [
     ("Failed to allocate request for ", program),
     ("Ran out of memory in memory space ", on_tpu),
     ("Out of memory error on GPU ", paddle),
+    ("enforce allocating <= available ", paddle_enforced),
     ("Failed to allocate memory for requested buffer of size ", buffer),
     ("is smaller than requested bytes of ", buffer),
-    ("cudaMalloc failed: out of memory", llama),
+    ("cudaMalloc failed: out of memory", cuda_malloc),
     ("llama runner process has terminated: CUDA error: out of memory", llama),
     ("ggml_vulkan: Device memory allocation of size ", llama_on_vulkan),
     ("model requires more system memory (", ollama),
@@ -186,15 +191,12 @@ fn tensor_bytes(dimensions: &str, name: &str) -> Option<u64> {
 }
 
 fn pool(before: &str, rest: &str) -> Option<FrameworkOom> {
-    // The operation then takes a slower algorithm, which needs less.
-    if rest.contains("not a failure") {
-        return None;
-    }
     let is_tensorflow = before.contains("Allocator (") || rest.contains("See logs for memory state");
     let rounded = rest.split_once("(rounded to ").and_then(|(_, rest)| leading_number(rest));
     let (_, operation) = rest.split_once("requested by op ").unwrap_or_default();
     is_tensorflow.then(|| FrameworkOom {
         is_host: before.contains("(cpu") || before.contains("(mklcpu"),
+        is_spared: rest.contains("not a failure"),
         gpu: number_after(before, "(GPU_"),
         asked_bytes: rounded.or_else(|| size::leading(rest)),
         operation: shortened(operation.split_ascii_whitespace().next().unwrap_or_default()),
@@ -259,7 +261,9 @@ fn paddle(_: &str, rest: &str) -> Option<FrameworkOom> {
     let (_, asked) = rest.split_once("Cannot allocate ")?;
     let (_, held) = asked.split_once("memory on GPU ").unwrap_or_default();
     let (_, held) = held.split_once(", ").unwrap_or_default();
-    let (_, free) = rest.split_once("available memory is only ").unwrap_or_default();
+    // Since 1.8 with "only".
+    let (_, free) = rest.split_once("available memory is ").unwrap_or_default();
+    let free = free.trim_start_matches("only ");
     let in_use_bytes = size::leading::<u64>(held).filter(|_| held.contains("has been allocated"));
     let free_bytes = size::leading(free);
     Some(FrameworkOom {
@@ -273,6 +277,16 @@ fn paddle(_: &str, rest: &str) -> Option<FrameworkOom> {
     })
 }
 
+fn paddle_enforced(_: &str, rest: &str) -> Option<FrameworkOom> {
+    let (_, figures) = rest.split_once("failed, ")?;
+    let (asked, free) = figures.split_once(" > ")?;
+    Some(FrameworkOom {
+        asked_bytes: leading_number(asked),
+        free_bytes: leading_number(free),
+        ..FrameworkOom::new(Framework::Paddle)
+    })
+}
+
 fn buffer(before: &str, rest: &str) -> Option<FrameworkOom> {
     let (_, running) = before.split_once("while running ").unwrap_or_default();
     let (_, free) = before.split_once("Available memory of ").unwrap_or_default();
@@ -282,6 +296,11 @@ fn buffer(before: &str, rest: &str) -> Option<FrameworkOom> {
         operation: shortened(running.split_once(" node").map_or("", |(name, _)| name)),
         ..FrameworkOom::new(Framework::OnnxRuntime)
     })
+}
+
+fn cuda_malloc(before: &str, rest: &str) -> Option<FrameworkOom> {
+    // MXNet and others word it the same way.
+    if before.contains("ggml") || before.contains("allocating ") { llama(before, rest) } else { None }
 }
 
 fn llama(before: &str, _: &str) -> Option<FrameworkOom> {

@@ -1,6 +1,4 @@
-//! Collects errors of other frameworks with the lines that follow them: counters of a pool, parts of a program.
-//!
-//! Errors that a text prints more than once.
+//! Collects errors of other frameworks, each once, with the lines that follow: counters of a pool, parts of a program.
 //!
 //! ```text
 //! Sum Total of in-use chunks: 6.66GiB              BufferAssignment stats:             Total hbm usage >= 22.47G:
@@ -105,7 +103,7 @@ fn is_same(known: &FrameworkOom, new: &FrameworkOom) -> bool {
     // A sum with two decimals stands for an exact one, and TensorFlow rounds to 256 bytes.
     let is_near = |(a, b): (u64, u64)| a.abs_diff(b) <= 256.max(b / 100);
     known.framework == new.framework
-        && known.is_host == new.is_host
+        && (known.is_host, known.is_spared) == (new.is_host, new.is_spared)
         && known.gpu.zip(new.gpu).is_none_or(|(a, b)| a == b)
         && known.asked_bytes.zip(new.asked_bytes).is_none_or(is_near)
         && agree(&known.tensor, &new.tensor)

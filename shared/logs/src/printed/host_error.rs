@@ -1,6 +1,5 @@
-//! Recognizes errors of memory that state no figures of the GPU.
-//!
-//! Follows the tracebacks of Python in a log, so that an error has the line that raised it.
+//! Recognizes errors of memory that state no figures of the GPU, and follows tracebacks of Python, so that an error has
+//! the line that raised it.
 
 use shared::analysis::SourceLine;
 use shared::base::{frame_rules, size};
@@ -26,15 +25,21 @@ pub enum HostErrorKind {
     SharedMemory,
     /// The host refused memory.
     HostMemory,
+    /// The host refused to start another process.
+    Fork,
     /// The host refused to map a file.
     Mapping,
     /// Windows refused memory beyond its page file.
     PageFile,
     /// The kernel killed a process, or whoever watches over it did.
     Killed,
+    /// A container was killed because it reached its memory limit.
+    ContainerKilled,
+    /// Kubernetes moved a pod away because its node was short of memory.
+    Evicted,
     /// Slurm killed a job that used more memory than it had asked for.
     SlurmKilled,
-    /// Ray killed a task or an actor because the machine's memory was almost used up.
+    /// Ray killed a task or an actor because the machine's memory in use was above its threshold.
     RayKilled,
     /// NCCL found no memory on the GPU.
     Nccl,
@@ -42,6 +47,10 @@ pub enum HostErrorKind {
     Rmm,
     /// CUDA or a library of it found no memory on the GPU.
     Library,
+    /// TensorRT found no memory on the GPU.
+    TensorRt,
+    /// A GPU had no room for what a kernel needs, memory or something else.
+    Resources,
     /// The host could not page-lock memory for the GPU.
     Pinned,
     /// A kernel asks for more of a multiprocessor's memory than there is.
@@ -70,6 +79,7 @@ pub(super) const WORDS: &[(&[&str], HostErrorKind)] = {
         (&["paging file is too small"], PageFile),
         (&["alloc_cpu.cpp", "\\c10\\"], PageFile),
         (&["DefaultCPUAllocator: "], HostMemory),
+        (&["posix_memalign(", "12 vs 0"], HostMemory),
         (&["unable to mmap", "memory"], Mapping),
         (&["Cannot allocate memory"], HostMemory),
         (&["Unable to allocate ", "for an array with shape"], HostMemory),
@@ -89,10 +99,15 @@ pub(super) const WORDS: &[(&[&str], HostErrorKind)] = {
         (&["died with <Signals.SIGKILL: 9>"], Killed),
         (&["exit status 137"], Killed),
         (&["exit code 137"], Killed),
-        (&["OOMKilled"], Killed),
+        (&["Exit Code:", "137"], Killed),
+        (&["systemd-oomd", "due to memory pressure"], Killed),
+        (&["OOMKilled"], ContainerKilled),
+        (&["The node was low on resource: memory"], Evicted),
         (&["zsh: killed"], Killed),
         (&["exceeds the memory usage threshold of"], RayKilled),
         (&["killed due to memory pressure"], RayKilled),
+        (&["RayOutOfMemoryError"], RayKilled),
+        (&["killed due to the node running low on memory"], RayKilled),
         (&["of pinned memory"], Pinned),
         (&["cudaHostRegister", "out of memory"], Pinned),
         (&["cudaHostAlloc", "out of memory"], Pinned),
@@ -100,6 +115,7 @@ pub(super) const WORDS: &[(&[&str], HostErrorKind)] = {
         (&["dispatched on the CPU or the disk"], Dispatched),
         (&["Failed to CUDA calloc"], Nccl),
         (&["NCCL WARN", "out of memory"], Nccl),
+        (&["WARN Cuda failure", "out of memory"], Nccl),
         (&["driver error: out of memory"], Library),
         (&["CUDA error: out of memory"], Library),
         (&["HIP error: out of memory"], Library),
@@ -107,15 +123,24 @@ pub(super) const WORDS: &[(&[&str], HostErrorKind)] = {
         (&["CUDA_ERROR_OUT_OF_MEMORY"], Library),
         (&["CUDA failed with error out of memory"], Library),
         (&["cudaMallocAsync", "out of memory"], Library),
-        (&["Error Code 2: OutOfMemory"], Library),
-        (&["Requested amount of GPU memory"], Library),
+        (&["CUDA runtime error: out of memory"], Library),
+        (&["cudaMalloc failed: out of memory"], Library),
+        (&["failed with error 2 out of memory"], Library),
+        (&["Error out of memory at line"], Library),
+        (&["CUBLAS_STATUS_NOT_INITIALIZED"], Library),
+        (&["storage_manager", "Memory allocation failed"], Library),
+        (&["Error Code 2: OutOfMemory"], TensorRt),
+        (&["OutOfMemory Error in allocate"], TensorRt),
+        (&["Error Code 1: Cuda Runtime (out of memory)"], TensorRt),
+        (&["Requested amount of ", "memory (", "could not be allocated"], TensorRt),
+        (&["Skipping tactic", "insufficient memory"], TensorRt),
+        (&["ERROR_OUT_OF_RESOURCES"], Resources),
     ]
 };
 
 impl HostError {
     /// Recognizes the error that a line contains; `is_ignored` if the line before says that Python ignores it.
     pub(super) fn of(line: &str, is_ignored: bool) -> Option<Self> {
-        const LONGEST: usize = 200;
         let row = WORDS.iter().find(|(words, _)| words.iter().all(|words| line.contains(words)));
         let kind = match row {
             Some((_, HostErrorKind::WorkerKilled)) if is_ignored => HostErrorKind::WorkerLeft,
@@ -131,20 +156,42 @@ impl HostError {
             "unable to mmap ",
             "failed to allocate ",
             "Requested amount of GPU memory (",
+            "Requested amount of memory (",
         ];
         let asked_bytes = asked_bytes.iter().find_map(|words| size::after(line, words));
-        Some(Self { kind, text: line.trim().chars().take(LONGEST).collect(), asked_bytes })
+        let at = row.and_then(|(words, _)| words.iter().filter_map(|words| line.find(words)).min());
+        Some(Self { kind, text: excerpt(line, at.unwrap_or(0)), asked_bytes })
     }
 
     /// Takes over the size that another message states about the same kind of failure; returns false if it is another.
     pub(super) fn complete(&mut self, other: &Self) -> bool {
         let agree = self.asked_bytes.is_none() || other.asked_bytes.is_none() || self.asked_bytes == other.asked_bytes;
-        let is_same = self.kind == other.kind && agree;
+        // What says why a container ended comes with its exit code.
+        let is_container = |kind| matches!(kind, HostErrorKind::Killed | HostErrorKind::ContainerKilled);
+        let is_of_container = [self.kind, other.kind].contains(&HostErrorKind::ContainerKilled);
+        let is_same_kind =
+            self.kind == other.kind || is_of_container && is_container(self.kind) && is_container(other.kind);
+        let is_same = is_same_kind && agree;
         if is_same {
+            if is_of_container {
+                self.kind = HostErrorKind::ContainerKilled;
+            }
             self.asked_bytes = self.asked_bytes.or(other.asked_bytes);
         }
         is_same
     }
+}
+
+/// Returns a line, or the part of a long one around what was found in it.
+fn excerpt(line: &str, at: usize) -> String {
+    const LONGEST: usize = 200;
+    const BEFORE: usize = 60;
+    if line.trim().chars().count() <= LONGEST || at <= BEFORE {
+        return line.trim().chars().take(LONGEST).collect();
+    }
+    let start = line[..at].char_indices().rev().nth(BEFORE).map_or(0, |(start, _)| start);
+    let start = line[start..at].find(' ').map_or(start, |space| start + space);
+    "…".chars().chain(line[start..].trim().chars()).take(LONGEST).collect()
 }
 
 /// Returns true for what a shell prints about a process that was killed: `Killed` behind a progress bar or alone, or
@@ -184,6 +231,14 @@ impl TraceBack {
         true
     }
 
+    /// Returns true if the innermost frame starts a process.
+    pub(super) fn is_of_fork(&self) -> bool {
+        let starts = ["_launch", "_execute_child", "_fork_exec", "fork_exec"];
+        self.frames
+            .last()
+            .is_some_and(|frame| starts.contains(&frame.function.as_str()) || frame.file.ends_with("popen_fork.py"))
+    }
+
     /// Returns the inference engine whose files are in the traceback.
     pub(super) fn engine(&self) -> Option<&'static str> {
         self.frames.iter().find_map(|frame| engine_of(&frame.file))
@@ -208,7 +263,13 @@ fn frame(line: &str) -> Option<SourceLine> {
 
 /// Returns the inference engine that a line of a log or of a traceback names.
 pub(super) fn engine_of(line: &str) -> Option<&'static str> {
-    const WORDS: [(&str, &str); 4] =
-        [("vllm", "vLLM"), ("EngineCore", "vLLM"), ("VllmWorker", "vLLM"), ("sglang", "SGLang")];
+    const WORDS: [(&str, &str); 6] = [
+        ("vllm", "vLLM"),
+        ("EngineCore", "vLLM"),
+        ("VllmWorker", "vLLM"),
+        ("sglang", "SGLang"),
+        ("text_generation_", "TGI"),
+        ("lmdeploy", "LMDeploy"),
+    ];
     WORDS.iter().find_map(|(words, name)| line.contains(words).then_some(*name))
 }

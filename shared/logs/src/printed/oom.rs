@@ -98,7 +98,7 @@ pub struct Oom {
 ///
 /// Of those behind the first five, PyTorch states no figures: 0.4 and older, drivers and compilers. `Allocation on device`
 /// is of `cudaMallocAsync`, whose figures follow in lines of their own.
-pub(super) const WORDS: [(&str, OomApi); 15] = [
+pub(super) const WORDS: [(&str, OomApi); 14] = [
     ("CUDA out of memory", OomApi::Cuda),
     ("HIP out of memory", OomApi::Hip),
     ("XPU out of memory", OomApi::Xpu),
@@ -113,7 +113,6 @@ pub(super) const WORDS: [(&str, OomApi); 15] = [
     ("hip runtime error (2)", OomApi::Hip),
     ("UR_RESULT_ERROR_OUT_OF_DEVICE_MEMORY", OomApi::Xpu),
     ("ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY", OomApi::Xpu),
-    ("ERROR_OUT_OF_RESOURCES", OomApi::Xpu),
 ];
 
 impl Oom {
@@ -253,13 +252,15 @@ impl Oom {
 
     /// Returns the other processes if they are ranks of the same job, each with a context on this GPU by mistake.
     ///
-    /// They hold less than 1 GiB each, and the same to 1/16.
+    /// They hold the same to 1/16, less than 1 GiB each, or less than 2 GiB if there are many.
     pub fn other_ranks(&self) -> Vec<Holder> {
+        const MANY: usize = 4;
         let own = self.own_among_others();
         let others: Vec<Holder> = self.others.iter().filter(|holder| Some(**holder) != own).copied().collect();
         let sizes = || others.iter().map(|holder| holder.bytes);
         let (least, most) = (sizes().min().unwrap_or(0), sizes().max().unwrap_or(0));
-        let are_alike = others.len() > 1 && most < MUCH_BYTES && most - least <= most / 16;
+        let highest = if others.len() >= MANY { 2 * MUCH_BYTES } else { MUCH_BYTES };
+        let are_alike = others.len() > 1 && most < highest && most - least <= most / 16;
         if are_alike { others } else { Vec::new() }
     }
 
@@ -336,6 +337,9 @@ const SURPLUS: u64 = 50;
 /// Fraction of the reserved memory that is unused, from which fragmentation explains a failure (1/20).
 const UNUSED: u64 = 20;
 
+/// The same if several such requests would fit into it (1/32).
+const UNUSED_OF_SEVERAL: u64 = 32;
+
 /// Multiple of the unused memory from which what others hold is the better explanation.
 const FAR_MORE: u64 = 4;
 
@@ -352,6 +356,8 @@ pub enum OomCause {
     MoreFree,
     /// PyTorch holds enough memory that it does not use, in pieces that are too small.
     Fragmentation,
+    /// Other ranks of the same job have opened this GPU, and hold a quarter of it or more.
+    Ranks,
     /// Other processes hold more than was missing.
     Others,
     /// Memory of this process outside PyTorch's allocator is more than was missing.
@@ -400,8 +406,16 @@ impl OomCause {
         let unused = oom.unused_bytes().unwrap_or(0);
         // A driver takes a few MiB more than it is asked for. If nothing seems to be missing, unused memory is to blame only
         // if others do not hold far more.
-        let is_much = missing > 0 || unused.saturating_mul(FAR_MORE) >= oom.beside_bytes().unwrap_or(0);
-        if unused >= missing && unused >= reserved / UNUSED && unused > 0 && is_much {
+        let is_beside = unused.saturating_mul(FAR_MORE) < oom.beside_bytes().unwrap_or(0);
+        let fits_several = unused >= asked.saturating_mul(FAR_MORE) && unused >= reserved / UNUSED_OF_SEVERAL;
+        let is_share = unused >= reserved / UNUSED || fits_several && !is_beside;
+        let ranks = oom.other_ranks().iter().map(|rank| rank.bytes).fold(0, u64::saturating_add);
+        if ranks >= missing && ranks >= capacity / 4 {
+            return Self::Ranks;
+        }
+        // What holds most of the GPU is told, even if the last request would have fitted into pieces.
+        let is_outside = oom.outside_bytes() > Some(capacity / 2);
+        if unused >= missing && is_share && unused > 0 && (missing > 0 || !is_beside) && !is_outside {
             return Self::Fragmentation;
         }
         let explains = |bytes: u64| bytes >= missing && bytes >= MUCH_BYTES.max(capacity / 20);

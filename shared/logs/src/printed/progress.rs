@@ -78,9 +78,19 @@ impl Progress {
             return true;
         }
         let has = |words: &&str| line.contains(*words);
-        if !["emory_", "emory alloc", "(MB)", "Max_MA", "memory: ", "max_mem: ", "Peak mem ", "llocated: "]
-            .iter()
-            .any(has)
+        if ![
+            "emory_",
+            "emory alloc",
+            "(MB)",
+            "Max_MA",
+            "memory: ",
+            "max_mem: ",
+            "Peak mem ",
+            "llocated: ",
+            "ed memory:",
+        ]
+        .iter()
+        .any(has)
         {
             return false;
         }
@@ -103,7 +113,10 @@ impl Progress {
             let Some(bytes) = value(&text[start + words.len()..], unit) else { continue };
             // The shorter keys are parts of the longer ones.
             text.replace_range(start..start + words.len(), "");
-            place(self).push(bytes);
+            // DeepSpeed rounds `Max_CA` to GB.
+            if bytes > 0 || words != "max ca " {
+                place(self).push(bytes);
+            }
             is_any = true;
         }
         is_any
@@ -122,7 +135,7 @@ fn ultralytics(line: &str) -> Option<u64> {
 type Place = fn(&mut Progress) -> &mut Series;
 
 /// Words before a value, in lower case and with blanks; the longer ones first.
-const KEYS: [(&str, Place); 22] = [
+const KEYS: [(&str, Place); 24] = [
     ("max memory allocated", |progress| &mut progress.peak_allocated),
     ("memory allocated", |progress| &mut progress.allocated),
     ("max memory reserved", |progress| &mut progress.peak_reserved),
@@ -143,6 +156,8 @@ const KEYS: [(&str, Place); 22] = [
     ("peak allocated: ", |progress| &mut progress.peak_allocated),
     ("max reserved: ", |progress| &mut progress.peak_reserved),
     ("peak reserved: ", |progress| &mut progress.peak_reserved),
+    ("occupied memory:", |progress| &mut progress.allocated),
+    ("reserved memory:", |progress| &mut progress.reserved),
     ("allocated: ", |progress| &mut progress.allocated),
     ("reserved: ", |progress| &mut progress.reserved),
 ];
@@ -220,6 +235,11 @@ mod tests {
             ("Iter 10: Train loss 2.3, It/sec 0.5, Peak mem 61.5 GB", [0, 62976, 0, 0]),
             ("Peak allocated: 1.5 GiB, allocated: 1 GiB", [1024, 1536, 0, 0]),
             ("[Start] Allocated: 36659.26 MB, Reserved: 37246.00 MB", [36659, 0, 37246, 0]),
+            ("occupied memory:2.5 GB", [2560, 0, 0, 0]),
+            (
+                "see_memory_usage] MA 0.25 GB         Max_MA 0.5 GB         CA 0.25 GB         Max_CA 0 GB",
+                [256, 512, 256, 0],
+            ),
             (" eta: 1:02:03  iter: 19  total_loss: 2.1  lr: 0.1  max_mem: 4521M", [0, 4521, 0, 0]),
         ] {
             assert_eq!(last(text), expected, "{text}");

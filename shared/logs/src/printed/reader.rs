@@ -3,7 +3,7 @@
 use super::counters::{self, Counters, LineTables, LineUse};
 use super::framework::FrameworkOom;
 use super::framework_reader::{FrameworkReader, MOST_KEPT, Repeated, add};
-use super::host_error::{HostError, TraceBack, engine_of};
+use super::host_error::{HostError, HostErrorKind, TraceBack, engine_of};
 use super::oom::Oom;
 use super::progress::{self, Progress};
 use crate::source::LineReader;
@@ -45,6 +45,10 @@ pub struct PrintedReader {
     is_loading: bool,
     /// True behind the announcement of an exception that Python ignores, which is one of a program that ends.
     is_ignored: bool,
+    /// True if an error was announced whose message may be cut off.
+    is_headed: bool,
+    /// True behind a line that starts a process.
+    is_of_fork: bool,
     /// Keys of the counters that the last ones have from `memory_stats`.
     seen: Vec<&'static str>,
 }
@@ -54,6 +58,8 @@ impl LineReader for PrintedReader {
 
     fn line(&mut self, line: &str) -> bool {
         if self.trace_back.line(line) {
+            // The head of a traceback in a notebook, whose message is at its end.
+            self.is_headed |= line.trim_start().starts_with("OutOfMemoryError ");
             return true;
         }
         let Printed { ooms, framework_ooms, host_errors, counters, line_uses, progress, engine, left_out } =
@@ -92,7 +98,22 @@ impl LineReader for PrintedReader {
             return true;
         }
         let is_ignored = std::mem::replace(&mut self.is_ignored, line.contains("Exception ignored in"));
-        if let Some(error) = may_be_error.then(|| HostError::of(line, is_ignored)).flatten() {
+        if line.contains("os.fork()") {
+            self.is_of_fork = true;
+        }
+        if let Some(mut error) = may_be_error.then(|| HostError::of(line, is_ignored)).flatten() {
+            let is_of_fork = std::mem::take(&mut self.is_of_fork) || self.trace_back.is_of_fork();
+            if error.kind == HostErrorKind::HostMemory && is_of_fork {
+                error.kind = HostErrorKind::Fork;
+            }
+            // C++ and some pages print the name of an exception and its message in lines of their own.
+            if let Some(Repeated { error: last, .. }) = host_errors.last_mut()
+                && (line.trim_start().starts_with("what():") || last.text == "MemoryError")
+                && last.complete(&error)
+            {
+                last.text = error.text;
+                return true;
+            }
             add(host_errors, error, self.trace_back.take_own(), left_out, HostError::complete);
             return true;
         }
@@ -105,7 +126,10 @@ impl LineReader for PrintedReader {
         counters::summary_row(line, counters) || counters::line(line, counters, &mut self.seen)
     }
 
-    fn finish(self) -> Printed {
+    fn finish(mut self) -> Printed {
+        if self.is_headed && self.printed.ooms.is_empty() {
+            self.printed.ooms.push(Repeated { error: Oom::default(), place: self.trace_back.take_own(), count: 1 });
+        }
         self.printed
     }
 }
@@ -117,7 +141,7 @@ fn loads(line: &str) -> Option<bool> {
 }
 
 /// Parts of the words of every error: most lines have none of them, and are spared a search for all words.
-const PARTS: [&str; 19] = [
+const PARTS: [&str; 22] = [
     "emory",
     "lloc",
     "ALLOC",
@@ -137,6 +161,9 @@ const PARTS: [&str; 19] = [
     "many open files",
     "dispatched on",
     "background workers",
+    "Exit Code:",
+    "CUBLAS",
+    "posix_memalign",
 ];
 
 fn may_be_error(line: &str) -> bool {

@@ -1,7 +1,6 @@
-//! Arranges what ran in rows whose spans do not overlap: the profiler's steps, annotations, and kernels of the GPU.
+//! Arranges what ran in rows, sums the kernels that operators launch, and finds who copied between host and GPU.
 //!
-//! Finds copies between host and GPU, and who asked for them.
-//! Sums the kernels that operators launch.
+//! Rows have the profiler's steps, annotations, or kernels of the GPU; the spans of a row do not overlap:
 //!
 //! ```text
 //! steps        |ProfilerStep#3        |ProfilerStep#4      |

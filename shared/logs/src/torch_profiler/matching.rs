@@ -1,6 +1,6 @@
 //! Matches the allocations of a trace with those that a snapshot of the same run has.
 //!
-//! What made the allocations of a trace: all of it that is needed beside a snapshot of the same run.
+//! [`Makers`] is all of the trace that is needed for that: its allocations, with what made them.
 //!
 //! Both have addresses and, since PyTorch 2.3 or so, microseconds since the Unix epoch. The profiler converts the clock of
 //! the processor, so that its times are some microseconds off; an address that is allocated again in less than that is not

@@ -1,6 +1,4 @@
-//! Finds the spans around moments of threads.
-//!
-//! Reads the fields of one event, which is a JSON object with at most one level of arguments.
+//! Finds the spans around moments of threads, from events that are JSON objects with at most one level of arguments.
 
 use hashbrown::HashMap;
 use shared::base::{StringId, StringTable, frame_rules};

@@ -1,6 +1,4 @@
-//! Stores what a trace says about memory.
-//!
-//! Groups the memory that is live at the peak of a course by the operator that allocated it.
+//! Stores what a trace says about memory, and groups what is live at a peak by the operator that allocated it.
 
 use hashbrown::HashMap;
 use shared::base::{ShortSort, StringId};

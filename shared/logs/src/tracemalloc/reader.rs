@@ -1,6 +1,4 @@
-//! Reads a snapshot that arrives in chunks, plain or compressed with gzip.
-//!
-//! Takes the parts of a snapshot as its pickle closes them.
+//! Reads a snapshot in chunks, plain or compressed with gzip, and takes its parts as the pickle closes them.
 //!
 //! A frame is `(file, line)`, a stack a tuple of frames with the innermost one first, and a trace
 //! `(domain, size, stack)`, to which Python 3.9 added the number of frames before the stack was cut

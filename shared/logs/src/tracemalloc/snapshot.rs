@@ -1,6 +1,5 @@
-//! Stores what a snapshot says: the blocks of each stack, and their sums by line and by file.
-//!
-//! Compares snapshots: what changed from one to another, and what grows through all of them.
+//! Stores the blocks of a snapshot by stack, sums them by line and by file, and finds what changes from one snapshot
+//! to another and what grows through all of them.
 
 use hashbrown::HashMap;
 use serde::{Deserialize, Serialize};

@@ -82,6 +82,16 @@ pub(super) fn stated(log: &EngineLog, error: &EngineError, name: &str, more_cach
                 Some(least) => format!("Raise the share: ``{option} {:.2}``.\n", (share(least) * 100.0).ceil() / 100.0),
                 None => format!("Raise `{option}` if nothing else needs the GPU.\n"),
             };
+            /// Weights that fill none of the GPUs that engines run on.
+            const SMALL_BYTES: i64 = 2 << 30;
+            let weights = log.workers.iter().filter_map(|worker| worker.weights_bytes).max();
+            if let Some(weights) = weights.filter(|bytes| *bytes < SMALL_BYTES) {
+                let title = format!("Nothing{under} is left for the KV cache");
+                let shows = format!("The weights take only {}.", format::bytes(weights.unsigned_abs()));
+                let others = "End what else runs on the GPU: ``nvidia-smi`` lists it, such as an engine that was just stopped. \
+                              What others hold counts for the share.";
+                return Stated { bytes: 0, title, shows, advice: first + others };
+            }
             let most = "Or use a quantized model, or more GPUs (`--tensor-parallel-size`, `--tp`), since the weights \
                         take nearly all of it.\nMake activations and graphs smaller: a shorter context, fewer tokens and \
                         requests at a time, no CUDA graphs.";

@@ -14,6 +14,7 @@ mod gaps;
 mod repeated;
 mod samples;
 
+use super::containers::ContainerReader;
 use super::head::Head;
 use super::log::{Clock, HostForm, HostLog, Kill, Process, Total, TotalSource};
 use super::oddities::Oddities;
@@ -31,6 +32,9 @@ use shared::base::stamp::{self, Stamp};
 /// Largest number of values that are kept, at most 20 bytes each; a loop of one sample a second with 100 processes has
 /// 60,480,000 in a week.
 const MOST_VALUES: u64 = 64_000_000;
+
+/// Largest number of containers that are kept.
+const MOST_CONTAINERS: usize = 1000;
 
 /// Largest number of processes that are kept.
 const MOST_PROCESSES: usize = 100_000;
@@ -65,6 +69,7 @@ pub struct HostReader {
     runs: HashMap<String, u32>,
     procs: ProcReader,
     usages: UsageReader,
+    containers: ContainerReader,
     /// Process ids for processes that nothing names, by their addresses and their number in a sample.
     unnamed: HashMap<((u64, u64), usize), u32>,
     /// Number of unnamed processes with the same addresses in the current sample.
@@ -125,8 +130,8 @@ impl HostReader {
             if let Some(stamp) = *stamp {
                 self.sample(stamp);
             }
-            // A head begins a new sample where the log has no times.
-            self.is_new_sample |= self.log.clock == Clock::Samples;
+            // A head begins a new sample where the log has no times, unless it is the one below the machine's memory.
+            self.is_new_sample |= self.log.clock == Clock::Samples && !self.awaits_rows();
             self.oddities.decimal = head.decimal.clone().or(self.oddities.decimal.take());
             if self.head.as_ref() != Some(&head) {
                 self.repeated.forget();
@@ -136,10 +141,15 @@ impl HostReader {
         } else if let Some(kill) = machine::kill(line) {
             let sample = (self.log.times_ms.len() as u32).checked_sub(1);
             self.log.kills.push(Kill { sample, ..kill });
+        } else if machine::pressure(line, &mut self.log.pressure) {
+            return;
         } else if let Some(total) = machine::total(line) {
             self.total(total);
         } else if let Some(said) = shm::line(line) {
             self.shared(said);
+        } else if let Some(container) = self.containers.line(line) {
+            self.log.containers.retain(|known| container.as_ref().is_none_or(|new| new.name != known.name));
+            self.log.containers.extend(container.filter(|_| self.log.containers.len() < MOST_CONTAINERS));
         } else if let Some((pid, arenas)) = arenas::line(line) {
             self.arenas(pid, arenas);
         } else if let Some(said) = self.usages.line(rest) {
@@ -290,6 +300,15 @@ impl HostReader {
         self.log.clock == Clock::Samples && last.is_some_and(|&last| last as usize + 1 == self.log.times_ms.len())
     }
 
+    /// Returns true if the current sample has the memory of the machine and no process.
+    fn awaits_rows(&self) -> bool {
+        let current = (self.log.times_ms.len() as u32).checked_sub(1);
+        let is_current = |samples: &[u32]| samples.last().copied() == current;
+        current.is_some()
+            && is_current(&self.log.machine.samples)
+            && !self.log.processes.iter().any(|process| is_current(&process.samples))
+    }
+
     fn next_sample(&mut self) {
         self.is_new_sample = false;
         if self.log.clock == Clock::Samples || self.log.times_ms.is_empty() {
@@ -363,7 +382,7 @@ impl HostReader {
         }
         if let Some(form) = log_form(&self.forms) {
             self.log.form = form;
-        } else if !self.log.kills.is_empty() {
+        } else if !(self.log.kills.is_empty() && self.log.pressure.is_empty()) {
             self.log.form = HostForm::KernelLog;
         }
         if let (None, Some((low, high))) = (self.log.total, self.bounds) {

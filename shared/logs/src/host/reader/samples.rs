@@ -1,6 +1,6 @@
-//! Begins samples at the times of a log, whatever clock it has.
+//! Begins samples at the times of a log, whatever its clock, and reads rows that share a line.
 //!
-//! Reads rows that a loop prints with a time before each of them, or all in one line: `echo $(date) $(ps aux)`.
+//! A loop prints a time before each row, or all in one line (`echo $(date) $(ps aux)`):
 //!
 //! ```text
 //! Mon Nov 23 15:46:52 UTC 2026 ml 17 99.5 … python t.py ml 18 12.5 … python t.py     two rows of one sample

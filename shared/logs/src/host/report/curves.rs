@@ -1,6 +1,4 @@
-//! Draws the processes of a log of host memory.
-//!
-//! Lists the processes of a log of host memory, and what their memory consists of.
+//! Draws and lists the processes of a log of host memory, and what their memory consists of.
 
 use crate::host::{Clock, Family, HostLog, Mapping, Process, Total, TotalSource, families, sums, unmapped};
 use shared::base::{ShortSort, format};

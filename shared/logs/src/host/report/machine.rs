@@ -1,7 +1,7 @@
 //! Reports on the memory of the whole machine over time.
 
 use super::climb::{course, duration, finding, is_almost_full};
-use crate::host::{Climb, Clock, HostLog, Machine, TotalSource, machine_climb, most_bytes};
+use crate::host::{Climb, Clock, HostLog, Machine, Process, TotalSource, machine_climb, most_bytes};
 use shared::analysis::FindingCode;
 use shared::base::{Severity, format};
 use shared::report::{Finding, LogCurves, LogLimit, LogSeries, MOST_TIMES, extremes};
@@ -133,14 +133,30 @@ fn nearly_full(log: &HostLog) -> Option<Finding> {
         format::counted(count, "sample"),
         machine.samples.len()
     );
-    let shows: Vec<String> = [shows].into_iter().chain(swap(machine)).collect();
-    let advice = "Lower what grows with the number of workers: num_workers, prefetch_factor, and whatever each worker keeps.\n\
-                  [record] Or sample the processes to see which of them has the memory: \
-                  ``snapscope host -o host.csv -- python train.py``.\n\n\
-                  Once nothing is available, the kernel kills a process.";
+    let in_swap = machine.swap_bytes.iter().max().filter(|bytes| **bytes >= total_bytes / 20);
+    let in_swap = in_swap.map(|bytes| format!("{} is in swap, which makes everything slow.", format::bytes(*bytes)));
+    let largest = largest(log, total_bytes);
+    let who = if largest.is_some() { "" } else { SAMPLE };
+    let shows: Vec<String> = [shows].into_iter().chain(largest).chain(swap(machine).or(in_swap)).collect();
+    let advice = format!(
+        "Lower what grows with the number of workers: num_workers, prefetch_factor, and whatever each worker keeps.\n{who}\n\
+         Once nothing is available, the kernel kills a process."
+    );
     let bytes = total_bytes.saturating_sub(least_bytes);
     let code = FindingCode::HostNearlyFull;
-    Some(finding(code, Severity::Warning, bytes, title, shows.join(" "), advice.to_owned()))
+    Some(finding(code, Severity::Warning, bytes, title, shows.join(" "), advice))
+}
+
+const SAMPLE: &str = "[record] Or sample the processes to see which of them has the memory: \
+                      ``snapscope host -o host.csv -- python train.py``.\n";
+
+/// Names the process with the most memory, if that is at least a quarter of the machine's.
+fn largest(log: &HostLog, total_bytes: u64) -> Option<String> {
+    let most_kib = |process: &Process| process.counted_kib().iter().max().copied();
+    let process = log.processes.iter().max_by_key(|process| most_kib(process))?;
+    let bytes = u64::from(most_kib(process)?) << 10;
+    let Process { pid, command, .. } = process;
+    (bytes >= total_bytes / 4).then(|| format!("Process {pid} ({command}) has the most, {}.", format::bytes(bytes)))
 }
 
 /// Reports processes that have almost all of the memory that they can have, if the log does not have the machine's.
@@ -166,7 +182,7 @@ fn processes_nearly_full(log: &HostLog) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::host::{Process, Total};
+    use crate::host::Total;
 
     #[test]
     fn processes_can_fill_their_control_group() {

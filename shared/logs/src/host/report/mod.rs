@@ -7,13 +7,15 @@ mod shared_memory;
 
 pub(crate) use climb::{course, when_full};
 
-use crate::host::{ArenaHolder, Climb, Clock, HostForm, HostLog, Kill, arena_holder, climb_of, file_climb};
+use crate::host::{
+    ArenaHolder, Climb, Clock, Container, HostForm, HostLog, Killer, arena_holder, climb_of, file_climb,
+};
 use crate::source::{LogPart, Source};
 use climb::{climbs, duration, files_climb, finding, kept};
 use curves::{curves, kinds, mappings, processes, total};
 use shared::analysis::FindingCode;
 use shared::base::{Diagnostic, Severity, format};
-use shared::report::{Finding, LogNotice};
+use shared::report::{Finding, LogCell, LogNotice, LogTable};
 
 /// Returns the words for a tool.
 fn tool(form: HostForm) -> &'static str {
@@ -27,20 +29,21 @@ fn tool(form: HostForm) -> &'static str {
         HostForm::Free => "free",
         HostForm::Meminfo => "/proc/meminfo",
         HostForm::Wandb => "Weights & Biases",
+        HostForm::Earlyoom => "earlyoom",
         HostForm::KernelLog => "messages of the kernel",
     }
 }
 
 impl Source for HostLog {
-    /// One row can be chance, but no other text has the lines of a file of /proc or of free.
+    /// One row of processes can be chance, but no other text has the lines of a file of /proc or of free.
     fn is_empty(&self) -> bool {
         let rows: u64 = self.processes.iter().map(|process| process.samples.len() as u64).sum();
         let rows = rows + self.machine.samples.len() as u64;
         let unread = self.diagnostics.iter().filter(|one| one.code == "host-lines-unread");
         let unread: u64 = unread.map(|one| one.count).sum();
         let is_certain = matches!(self.form, HostForm::Proc | HostForm::Meminfo | HostForm::Free);
-        let least = if is_certain { 1 } else { 2 };
-        self.kills.is_empty() && (rows < least || rows * 2 < unread)
+        let is_found = if is_certain { rows > 0 } else { rows > 1 && rows * 2 >= unread };
+        self.kills.is_empty() && self.pressure.is_empty() && self.containers.is_empty() && !is_found
     }
 
     fn part(&self) -> LogPart {
@@ -50,7 +53,7 @@ impl Source for HostLog {
             facts: self.total.map(total).into_iter().chain(machine::fact(&self.machine)).collect(),
             curves: curves(self).into_iter().chain(machine::curves(self)).collect(),
             findings: findings(self),
-            tables: [processes(self), kinds(self), mappings(self)].into_iter().flatten().collect(),
+            tables: [processes(self), kinds(self), mappings(self), containers(self)].into_iter().flatten().collect(),
             notices: self.diagnostics.iter().map(notice).collect(),
             ..LogPart::default()
         }
@@ -59,8 +62,11 @@ impl Source for HostLog {
 
 /// Returns what a log of host memory is and how much it has.
 fn title(log: &HostLog) -> String {
-    if log.times_ms.is_empty() && log.form == HostForm::KernelLog {
+    if log.processes.is_empty() && log.form == HostForm::KernelLog {
         return format!("Host memory, {}", tool(log.form));
+    }
+    if log.processes.is_empty() && log.machine.samples.is_empty() && !log.containers.is_empty() {
+        return format!("Host memory of {}", format::counted(log.containers.len() as u64, "container"));
     }
     let samples = format::counted(log.times_ms.len() as u64, "sample");
     let processes = match log.processes.len() {
@@ -84,7 +90,11 @@ fn title(log: &HostLog) -> String {
 /// Reports memory that climbs and processes that were killed.
 fn findings(log: &HostLog) -> Vec<Finding> {
     let climb = climb_of(log);
-    let mut findings: Vec<Finding> = log.kills.iter().map(|kill| killed(log, kill, climb.as_ref())).collect();
+    let killers = [Killer::Kernel, Killer::ControlGroup, Killer::Earlyoom];
+    let mut findings: Vec<Finding> =
+        killers.into_iter().filter_map(|killer| killed(log, killer, climb.as_ref())).collect();
+    findings.extend(unknown_victim(log));
+    findings.extend(log.containers.iter().filter_map(nearly_full_container));
     findings.extend(shared_memory::findings(log));
     if let Some(climb) = &climb {
         findings.push(climbs(log, climb));
@@ -115,27 +125,94 @@ fn arenas(ArenaHolder { pid, name, arenas, peak_bytes }: &ArenaHolder) -> Findin
     finding(FindingCode::MallocArenas, Severity::Info, arenas.bytes, title, shows, advice)
 }
 
-fn killed(log: &HostLog, kill: &Kill, climb: Option<&Climb>) -> Finding {
-    let what = if kill.is_of_cgroup { "its control group" } else { "the machine" };
-    let at = kill.rss_bytes.map_or_else(String::new, |bytes| format!(" at {}", format::bytes(bytes)));
-    let title = format!("The kernel killed process {} ({}){at}: {what} is full", kill.pid, kill.name);
-    let of_family = climb.filter(|climb| climb.family.processes.iter().any(|&one| log.processes[one].pid == kill.pid));
-    let shows = match of_family {
+/// Reports the processes that someone killed, by the largest of them.
+fn killed(log: &HostLog, killer: Killer, climb: Option<&Climb>) -> Option<Finding> {
+    /// Whoever is killed with less has not filled a machine or a container.
+    const SMALL_BYTES: u64 = 64 << 20;
+    let kills = || log.kills.iter().filter(|kill| kill.killer == killer);
+    // Of equal ones, the first.
+    let kill = kills().rev().max_by_key(|kill| kill.rss_bytes)?;
+    let size =
+        |words: &str| kill.rss_bytes.map_or_else(String::new, |bytes| format!("{words}{}", format::bytes(bytes)));
+    let whom = match kills().count() {
+        1 => format!("process {} ({}){}", kill.pid, kill.name, size(" at ")),
+        count => format!("{count} processes{}", size(", the largest at ")),
+    };
+    let largest =
+        if kills().count() > 1 { format!(" The largest was {} ({}).", kill.pid, kill.name) } else { String::new() };
+    let (who, full) = match killer {
+        Killer::Kernel => ("The kernel", "the machine is full"),
+        Killer::ControlGroup => ("The kernel", "its control group is full"),
+        Killer::Earlyoom => ("earlyoom", "the machine is almost full"),
+    };
+    let is_of_family = |climb: &&Climb| {
+        climb.family.processes.iter().any(|&one| kills().any(|kill| log.processes[one].pid == kill.pid))
+    };
+    let mut shows = match climb.filter(is_of_family) {
         Some(climb) => format!("It is one of the processes of {}, whose memory climbs.", climb.family.name),
-        None => {
-            "The kernel kills the process that uses the most memory, which is not always the one that grows.".to_owned()
+        None if kill.rss_bytes.is_some_and(|bytes| bytes < SMALL_BYTES) => {
+            "Such small processes do not fill it: others that may not be killed have the memory, files in /dev/shm or \
+             another tmpfs, or the kernel itself."
+                .to_owned()
         }
+        None => "The process that uses the most memory is killed, which is not always the one that grows.".to_owned(),
     };
-    let advice = match kill.is_of_cgroup {
-        true => "Raise the memory limit of the container or job, or use less: see what else is found here.",
-        false => "Use less host memory: see what else is found here, or sample the processes until it happens again.",
+    shows += &largest;
+    if let Some(limit) = log.pressure.limit_bytes.filter(|_| killer == Killer::ControlGroup) {
+        shows += &format!(" The limit is {}.", format::bytes(limit));
+    }
+    let advice = match killer {
+        Killer::ControlGroup => OF_GROUP,
+        _ => "Use less host memory: see what else is found here, or sample the processes until it happens again.",
     };
-    finding(
-        FindingCode::HostProcessKilled,
-        Severity::Error,
-        kill.rss_bytes.unwrap_or(0),
-        title,
-        shows,
-        advice.to_owned(),
-    )
+    let (code, title) = (FindingCode::HostProcessKilled, format!("{who} killed {whom}: {full}"));
+    let bytes = kill.rss_bytes.unwrap_or(0);
+    Some(finding(code, Severity::Error, bytes, title, shows, advice.to_owned()))
+}
+
+const OF_GROUP: &str = "Raise the memory limit of the container or job, or use less: see what else is found here.";
+
+/// Reports memory that ran out where the log does not say whom the kernel killed.
+fn unknown_victim(log: &HostLog) -> Option<Finding> {
+    let pressure = Some(&log.pressure).filter(|pressure| log.kills.is_empty() && !pressure.is_empty())?;
+    let (title, advice) = match (pressure.is_of_cgroup, pressure.limit_bytes) {
+        (true, Some(limit)) => (format!("A container or job reached its limit of {}", format::bytes(limit)), OF_GROUP),
+        (true, None) => ("A container or job reached its memory limit".to_owned(), OF_GROUP),
+        (false, _) => (
+            format!("The memory of the machine ran out when {} asked for more", pressure.asked_by),
+            "Use less host memory, or give the machine more memory or swap: sample the processes until it happens again.",
+        ),
+    };
+    let swap = if pressure.is_swap_used_up { " No swap was left." } else { "" };
+    let shows = format!("The kernel looked for a process to kill; the line that names it is missing here.{swap}");
+    let bytes = pressure.limit_bytes.unwrap_or(0);
+    Some(finding(FindingCode::HostOutOfMemory, Severity::Error, bytes, title, shows, advice.to_owned()))
+}
+
+/// Reports a container that uses nearly all that it may.
+fn nearly_full_container(container: &Container) -> Option<Finding> {
+    let Container { name, used_bytes, limit_bytes } = container;
+    let is_full = *used_bytes as f64 >= NEARLY_FULL * *limit_bytes as f64;
+    let title = format!(
+        "Container {name} uses {} of the {} that it may",
+        format::bytes(*used_bytes),
+        format::bytes(*limit_bytes)
+    );
+    let shows = "At its limit, the kernel kills a process of the container.".to_owned();
+    is_full.then(|| {
+        finding(FindingCode::HostNearlyFull, Severity::Warning, *used_bytes, title, shows, OF_GROUP.to_owned())
+    })
+}
+
+/// Fraction of its limit from which a container is nearly full.
+const NEARLY_FULL: f64 = 0.95;
+
+/// Lists the containers; `None` if there are none.
+fn containers(log: &HostLog) -> Option<LogTable> {
+    let row = |container: &Container| {
+        let Container { name, used_bytes, limit_bytes } = container;
+        vec![LogCell::Text(name.clone()), LogCell::Bytes(*used_bytes), LogCell::Bytes(*limit_bytes)]
+    };
+    let table = || LogTable::new("Containers", ["Container", "In use", "Limit"], log.containers.iter().map(row));
+    (!log.containers.is_empty()).then(table)
 }

@@ -1,6 +1,5 @@
-//! Reports on what counts memory in a text: counters of PyTorch's allocator, and lines of memory_profiler.
-//!
-//! Reports on GPU memory that a program printed while it ran.
+//! Reports on what counts memory in a text: counters of PyTorch's allocator, lines of memory_profiler, and GPU memory
+//! that a program printed while it ran.
 
 use crate::printed::{Counters, LineUse, Printed, Progress, Series};
 use shared::analysis::{FindingCode, title_of_parts};
@@ -206,6 +205,12 @@ pub(super) fn line_table(lines: &[LineUse]) -> LogTable {
 /// Fewest values that show growth.
 const FEWEST: u64 = 5;
 
+/// The same if the memory rises each time while tensors stay exactly as they are.
+const FEWEST_ALONE: u64 = 3;
+
+/// Values from which a small climb counts as well.
+const MANY: u64 = 10;
+
 /// The measures by name, those of the moment first.
 fn named(progress: &Progress) -> impl Iterator<Item = (&'static str, Series)> {
     let Progress { allocated, peak_allocated, reserved, peak_reserved, in_use, gpu: _ } = *progress;
@@ -255,11 +260,18 @@ pub(super) fn finding(progress: &Progress) -> Option<Finding> {
     };
     let grown = |series: Series| series.last_bytes.saturating_sub(series.first_bytes);
     let climb = |what: &str, Series { count, first_bytes, last_bytes, rises, falls, .. }| {
-        let title = format!("{what} climbs from {} to {}", format::bytes(first_bytes), format::bytes(last_bytes));
+        let (first, last) = (format::bytes(first_bytes), format::bytes(last_bytes));
+        let title = match first == last {
+            true => format!("{what} climbs by {} to {last}", format::bytes(last_bytes.saturating_sub(first_bytes))),
+            false => format!("{what} climbs from {first} to {last}"),
+        };
         (title, format!("It was printed {count} times, rose {rises} times and fell {falls} times."))
     };
     let Progress { allocated, peak_allocated, reserved, peak_reserved, in_use, .. } = *progress;
-    if climbs(allocated) && grown(allocated) >= allocated.last_bytes / 10 {
+    // A small climb counts if it never falls.
+    let is_steady = allocated.count >= MANY && allocated.falls == 0;
+    let least = allocated.last_bytes / if is_steady { 50 } else { 10 };
+    if climbs(allocated) && grown(allocated) >= least {
         let (title, shows) = climb("Allocated memory", allocated);
         let advice = format!(
             "Look for what each step keeps: losses and outputs in a list (`loss.item()` keeps no graph), hidden states that \
@@ -267,7 +279,8 @@ pub(super) fn finding(progress: &Progress) -> Option<Finding> {
         );
         return Some(stated(FindingCode::MemoryGrows, Severity::Warning, grown(allocated), title, shows, advice));
     }
-    if climbs(in_use) && allocated.count > 0 && grown(allocated) < grown(in_use) / 2 {
+    let is_alone = in_use.count >= FEWEST_ALONE && in_use.rises + 1 == in_use.count && grown(allocated) == 0;
+    if (is_alone || climbs(in_use)) && allocated.count > 0 && grown(allocated) < grown(in_use) / 2 {
         let (title, shows) = climb("GPU memory outside PyTorch", in_use);
         let advice = "Look for libraries with memory of their own: renderers, decoders, CuPy, NCCL communicators made anew.\n\
                       Leave them out one by one, and see whether the climb ends.\n\n\
@@ -293,6 +306,16 @@ pub(super) fn finding(progress: &Progress) -> Option<Finding> {
                       What climbs is PyTorch's cache: free pieces that later requests do not fit into.";
         let code = FindingCode::ReservedAboveLive;
         return Some(stated(code, Severity::Warning, grown(cache), title, shows, advice.to_owned()));
+    }
+    let unused = reserved.last_bytes.saturating_sub(allocated.last_bytes);
+    if allocated.count > 0 && peak_allocated.count == 0 && unused >= MUCH_UNUSED.max(allocated.last_bytes) {
+        let (held, used) = (format::bytes(reserved.last_bytes), format::bytes(allocated.last_bytes));
+        let title = format!("PyTorch keeps {held}, of which tensors use {used}");
+        let shows = "What an earlier peak has freed stays reserved, so that later steps can use it again.".to_owned();
+        let advice = "Print ``torch.cuda.max_memory_allocated()``: if it is as high as what is reserved, nothing has to be done.\n\
+                      Otherwise set ``PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True``.\n\
+                      If other programs need the memory, call ``torch.cuda.empty_cache()``.";
+        return Some(stated(FindingCode::ReservedAboveLive, Severity::Info, unused, title, shows, advice.to_owned()));
     }
     let (name, series) = named(progress).max_by_key(|(name, series)| (series.most_bytes, *name))?;
     let title = format!("At most {} was printed as {}", format::bytes(series.most_bytes), name.to_lowercase());

@@ -23,7 +23,8 @@ pub(super) fn out_of_memory(repeated: &Repeated<FrameworkOom>) -> Finding {
         advice(oom),
     );
     let confidence = if oom.cause().is_some() { Confidence::High } else { Confidence::Low };
-    Finding { severity: Severity::Error, confidence, line, ..stated }
+    let severity = if oom.is_spared { Severity::Info } else { Severity::Error };
+    Finding { severity, confidence, line, ..stated }
 }
 
 /// Returns the memory at the failure by owner; `None` if the figures do not tell it.
@@ -45,6 +46,10 @@ pub(super) fn owners(oom: &FrameworkOom) -> Option<LogOwners> {
 }
 
 fn title(oom: &FrameworkOom) -> String {
+    if oom.is_spared {
+        let asked = oom.asked_bytes.map_or_else(|| "memory".to_owned(), format::bytes);
+        return format!("{} found no room for {asked} and went on without it: no failure", oom.framework.name());
+    }
     let device = match (oom.is_host, oom.gpu) {
         (true, _) => "The host".to_owned(),
         (false, Some(gpu)) => format!("GPU {gpu}"),
@@ -96,6 +101,10 @@ fn shows(oom: &FrameworkOom) -> String {
             format!("Metal allows no buffer above {} on this machine.", format::bytes(most))
         }
         (Some(free), ..) => format!("Of the memory that {name} may use, {} was left.", format::bytes(free)),
+        (None, Some(held), None) => format!(
+            "{name} itself held {}; the rest of the GPU was in use by others, or the GPU has no more.",
+            format::bytes(held)
+        ),
         (None, None, Some(free)) if oom.is_host => {
             format!("{} of the host's memory was available.", format::bytes(free))
         }
@@ -114,6 +123,10 @@ fn shows(oom: &FrameworkOom) -> String {
 
 fn advice(oom: &FrameworkOom) -> String {
     let text = match (oom.framework, oom.cause()) {
+        _ if oom.is_spared => {
+            "Nothing has to be done: the operation takes a slower algorithm that needs less memory.\n\
+             For the faster one, leave more memory free: a smaller batch, or a larger share of the GPU."
+        }
         (_, Some(OomCause::Absurd)) => {
             "Look at the shapes that the operation gets: one of them is negative, has overflowed, or is not the one that \
              was meant."

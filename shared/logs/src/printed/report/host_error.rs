@@ -17,14 +17,23 @@ pub(super) fn finding(repeated: &Repeated<HostError>) -> Finding {
             format!("Windows refused {} of memory: {title}", format::bytes(bytes))
         }
         (HostErrorKind::PageFile, None) => format!("Windows refused memory: {title}"),
+        (HostErrorKind::TensorRt, Some(bytes)) => format!("{title} for {}", format::bytes(bytes)),
         _ => title.to_owned(),
     };
-    let times = if *count > 1 { format!(", printed {}", format::counted(*count, "time")) } else { String::new() };
+    // The state of a container stands in several lines of every tool.
+    let is_repeated = *count > 1 && error.kind != HostErrorKind::ContainerKilled;
+    let times = if is_repeated { format!(", printed {}", format::counted(*count, "time")) } else { String::new() };
     let is_of_gpu = matches!(code, FindingCode::OutsidePytorch | FindingCode::OutOfMemory);
     let device = if is_of_gpu { NO_DEVICE } else { HOST };
     let shows = format!("The text says: {}", error.text);
-    // cuBLAS has two reasons for this one.
-    let more = if error.text.contains("CUBLAS") { INDEX_OUT_OF_RANGE } else { "" };
+    let more = match error.kind {
+        HostErrorKind::HostMemory if error.asked_bytes.is_some() => {
+            "Look at the size first: a wrong shape asks for too much.\n"
+        }
+        // cuBLAS has two reasons for this one.
+        _ if error.text.contains("CUBLAS") => INDEX_OUT_OF_RANGE,
+        _ => "",
+    };
     let (bytes, title) = (error.asked_bytes.unwrap_or(0), title_of_parts(&title, [times]));
     let is_harmless = error.kind == HostErrorKind::WorkerLeft;
     Finding {
@@ -64,9 +73,17 @@ fn statement(kind: HostErrorKind) -> (FindingCode, &'static str, &'static str) {
         HostErrorKind::HostMemory => (
             FindingCode::HostOutOfMemory,
             "The host refused memory",
-            "Look at the size first: a wrong shape asks for too much.\nOtherwise the host's memory or the container's limit \
-             is used up: load files by memory mapping, keep fewer batches in memory, and use fewer workers.\n\
+            "Load files by memory mapping, keep fewer batches in memory, and use fewer workers: the host's memory or the \
+             container's limit is used up.\n\
              [record] See which processes climb: ``snapscope host -- python train.py``.",
+        ),
+        HostErrorKind::Fork => (
+            FindingCode::HostOutOfMemory,
+            "The host refused memory for another process",
+            "Use fewer workers (`num_workers`), and start them before the program is large.\n\
+             Let the machine promise more memory: ``sysctl vm.overcommit_memory=1``, or more swap.\n\
+             [record] If it comes after some epochs, see what climbs: ``snapscope host -- python train.py``.\n\n\
+             A fork asks for as much memory as its parent has, even if it never writes to it.",
         ),
         HostErrorKind::Mapping => (
             FindingCode::HostOutOfMemory,
@@ -91,6 +108,22 @@ fn statement(kind: HostErrorKind) -> (FindingCode, &'static str, &'static str) {
              [record] See which processes climb: ``snapscope host -- python train.py``.\n\n\
              Signal 9, exit codes 137 and -9 are the same. Whoever is killed prints nothing, and GPU memory is not the reason.",
         ),
+        HostErrorKind::ContainerKilled => (
+            FindingCode::HostProcessKilled,
+            "A container was killed because it reached its memory limit",
+            "Raise its limit: `resources.limits.memory` in Kubernetes, ``docker run --memory``.\n\
+             Or keep less in it: load files by memory mapping, use fewer workers and smaller batches.\n\
+             [record] See which processes climb: ``snapscope host -- python train.py``.\n\n\
+             Files in /dev/shm count for the limit, too. GPU memory is not the reason.",
+        ),
+        HostErrorKind::Evicted => (
+            FindingCode::HostProcessKilled,
+            "Kubernetes moved a pod away because its node was short of memory",
+            "Request as much memory as the pod needs (`resources.requests.memory`): those that use more than they request \
+             go first, and without a request that is any.\n\
+             See what fills the node: ``kubectl top pods -A --sort-by=memory`` and ``kubectl describe node``.\n\n\
+             The container that is named has not filled the node by itself.",
+        ),
         HostErrorKind::SlurmKilled => (
             FindingCode::HostProcessKilled,
             "Slurm killed the job: it used more host memory than it had asked for",
@@ -100,7 +133,7 @@ fn statement(kind: HostErrorKind) -> (FindingCode, &'static str, &'static str) {
         ),
         HostErrorKind::RayKilled => (
             FindingCode::HostProcessKilled,
-            "Ray killed a task because the memory of the machine was almost used up",
+            "Ray killed a task: its node used more memory than Ray's threshold",
             "Run fewer tasks at a time: give each more `num_cpus` or a `memory` of its own.\n\
              Keep smaller batches and replay buffers, and release references to objects in the object store.\n\n\
              Ray's message may list the processes with the most memory. `RAY_memory_usage_threshold` changes the limit, and \
@@ -130,6 +163,21 @@ fn statement(kind: HostErrorKind) -> (FindingCode, &'static str, &'static str) {
              Where PyTorch fills the GPU, leave room: ``torch.cuda.set_per_process_memory_fraction(0.9)``.\n\n\
              The context, cuBLAS, cuDNN, NCCL and engines with pools of their own take memory outside PyTorch's \
              allocator, when they are first used.",
+        ),
+        HostErrorKind::TensorRt => (
+            FindingCode::OutOfMemory,
+            "TensorRT found no memory on the GPU",
+            "While an engine is built, lower the workspace (`setMemoryPoolLimit`, `--memPoolSize=workspace:1024`): a tactic \
+             that does not fit is skipped, and the build goes on.\n\
+             While it runs, build it for a smaller largest batch or shape, since a context takes memory for that one.\n\
+             End other processes on the GPU: ``nvidia-smi``; on a Jetson, whatever uses the memory that both share.",
+        ),
+        HostErrorKind::Resources => (
+            FindingCode::OutOfMemory,
+            "A kernel found no resources on the GPU: memory or something else",
+            "See how much memory is free: ``xpu-smi ps``; if little is, use a smaller batch.\n\
+             Otherwise make the kernel's blocks smaller or use fewer warps: registers and on-chip memory are resources, too.\n\
+             Update the driver: it also gives up like this when a kernel runs for too long.",
         ),
         HostErrorKind::Pinned => (
             FindingCode::HostOutOfMemory,

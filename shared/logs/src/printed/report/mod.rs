@@ -48,8 +48,11 @@ fn title(printed: &Printed) -> String {
         1 => Some(format!("1 {one}")),
         _ => Some(format!("{count} {more}")),
     };
+    let spared = printed.framework_ooms.iter().filter(|oom| oom.error.is_spared).count();
+    let failed = printed.ooms.len() + printed.framework_ooms.len() - spared;
     let parts = [
-        count(printed.ooms.len() + printed.framework_ooms.len(), "out-of-memory error", "out-of-memory errors"),
+        count(failed, "out-of-memory error", "out-of-memory errors"),
+        count(spared, "warning", "warnings"),
         count(printed.host_errors.len(), "other error", "other errors"),
         count(printed.counters.len(), "set of counters", "sets of counters"),
         count(counted::values(&printed.progress), "value of the allocator", "values of the allocator"),
@@ -143,7 +146,7 @@ fn confidence(oom: &Oom, cause: OomCause) -> Confidence {
         // A message that was cut states too little.
         _ if oom.reserved_bytes.is_none() && cause == OomCause::Full => Confidence::Low,
         OomCause::Absurd | OomCause::TooLarge | OomCause::Limit | OomCause::Full => Confidence::High,
-        OomCause::Fragmentation | OomCause::Others | OomCause::Outside => Confidence::Medium,
+        OomCause::Fragmentation | OomCause::Ranks | OomCause::Others | OomCause::Outside => Confidence::Medium,
         OomCause::MoreFree | OomCause::Unknown => Confidence::Low,
     }
 }
@@ -267,6 +270,11 @@ fn advice(oom: &Oom, cause: OomCause, engine: Option<&'static str>) -> String {
             "Raise the limit of {} that the program sets for itself with `torch.cuda.set_per_process_memory_fraction`.",
             format::bytes(oom.allowed_bytes.unwrap_or(0))
         ),
+        OomCause::MoreFree if oom.free_bytes.is_none() && oom.asked_bytes <= Some(4 << 30) => format!(
+            "See what else holds the GPU's memory: ``{list}``. PyTorch held far less of it than there is, and the message \
+             does not state what was free.\n\
+             An integrated GPU shares the host's memory: look at that, too.{record}"
+        ),
         OomCause::MoreFree if oom.api == OomApi::Xpu && oom.asked_bytes > Some(4 << 30) => format!(
             "Allow requests above 4 GiB: ``UR_L0_ENABLE_RELAXED_ALLOCATION_LIMITS=1``.\n\
              Look at ``{list}`` for processes that came or went at that moment; an integrated GPU shares the host's \
@@ -304,11 +312,25 @@ fn advice(oom: &Oom, cause: OomCause, engine: Option<&'static str>) -> String {
             "{OUTSIDE_OF_MPS}\nOr raise the limit of {}: `PYTORCH_MPS_HIGH_WATERMARK_RATIO`; the machine may then swap.",
             format::bytes(oom.allowed_bytes.unwrap_or(0))
         ),
-        OomCause::Others => format!(
-            "Free the GPU from what else runs on it{}.\n\
-             List its processes: ``{list}``; end notebooks and crashed runs that still hold memory.\n\
-             Or choose another device by `{choose}`.",
-            pids(oom)
+        OomCause::Ranks => OTHER_RANKS.to_owned(),
+        OomCause::Others => {
+            let held = oom.reserved_bytes.filter(|held| *held > oom.capacity_bytes.unwrap_or(u64::MAX) / 2);
+            let own = held.map_or_else(String::new, |held| {
+                format!("\nOr use less in this program, which holds {} itself: a smaller batch.", format::bytes(held))
+            });
+            format!(
+                "Free the GPU from what else runs on it{}.\n\
+                 List its processes: ``{list}``; end notebooks and crashed runs that still hold memory.\n\
+                 Or choose another device by `{choose}`.{own}",
+                pids(oom)
+            )
+        }
+        OomCause::Outside if oom.outside_bytes() > Some(oom.capacity_bytes.unwrap_or(u64::MAX) / 2) => format!(
+            "Look for another framework in this process: JAX and TensorFlow take most of the GPU when they start \
+             (`XLA_PYTHON_CLIENT_PREALLOCATE=false`, `tf.config.experimental.set_memory_growth`), and engines, DALI, CuPy \
+             and RMM have pools of their own. It holds {} outside PyTorch.\n\
+             Or let each use a process of its own.",
+            format::bytes(oom.outside_bytes().unwrap_or(0))
         ),
         OomCause::Outside => format!(
             "Look for what this process holds outside PyTorch: NCCL takes memory for each communicator and channel \
@@ -331,9 +353,20 @@ fn advice(oom: &Oom, cause: OomCause, engine: Option<&'static str>) -> String {
              It failed while the model was loaded: a smaller batch changes nothing."
             .to_owned(),
         OomCause::Unknown => format!(
-            "Look for the whole message, which states the figures since PyTorch 1.0, and paste it here.\n\
+            "Use less memory at once: a smaller batch, image or model.\n\
+             Look for a longer message: those of PyTorch's own allocator state the figures.\n\
              See who holds the GPU's memory before the program starts: ``{list}``.{record}"
         ),
+        OomCause::Full if oom.capacity_bytes.is_some_and(|capacity| oom.asked_bytes > Some(capacity / 2)) => {
+            let [asked, capacity] = [oom.asked_bytes, oom.capacity_bytes].map(|bytes| bytes.unwrap_or(0));
+            format!(
+                "Split the operation into parts (a smaller batch, chunks of the sequence, tiles of the image): this one \
+                 request is {} of the GPU.\n\
+                 Or avoid the tensor: attention without the matrix of all pairs (`scaled_dot_product_attention`), a loss \
+                 in chunks, `float16` instead of `float32`.{record}",
+                format::percent(asked, capacity)
+            )
+        }
         OomCause::Full => format!(
             "Use less memory at once: a smaller micro-batch with gradient accumulation, activation checkpointing \
              (`torch.utils.checkpoint`), `bfloat16` autocast, or an optimizer with smaller state.\n\
@@ -362,7 +395,7 @@ fn outside(oom: &Oom) -> Option<Finding> {
     let others = oom.others_bytes().filter(|_| oom.outside_bytes().is_some()).unwrap_or(0);
     let bytes = outside.saturating_add(others);
     // The error itself is about it then.
-    let is_told = matches!(OomCause::of(oom), OomCause::Others | OomCause::Outside);
+    let is_told = matches!(OomCause::of(oom), OomCause::Ranks | OomCause::Others | OomCause::Outside);
     (bytes >= MUCH_BYTES && !is_told).then(|| Finding {
         severity: Severity::Warning,
         ..Finding::stated(

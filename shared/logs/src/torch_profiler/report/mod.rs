@@ -1,6 +1,4 @@
-//! Reports on traces of torch.profiler: memory over time, and what was live at the peak.
-//!
-//! Reports what a profiled program does again in each step, in words.
+//! Reports on traces of torch.profiler: memory over time, what was live at the peak, and what each step does again.
 
 mod operators;
 

@@ -1,6 +1,4 @@
-//! Builds the comparison of two snapshots of tracemalloc.
-//!
-//! Reports on several snapshots of one program by tracemalloc: the lines that grow.
+//! Compares two snapshots of tracemalloc, and reports on several of one program: the lines that grow.
 
 use super::{MORE_FRAMES, MOST_NAMED, caller, finding, has_callers, held, label, stack_of};
 use crate::source::{LogPart, joined};

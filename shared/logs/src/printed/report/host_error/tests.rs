@@ -10,7 +10,7 @@ const ERRORS: &str = include_str!("../../../../../../tests/data/logs/host-errors
 #[test]
 fn errors_of_the_host_have_their_own_advice() {
     let errors: Vec<&str> = ERRORS.trim_end().split("\n\n").collect();
-    assert_eq!(errors.len(), 31);
+    assert_eq!(errors.len(), 46);
     for error in errors {
         let (told, text) = error.split_once('\n').expect("a text");
         let finding = &log_report(&log(text)).diagnosis.findings[0];
@@ -20,6 +20,10 @@ fn errors_of_the_host_have_their_own_advice() {
     let asked = |text: &str| log(text).printed.host_errors[0].error.asked_bytes;
     let numpy = "numpy.core._exceptions.MemoryError: Unable to allocate 7.91 GiB for an array with shape (9, 4)";
     assert_eq!(asked(numpy), Some((7.91 * f64::from(1 << 30)).round() as u64));
+    let once = "terminate called after throwing an instance of 'std::bad_alloc'\n  what():  std::bad_alloc\n";
+    assert_eq!(log(once).printed.host_errors[0].count, 1);
+    let far = format!("{}|CUDA_ERROR_OUT_OF_MEMORY", "bar ".repeat(99));
+    assert!(log(&far).printed.host_errors[0].error.text.ends_with("|CUDA_ERROR_OUT_OF_MEMORY"));
     let left = "Exception ignored in: <function _Iter.__del__ at 0x7f>\nRuntimeError: DataLoader worker (pid 4) is killed by \
                 signal: Killed. \n";
     assert_eq!(log_report(&log(left)).diagnosis.findings[0].severity, Severity::Info, "the program had ended");
