@@ -2,8 +2,6 @@
 //!
 //! `./dev build` leaves a folder with the links. A wheel cannot hold links, so a program that it installed makes them in
 //! the private folder of each run. Copies would not do: the loader would give each of them a GPU of its own.
-//!
-//! A wheel cannot have links, so those of the virtual GPU are made in the private folder of each run.
 
 use std::fs;
 use std::io;

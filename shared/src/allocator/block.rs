@@ -1,6 +1,6 @@
-//! Blocks tile the segments; each is linked with its neighbours.
+//! Defines the allocator's blocks, and its events as PyTorch's memory history would record them.
 //!
-//! Events of the allocator, as PyTorch's memory history would record them.
+//! Blocks tile the segments; each is linked with its neighbours.
 
 use std::num::NonZeroU32;
 use std::ops::{Index, IndexMut};

@@ -1,6 +1,4 @@
-//! The allocator: serves requests and takes blocks back.
-//!
-//! Address ranges that expandable segments have reserved.
+//! Serves requests, takes blocks back, and keeps the address ranges that expandable segments have reserved.
 //!
 //! ```text
 //! allocate  search the pool ─ collect garbage ─ fetch ─ search the pools with `use_on_oom` ─

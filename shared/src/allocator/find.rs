@@ -1,6 +1,5 @@
-//! Best fit: finds the smallest free block of the stream that holds the request.
-//!
-//! Releases memory: the garbage collection, and the steps taken when the device is full.
+//! Finds the smallest free block of the stream that holds a request (best fit), and releases memory by garbage
+//! collection and in steps when the device is full.
 //!
 //! Among blocks of equal size the first in the pool's order wins.
 

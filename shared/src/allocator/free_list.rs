@@ -1,6 +1,4 @@
-//! Free blocks of one stream, sorted as best fit searches them.
-//!
-//! Pools hold the free blocks in the order in which they are searched.
+//! Keeps the free blocks of pools, stream by stream, in the order in which best fit searches them.
 //!
 //! Idea: sizes are divided into classes, 16 for each power of two, and a bit for each class says whether it has blocks,
 //! as in the segregated lists of TLSF (Masmano et al., 2004). A search begins in the class of the request; if nothing
@@ -16,13 +14,10 @@
 //! ```
 //!
 //! A class holds a short sorted list, and a tree once the list is full, so that no order of requests costs more than
-//! O(log free blocks).
-//!
-//! Classes halve the time of a replay compared with sorted trees.
+//! O(log free blocks). Classes halve the time of a replay compared with sorted trees.
 //!
 //! Equal free blocks are taken by address, and from PyTorch 2.13 on by the age of their segments, so that addresses
-//! matter.
-//! Only PyTorch 2.12 counted blocks instead, which is not modelled.
+//! matter. Only PyTorch 2.12 counted blocks instead, which is not modelled.
 
 use super::block::{Block, BlockId};
 use super::rounding::MIN_BLOCK;

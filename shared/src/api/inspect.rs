@@ -1,6 +1,4 @@
-//! What the commands say about a file with `--json`.
-//!
-//! Defines the list of files that `snapscope open` has for the page.
+//! Defines what commands say about a file with `--json`, and the list of files that `snapscope open` has for the page.
 
 use crate::base::Diagnostic;
 use crate::report::{Diagnosis, Finding, Growth, LogOwners, LogTable, RunOfDevice, SourceReport, Summary};

@@ -1,7 +1,4 @@
-//! Defines reproduction jobs over HTTP.
-//!
-//! Defines the reason why a job failed.
-//! Defines what a job does, and the results of one that makes several recordings.
+//! Defines reproduction jobs over HTTP: what a job does, its results, and the reason why it failed.
 
 use super::{FitReport, FixReport, OutOfMemory, Progress, RecordingCurve, RecordingReport, SweepReport};
 use serde::{Deserialize, Serialize};

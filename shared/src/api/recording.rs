@@ -1,6 +1,5 @@
-//! Defines the lines that the recorder writes while it runs: one JSON document per line on standard output.
-//!
-//! Defines the documents of `snapscope sweep --json` and `snapscope fit --json`, and of jobs with these tasks.
+//! Defines what recordings answer: the lines that the recorder writes while it runs, each a JSON document, and the
+//! documents of `snapscope sweep --json`, `snapscope fit --json` and jobs with these tasks.
 
 use serde::{Deserialize, Serialize};
 

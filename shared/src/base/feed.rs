@@ -1,7 +1,4 @@
-//! Cuts a stream of chunks into tokens.
-//!
-//! Splits bytes that arrive in chunks of any size into lines.
-//! Unpacks files that may be compressed with gzip while they arrive.
+//! Cuts bytes that arrive in chunks of any size into tokens or lines, and unpacks files that gzip may have compressed.
 
 use flate2::write::MultiGzDecoder;
 use memchr::{memchr, memchr3};

@@ -1,6 +1,4 @@
-//! Formats bytes, counts, durations, percentages and addresses for people.
-//!
-//! Names the moments of a trace.
+//! Formats bytes, counts, durations, percentages, addresses and the moments of a trace for people.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;

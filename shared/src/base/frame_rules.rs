@@ -1,6 +1,4 @@
-//! Decides which stack frames are worth showing.
-//!
-//! Decides which source files are the user's own code.
+//! Decides which stack frames are worth showing, and which source files are the user's own code.
 //!
 //! A stack of a snapshot has two or three frames of the user's program among dozens of frames of the runtime below it:
 //! PyTorch's Python and C++, the interpreter, the thread library.

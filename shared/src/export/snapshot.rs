@@ -1,10 +1,8 @@
-//! Writes the official snapshot in the layout of `_dump_snapshot` of torch 2.15.
+//! Writes a trace or its sanitized copy as the official snapshot, in the layout of `_dump_snapshot` of torch 2.15.
 //!
 //! Fields that a trace lacks are left out, as by the version of torch that made it, so that importing the export yields
 //! an equal trace.
 //! Old layouts (a bare list of segments, blocks without addresses) are written in the current one.
-//!
-//! Lets an export read either a trace or its sanitized copy.
 //!
 //! A sanitized copy has texts, frames and stacks of its own but shares the events of the trace, because ten million
 //! events should not be in memory twice.

@@ -1,6 +1,5 @@
-//! Holds the input of the exports for people and other programs.
-//!
-//! Writes text in pieces, so that a document of millions of rows is never in memory as a whole.
+//! Holds the input of the exports for people and other programs, and writes their text in pieces, so that a
+//! document of millions of rows is never in memory as a whole.
 
 use crate::analysis::{
     Finding, FindingPart, FindingsConfig, Study, Timeline, finding_parts, findings_of, stack_title, studies,

@@ -1,6 +1,6 @@
 //! Collects dictionaries and lists into rows as the reader closes them.
 //!
-//! Stores lists of rows as ranges of the tables that hold them.
+//! Lists of rows become ranges of the tables that hold them.
 
 use super::forms;
 use super::keys::{self, BLOCK, EVENT, FRAME, Fields, HISTORY_ENTRY, LIST, POOL, SEGMENT, STACK, *};

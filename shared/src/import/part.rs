@@ -1,4 +1,4 @@
-//! Selects a part of a trace, after a first pass that finds the devices and their events.
+//! Selects a part of a trace, and keeps its events while the whole file is read a second time.
 //!
 //! A file is read twice, because only its end tells which allocations were live before the trace:
 //!
@@ -7,14 +7,7 @@
 //! Importer::part(request) ─ push … ─ finish() ─→ Trace of the part
 //! ```
 //!
-//! The first pass keeps a bounded curve and no event; the second follows the open allocations and keeps the requested
-//! events.
-//! `Device::part` says what is known about the rest.
-//!
-//! Invariant: the curve, the peak and the stacks of a part are those of the whole trace.
-//!
-//! Keeps a part of one device's events while the whole file is read.
-//!
+//! The first pass finds the devices, and keeps a bounded curve and no event; the second keeps the requested events.
 //! It tracks the live allocations from the device's first event to its last one, because the part begins and ends with
 //! the allocations that were live at that time:
 //!
@@ -25,7 +18,11 @@
 //! freed    a, by event 1 of the part
 //! ```
 //!
+//! `Device::part` says what is known about the rest.
+//!
 //! Cost: the events of the part, and a map of all addresses in the trace.
+//!
+//! Invariant: the curve, the peak and the stacks of a part are those of the whole trace.
 
 use super::error::ImportError;
 use super::preview::PreviewTrace;

@@ -1,6 +1,6 @@
 //! Converts dictionaries to events, frames, segments, blocks and history entries.
 //!
-//! Readers for the fields of the current dictionary; a value of the wrong type counts as malformed and as absent.
+//! A field of the current dictionary whose value has the wrong type counts as malformed and as absent.
 
 use super::build::{RawBlock, RawHistory, RawSegment, SnapshotBuilder};
 use super::keys::{self, BLOCK, EVENT, FRAME, FRAMES, HISTORY_ENTRY, LIST, POOL, SEGMENT, STACK, *};

@@ -1,11 +1,9 @@
-//! Extends lists that the builder has already taken.
+//! Extends lists that the builder has already taken, and makes instances of classes that it takes as data.
 //!
 //! CPython writes a long list as several batches, and the builder takes the list after the first one.
 //!
-//! Machine operations on objects, for the classes whose instances the builder takes as data.
-//!
 //! An instance is a handle of the builder. Its class is never looked up, and none of its code runs.
-//! Each operation returns `None` if the builder does not take the object, which is then refused.
+//! An operation returns `None` if the builder does not take the object, which is then refused.
 
 use super::heap::ErrorKind;
 use super::machine::{Batch, Machine, Result, unexpected};

@@ -1,7 +1,6 @@
-//! Stores values that do not fit into a [`Val`]: containers that no builder took, large integers, floats and bytes.
+//! Stores values that do not fit into a [`Val`], and defines the interface of builders and the errors of the reader.
 //!
-//! Errors of the pickle reader.
-//! Interface through which the machine hands over finished containers.
+//! They are containers that no builder took, large integers, floats and bytes.
 
 use super::template::{Form, RECORD_VALUES};
 use super::val::{Kind, Val};

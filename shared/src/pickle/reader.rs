@@ -1,6 +1,4 @@
-//! Reads a pickle that arrives in chunks of any size.
-//!
-//! Upper bounds on the memory that a pickle may take.
+//! Reads a pickle that arrives in chunks of any size, within bounds on the memory that it may take.
 //!
 //! A pickle refers to a value again in two bytes, however large it is.
 //! Shared values therefore stay handles while they are read. Where they have to be copied out, a budget in proportion
@@ -10,9 +8,8 @@
 //! A document with shared parts takes 64 bytes more per byte.
 //! A recorded snapshot takes one to two bytes per byte.
 //!
-//! Converts small documents to serde-pickle's `Value`, from which serde deserializes types.
-//!
-//! serde-pickle reads only these. It cannot read whole snapshots: it refuses shared containers whose content is in the
+//! Small documents become serde-pickle's `Value`, from which serde deserializes types.
+//! serde-pickle cannot read whole snapshots: it refuses shared containers whose content is in the
 //! memo, because it forgets a memoized value after its last reference, and a tree of values for ten million events does
 //! not fit into a browser tab.
 

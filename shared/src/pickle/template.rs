@@ -1,4 +1,4 @@
-//! Recognises records that are written like an earlier one, by their bytes.
+//! Recognises records that are written like an earlier one, and lists of memo references, by their bytes.
 //!
 //! One loop of PyTorch writes all events, so that most bytes of an event equal those of the events before it: the keys,
 //! the opcodes between them, and the values that events share.
@@ -8,8 +8,6 @@
 //! }\x94(h\x05  h\x06  h\x07   \x8a\x06……  h\x08    J……  h\x09K\x00h\x0a   \x8a\x07……   u
 //! same         name   same    integer     same  integer  same             integer    same
 //! ```
-//!
-//! Recognises lists of memo references by their bytes.
 
 use super::Val;
 use super::memo::Memo;

@@ -1,6 +1,4 @@
-//! Formats a sweep as a table for people.
-//!
-//! Names a place in a run.
+//! Formats a sweep as a table for people, and names places in a run.
 
 use crate::api::{OutOfMemory, SweepReport, SweepRow};
 use crate::base::format::{bytes, percent};

@@ -1,6 +1,4 @@
-//! Builds the comparison of the live memory of two moments.
-//!
-//! Builds the comparison of the processes or devices of one job.
+//! Builds the comparisons of the live memory of two moments, and of the processes or devices of one job.
 
 use super::event::Frame;
 use crate::analysis::{

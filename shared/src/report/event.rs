@@ -1,6 +1,4 @@
-//! Reports the events of a device one by one, as PyTorch's page lists them under "Allocator State History".
-//!
-//! Converts stack frames to text.
+//! Reports events of a device one by one, like PyTorch's "Allocator State History", and converts stack frames to text.
 
 use crate::analysis::{Axis, Timeline, stack_callers, stack_title};
 use crate::base::StringId;

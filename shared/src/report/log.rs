@@ -1,7 +1,6 @@
 //! Defines the report on a log: curves of memory over time, findings, tables and notices.
 //!
-//! Defines the curves of a report on a log.
-//! Converts the curves of a snapshot to those of a log, so that both lie on one clock.
+//! The curves of a snapshot are converted to those of a log, so that both lie on one clock.
 
 use super::diagnosis::Diagnosis;
 use crate::analysis::Timeline;

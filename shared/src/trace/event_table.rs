@@ -1,6 +1,5 @@
-//! Stores the allocator events of one device in order, as columns.
-//!
-//! Stores each distinct combination of an event's stream, pool and texts once.
+//! Stores the allocator events of one device in order, as columns, and each distinct combination of an event's stream,
+//! pool and texts once.
 
 use super::StackId;
 use super::stack_table::{LineTable, LinesId};

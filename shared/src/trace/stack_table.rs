@@ -1,6 +1,5 @@
-//! Stores each distinct call stack once, and each distinct list of lines of forward stacks.
-//!
-//! Stores each distinct stack frame once, and remembers which frames are the user's own code.
+//! Stores each distinct call stack, frame and list of lines of forward stacks once, and which frames are the user's own
+//! code.
 
 use crate::base::stack_label::FrameKind;
 use crate::base::{OwnCode, StringId, StringTable, handle};

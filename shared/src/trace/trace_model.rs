@@ -1,7 +1,6 @@
-//! The model of one whole snapshot, and of its part that belongs to one device.
+//! Defines the model of one whole snapshot, with the allocator's recorded settings, and of the part of one device.
 //!
-//! The allocator's settings as recorded in the snapshot.
-//! Facts about the rest of a trace of which only a part is open.
+//! [`PartOf`] has facts about the rest of a trace of which only a part is open.
 
 use super::{Action, ContextTable, EventTable, FrameId, FrameTable, OwnFrames, SegmentTable, StackId, StackTable};
 use crate::base::stack_label::{FrameKind, FrameText, Labelled};

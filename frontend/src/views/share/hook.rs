@@ -1,8 +1,7 @@
-//! Hook for sharing the shown file: its worker makes a copy, which is uploaded on request.
+//! Hook for sharing the shown file, and the share links that were created in this browser, in its local storage.
 //!
-//! Share links that were created in this browser, in its local storage.
-//!
-//! Other tabs change the list too, so each change starts from what is stored at that moment.
+//! The file's worker makes a copy, which is uploaded on request. Other tabs change the links too, so each change starts
+//! from what is stored at that moment.
 
 use crate::ask::{CopyOptions, GetCopyPreview, WriteCopy};
 use crate::platform::{ApiError, ApiRequest, AskError, Upload, WorkerClient, keep_token, store, stored, unix_ms};

@@ -1,9 +1,7 @@
 //! Draws charts of memory with plotters, as operations.
 //!
-//! Axes of charts, with labels at round values.
-//!
-//! A chart is data: axes, curves and their colours. plotters lays out its grid, labels and curves on a backend that
-//! records operations, so that a chart looks the same on a canvas, as SVG and as PNG.
+//! A chart is data: curves, their colours, and axes with labels at round values. plotters lays out its grid, labels and
+//! curves on a backend that records operations, so that a chart looks the same on a canvas, as SVG and as PNG.
 
 mod recorder;
 

@@ -1,6 +1,4 @@
-//! Saves the report on a log: as a page for a ticket, as a picture, as Markdown, and as tables for programs.
-//!
-//! Writes the report on a log as Markdown, as JSON, and its curves as a table.
+//! Saves the report on a log: as a page for a ticket, as a picture, as Markdown, as JSON, and its curves as a table.
 //!
 //! Invariant: a saved log says what the page and the terminal say, since all of them have the same report.
 

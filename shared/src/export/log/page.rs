@@ -1,7 +1,4 @@
-//! Writes the report on a log as one HTML page, which people can attach to a ticket.
-//!
-//! Draws the curves of a log.
-//! Draws the charts of a log for files.
+//! Writes the report on a log, with its charts, as one HTML page, which people can attach to a ticket.
 
 use crate::base::format;
 use crate::base::markup::escaped;

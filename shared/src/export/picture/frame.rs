@@ -1,7 +1,4 @@
-//! Draws everything around the plot of a timeline: axes, annotated spans, title and legend.
-//!
-//! What a picture shows, and its size.
-//! Draws what is above a picture: title, figures and legend.
+//! Draws what is around a plot (axes, annotated spans, title, figures, legend), and defines pictures' content and size.
 
 use super::tone::Tone;
 use crate::analysis::{Axis, Span as Marked, Timeline, spans};

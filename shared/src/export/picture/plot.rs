@@ -1,6 +1,4 @@
-//! Lays out the content of the plot: bands, curves and marks.
-//!
-//! Draws a timeline; its bands are computed once for all themes.
+//! Draws a timeline: bands, curves and marks. The bands are computed once for all themes.
 
 use super::LEAST_PX;
 use super::frame::{Frame, PictureOptions, dot};

@@ -1,7 +1,6 @@
-//! Cleans the tables of a trace.
+//! Cleans the tables of a trace for a copy that is shown to others, as its options say.
 //!
-//! Options for a copy that is shown to others.
-//! Gives different files of frames different names after their paths were shortened.
+//! Different files of frames get different names after their paths were shortened.
 
 use super::hosts::{is_public, is_public_symbol, package_of};
 use super::names::{Names, SortedNames};

@@ -1,6 +1,4 @@
-//! Recognizes machines and their addresses by their shape.
-//!
-//! Decides to which package or project the code of a frame belongs.
+//! Recognizes machines and addresses by their shape, and finds the package or project of a frame's code.
 
 use super::texts::is_public_package;
 use crate::base::frame_rules;

@@ -1,7 +1,6 @@
-//! Reports what a copy leaves out, with examples, and which texts it still has.
+//! Holds the clean tables of a copy, and reports what it leaves out, with examples, and which texts it still has.
 //!
-//! Lists all texts of a copy, for people to read before it leaves their machine.
-//! The clean tables of a trace, which a copy is written from.
+//! All texts of a copy are listed, for people to read before it leaves their machine.
 
 use super::hosts::is_project;
 use crate::base::{StringId, StringTable};

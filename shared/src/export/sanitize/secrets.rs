@@ -1,4 +1,4 @@
-//! Removes hosts, addresses, accounts and keys from texts.
+//! Removes hosts, addresses, machines, accounts, people and keys from texts, as far as their shape alone reveals them.
 //!
 //! ```text
 //! step on gpu-node-17.corp.internal      → step on *
@@ -7,11 +7,8 @@
 //! USER=ada                               → USER=*
 //! ```
 //!
-//! This module finds what its shape alone reveals; names that paths reveal are the task of [`names`](super::names).
+//! Names that paths reveal are the task of [`names`](super::names).
 //! No text grows, and a clean text is left as it is.
-//!
-//! Removes machines, accounts and people whose shape alone reveals them, apart from hosts and addresses.
-//! Replaces what patterns find in texts.
 
 use super::hosts::{is_address, is_domain, is_host_word};
 use regex_lite::{Captures, Regex};

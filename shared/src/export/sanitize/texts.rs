@@ -1,7 +1,6 @@
-//! Finds paths inside other texts, such as source lines and users' metadata.
+//! Finds paths inside other texts, such as source lines and users' metadata, and which of their words name nobody.
 //!
-//! Lists words of paths that name nobody, by their meaning.
-//! A word that is in none of these lists may name a person, a machine, a team or a project.
+//! A word that is in none of the lists may name a person, a machine, a team or a project.
 
 use hashbrown::HashSet;
 use std::sync::LazyLock;

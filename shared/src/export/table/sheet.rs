@@ -1,7 +1,4 @@
-//! Writes a table with any columns.
-//!
-//! Formats one value of a table as CSV and as JSON.
-//! Formats that a table can be written in.
+//! Writes a table with any columns, value by value, in any of the formats that it defines.
 
 use crate::analysis::place;
 use crate::base::format;

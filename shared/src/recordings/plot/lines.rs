@@ -1,6 +1,4 @@
-//! Arranges the rows of a sweep into an axis and one line per combination of the other values.
-//!
-//! Draws the marks of recordings, and the legend that explains them.
+//! Arranges the rows of a sweep into an axis and one line per combination of other values, and draws marks and legend.
 
 use super::super::table::{distinct, value, varying};
 use crate::api::{FitReport, OutOfMemory, SweepReport, SweepRow};

@@ -1,6 +1,4 @@
-//! Draws a sweep as SVG: the peak of each recording and the memory of the cards.
-//!
-//! Maps the values of the horizontal axis to positions.
+//! Draws a sweep as SVG: the peak of each recording, along the horizontal axis, and the memory of the cards.
 
 mod lines;
 
