@@ -206,8 +206,15 @@ fn advice(study: &Study<'_>, largest: Category) -> &'static str {
             "[show] Find the operations in the stacks, and split them into smaller parts.\n\n\
              This memory is freed again within the same part of a step."
         }
-        Category::Evaluation => "Run the evaluation under ``with torch.no_grad():``, and with smaller batches.",
-        Category::Input | Category::Workspace | Category::Collective | Category::Unknown => {
+        Category::Evaluation => {
+            "Use smaller batches in the evaluation, and keep none of its outputs on the GPU.\n\
+             If gradients are on there, switch them off: ``with torch.no_grad():``."
+        }
+        Category::Input => {
+            "Move each batch to the GPU when it is used, and keep no earlier ones.\n\
+             If the data set is on the GPU on purpose, store it in fewer bits, such as images as `uint8`."
+        }
+        Category::Workspace | Category::Collective | Category::Unknown => {
             "[show] Look at the stacks that hold the most memory."
         }
     }

@@ -4,10 +4,12 @@ use super::advice::{Advice, AdviceStep, StepKind};
 use super::code::FindingCode;
 use super::finding::{AtPeak, Confidence, Evidence, Finding, Rank};
 use super::memory_out::is_expandable;
+use super::own_code::{Own, OwnCode};
 use super::tried;
 use crate::analysis::ask::fragmentation::Fragmentation;
 use crate::analysis::ask::until_full::Budget;
 use crate::analysis::study::run_kind::RunKind;
+use crate::analysis::study::sites::SpineId;
 use crate::analysis::study::studied::Study;
 use crate::base::{Severity, format};
 use crate::trace::StackId;
@@ -34,20 +36,23 @@ const FULL_PERCENT: u64 = 80;
 /// An excess below 64 MiB is not reported.
 const LEAST_BYTES: u64 = 64 << 20;
 
-/// Returns true if most stacks with large requests request different sizes, as with batches of varying size.
-fn sizes_vary(study: &Study<'_>) -> bool {
+/// Returns the stacks whose large requests have different sizes, each with its largest, if they are most of all, as with
+/// batches of varying size.
+fn varying(study: &Study<'_>) -> Option<Vec<(u64, StackId)>> {
     let allocations = &study.timeline.allocations;
-    let mut sizes: HashMap<StackId, (u64, bool)> = HashMap::new();
+    let mut sizes: HashMap<StackId, (u64, u64)> = HashMap::new();
     for id in allocations.ids().skip(allocations.initial_count()) {
         let size_bytes = allocations.size_bytes(id);
         if size_bytes >= LARGE_BYTES {
-            let (first, varies) =
-                sizes.entry(allocations.allocation_stack(id, study.device)).or_insert((size_bytes, false));
-            *varies |= size_bytes != *first;
+            let (least, most) =
+                sizes.entry(allocations.allocation_stack(id, study.device)).or_insert((size_bytes, size_bytes));
+            (*least, *most) = (size_bytes.min(*least), size_bytes.max(*most));
         }
     }
+    let vary = sizes.iter().filter(|(_, (least, most))| least < most);
+    let vary: Vec<(u64, StackId)> = vary.map(|(stack, (_, most))| (*most, *stack)).collect();
     // In small models, layers of several widths share stacks.
-    sizes.values().filter(|size| size.1).count() * 2 > sizes.len()
+    (vary.len() * 2 > sizes.len()).then_some(vary)
 }
 
 /// Puts settings that were replayed in the place of settings that were not.
@@ -75,7 +80,10 @@ pub(super) fn finding(study: &Study<'_>, capacity_bytes: Option<u64>) -> Option<
     let is_much = !is_private && percent >= u128::from(least) && beyond >= MUCH_BYTES && fills_card;
     // Bytes that were reserved before the trace belong to a peak that was not recorded.
     let has_risen = reserved - study.timeline.reserved_at(0) >= beyond / 2;
-    let varies = sizes_vary(study);
+    let varying = varying(study);
+    let varies = varying.is_some();
+    let is_of_program = |row: &(u64, StackId)| study.sites.of_stack(row.1).spine != SpineId::NONE;
+    let own = varying.and_then(|stacks| OwnCode::of(study, stacks.into_iter().filter(is_of_program), Own::Call));
     let advice = if is_private {
         "\n\nMost of it is in private pools of CUDA graphs. Only replays of these graphs use it, and it stays as long as \
          they do."
@@ -86,6 +94,12 @@ pub(super) fn finding(study: &Study<'_>, capacity_bytes: Option<u64>) -> Option<
         } else {
             "\n\nSegments are already expandable. The unused memory is left from an earlier peak."
         }
+    } else if parts.free_segment_bytes > parts.free_in_used_bytes && varies {
+        "[try] Set ``PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True``, so that blocks of other sizes can use this \
+         memory.\n\
+         Or start with the longest batch, or use batches of few sizes: sort samples by length, or limit what a batch \
+         holds in all.\n\n\
+         Most of it is in unused segments that were made for tensors of other sizes, since sizes differ from batch to batch."
     } else if parts.free_segment_bytes > parts.free_in_used_bytes {
         "[try] Set ``PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True``, so that blocks of other sizes can use this \
          memory.\n\n\
@@ -101,6 +115,8 @@ pub(super) fn finding(study: &Study<'_>, capacity_bytes: Option<u64>) -> Option<
          Most of the unused memory is fragmented: it lies between live blocks, in gaps that are too small for larger \
          requests."
     };
+    let look =
+        own.as_ref().map_or_else(String::new, |own| format!("The sizes differ in the call at `{}`.", own.place()));
     // The peak of live bytes before the trace is unknown.
     let is_whole = study.timeline.allocations.initial_count() == 0;
     Some(Finding {
@@ -125,7 +141,7 @@ pub(super) fn finding(study: &Study<'_>, capacity_bytes: Option<u64>) -> Option<
                 if is_whole { "" } else { " in this trace" }
             )
         },
-        line: None,
+        line: own.as_ref().map(|own| own.line.clone()),
         evidence: Evidence {
             shows: format!(
                 "At the peak of reserved memory, {} is live, {} is free in segments in use, {} is in unused segments, \
@@ -139,6 +155,6 @@ pub(super) fn finding(study: &Study<'_>, capacity_bytes: Option<u64>) -> Option<
             events: moment.checked_sub(1).into_iter().collect(),
             stacks: Vec::new(),
         },
-        advice: with_trial(Advice::of(advice), tried::less_reserved(study)),
+        advice: with_trial(Advice::of(advice), tried::less_reserved(study)).because(&look),
     })
 }

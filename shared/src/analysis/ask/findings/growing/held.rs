@@ -65,9 +65,14 @@ fn held_of(study: &Study<'_>, rows: &[&Kept]) -> Option<(usize, usize)> {
     Some((held.len(), all))
 }
 
-/// Returns the step of advice that finds the holder, for a recording that names none.
-pub(super) fn how_to_tell(study: &Study<'_>) -> &'static str {
-    match study.steps.is_some() {
+/// Returns the step of advice that finds the holder; `None` if the recording names others, so that another would find none
+/// of these either.
+pub(super) fn how_to_tell(study: &Study<'_>) -> Option<&'static str> {
+    let is_holder = |text| stated_holder(study.trace.strings.get(text)).is_some();
+    if study.timeline.names.iter().any(|name| is_holder(name.text)) {
+        return None;
+    }
+    Some(match study.steps.is_some() {
         true => {
             "[record] To see which variable holds them, record with \
              ``snapscope record --holders --steps 1..8 -- python train.py``."
@@ -76,7 +81,7 @@ pub(super) fn how_to_tell(study: &Study<'_>) -> &'static str {
             "[record] To see which variable holds them, record with \
              ``snapscope record --holders --rolling 60s -- python serve.py``."
         }
-    }
+    })
 }
 
 fn largest<'a>(study: &Study<'a>, rows: &[&Kept], is_of_cause: bool) -> Option<Holder<'a>> {

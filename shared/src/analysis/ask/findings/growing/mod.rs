@@ -80,8 +80,10 @@ fn finding(study: &Study<'_>, config: &FindingsConfig, cause: Cause, rows: &[&Ke
     let advice = Advice::of(words.advice);
     let advice = match held::holder(study, rows) {
         Some(holder) => advice.first(&holder.sentence()),
-        None if own.is_some() => advice.then(held::how_to_tell(study)),
-        None => advice,
+        None => match held::how_to_tell(study).filter(|_| own.is_some()) {
+            Some(step) => advice.then(step),
+            None => advice,
+        },
     };
     Finding {
         code: words.code,
