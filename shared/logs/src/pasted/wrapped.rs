@@ -15,7 +15,7 @@ use crate::host::is_row;
 use shared::base::stamp;
 
 /// Words for an error, of which a message of more than one line has one in its first.
-const ERRORS: [&str; 8] = ["rror", "RROR", "ut of", "ut Of", "ried to", "nable to", "illed", "XHAUSTED"];
+const ERRORS: [&str; 9] = ["rror", "RROR", "ut of", "ut Of", "ried to", "nable to", "illed", "XHAUSTED", "xhausted"];
 
 /// Words and units of messages about memory, and of those about processes that were killed.
 const MEMORY: [&str; 13] =

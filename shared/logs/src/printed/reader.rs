@@ -5,10 +5,11 @@ use super::framework::FrameworkOom;
 use super::framework_reader::{FrameworkReader, MOST_KEPT, Repeated, add};
 use super::host_error::{HostError, HostErrorKind, TraceBack, engine_of};
 use super::oom::Oom;
+use super::operators::{OperatorTables, OperatorUse};
 use super::progress::{self, Progress};
 use crate::source::LineReader;
 
-/// Most lines of memory_profiler and tracemalloc that are kept.
+/// Most lines of memory_profiler and tracemalloc, and most operators, that are kept.
 const MOST_LINES: usize = 20_000;
 
 /// Most lines behind an error without figures that may state them.
@@ -24,6 +25,8 @@ pub struct Printed {
     pub counters: Vec<Counters>,
     /// Lines of memory_profiler's tables, and those that tracemalloc prints.
     pub line_uses: Vec<LineUse>,
+    /// Operators of the profiler's printed tables.
+    pub operators: Vec<OperatorUse>,
     /// Memory that was printed in the course of the run, by GPU.
     pub progress: Vec<Progress>,
     /// Name of the inference engine that printed the text, if one did.
@@ -38,6 +41,7 @@ pub struct PrintedReader {
     printed: Printed,
     trace_back: TraceBack,
     line_tables: LineTables,
+    operator_tables: OperatorTables,
     frameworks: FrameworkReader,
     /// Lines that may still state figures of the last error.
     lines_of_oom: u8,
@@ -62,12 +66,16 @@ impl LineReader for PrintedReader {
             self.is_headed |= line.trim_start().starts_with("OutOfMemoryError ");
             return true;
         }
-        let Printed { ooms, framework_ooms, host_errors, counters, line_uses, progress, engine, left_out } =
+        let Printed { ooms, framework_ooms, host_errors, counters, line_uses, operators, progress, engine, left_out } =
             &mut self.printed;
         if let Some(row) = self.line_tables.line(line) {
             if line_uses.len() < MOST_LINES {
                 line_uses.extend(row);
             }
+            return true;
+        }
+        if let Some(row) = self.operator_tables.line(line) {
+            operators.extend(row.filter(|_| operators.len() < MOST_LINES));
             return true;
         }
         let may_be_error = may_be_error(line);

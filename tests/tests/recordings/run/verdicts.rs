@@ -59,6 +59,20 @@ fn the_document_has_the_promised_names() {
 }
 
 #[test]
+fn steps_of_an_optimizer_that_is_made_anew_add_up() {
+    let steps = |script: &str| {
+        let begin = "import torch\nweights = [torch.Block(1 << 20)]\n\
+            def new(): return torch.optim.SGD(weights, foreach=False)\n";
+        Stage::new(&format!("{begin}{script}")).document(&["--card", "t4-16gb"], 0)[0]["steps"].clone()
+    };
+    assert_eq!(steps("for _ in range(3):\n    one = new()\n    for _ in range(4): one.step()\n"), 12);
+    assert_eq!(steps("for _ in range(5): new().step()\n"), 5);
+    let wrapped = "class Wrap(torch.optim.Optimizer):\n    def step(self): self.inner.step()\n\
+        outer = Wrap(weights)\nouter.inner = new()\nfor _ in range(6): outer.step()\n";
+    assert_eq!(steps(wrapped), 6, "an optimizer within another takes the same steps");
+}
+
+#[test]
 fn events_that_are_lost_are_counted() {
     let stage = Stage::new("import torch\nfor _ in range(5): block = torch.Block(1 << 20)\n");
     // Five allocations, and two events for each of the four blocks that are freed.

@@ -3,6 +3,7 @@
 mod counted;
 mod framework;
 mod host_error;
+mod operators;
 
 use crate::printed::{Holder, Oom, OomApi, OomCause, Printed, Repeated};
 use crate::source::{LogPart, Source};
@@ -13,9 +14,9 @@ use shared::report::{Finding, LogCell, LogNotice, LogOwner, LogOwners, LogTable}
 
 impl Source for Printed {
     fn is_empty(&self) -> bool {
-        let Self { ooms, framework_ooms, host_errors, counters, line_uses, progress, engine: _, left_out: _ } = self;
+        let Self { ooms, framework_ooms, host_errors, counters, line_uses, operators, progress, .. } = self;
         let has_errors = !(ooms.is_empty() && framework_ooms.is_empty() && host_errors.is_empty());
-        !has_errors && counters.is_empty() && line_uses.is_empty() && progress.is_empty()
+        !has_errors && counters.is_empty() && line_uses.is_empty() && operators.is_empty() && progress.is_empty()
     }
 
     fn part(&self) -> LogPart {
@@ -28,6 +29,7 @@ impl Source for Printed {
             (!self.counters.is_empty()).then(|| counter_table(self)),
             (!self.progress.is_empty()).then(|| counted::table(&self.progress)),
             (!self.line_uses.is_empty()).then(|| line_table(&self.line_uses)),
+            (!self.operators.is_empty()).then(|| operators::table(&self.operators)),
         ];
         LogPart {
             title: title(self),
@@ -57,6 +59,7 @@ fn title(printed: &Printed) -> String {
         count(printed.counters.len(), "set of counters", "sets of counters"),
         count(counted::values(&printed.progress), "value of the allocator", "values of the allocator"),
         count(printed.line_uses.len(), "line of a host profiler", "lines of a host profiler"),
+        count(printed.operators.len(), "operator of a profiler", "operators of a profiler"),
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     format!("What was printed about memory: {}", parts.join(", "))
@@ -72,6 +75,7 @@ fn findings(printed: &Printed) -> Vec<Finding> {
     findings.extend(printed.counters.iter().flat_map(counted));
     findings.extend(printed.progress.iter().filter_map(counted::finding));
     findings.extend(largest_line(&printed.line_uses));
+    findings.extend(operators::finding(&printed.operators));
     findings
 }
 

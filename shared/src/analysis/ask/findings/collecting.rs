@@ -20,13 +20,38 @@ const LEAST_SHARE: u64 = 10;
 
 /// Reports tensors that accumulate in an evaluation or an epoch.
 pub(super) fn findings(study: &Study<'_>) -> Vec<Finding> {
-    [evaluation(study), epoch(study), data(study)].into_iter().flatten().collect()
+    [evaluation(study), epoch(study), data(study), gradients(study)].into_iter().flatten().collect()
 }
 
-/// Returns true for batches that are kept while their steps last, and of which later steps add none.
-pub(super) fn is_kept_data(study: &Study<'_>, kept: &Kept) -> bool {
-    const LEAST_BATCHES: u64 = 8;
+/// Returns true for batches, or gradients of batches, that the steps of a first epoch leave and later ones do not.
+pub(super) fn is_of_batches(study: &Study<'_>, kept: &Kept) -> bool {
+    is_kept_data(study, kept) || is_kept_gradient(kept)
+}
+
+/// Fewer are no epoch.
+const LEAST_BATCHES: u64 = 8;
+
+fn is_kept_data(study: &Study<'_>, kept: &Kept) -> bool {
     kept.course == Course::Fills && is_data(study, kept) && kept.end_count >= LEAST_BATCHES
+}
+
+/// Gradients of weights differ in size and belong to a few steps.
+fn is_kept_gradient(kept: &Kept) -> bool {
+    let is_one_size = kept.size_bytes.is_some() && kept.count_per_step <= 1;
+    kept.course == Course::Fills && kept.phase == Phase::Backward && is_one_size && kept.end_count >= LEAST_BATCHES
+}
+
+/// Reports gradients of inputs, which no optimizer clears.
+fn gradients(study: &Study<'_>) -> Option<Finding> {
+    let rows: Vec<&Kept> = study.growth.kept.iter().filter(|kept| is_kept_gradient(kept)).collect();
+    let bytes: u64 = rows.iter().map(|kept| kept.end_bytes).sum();
+    let count: u64 = rows.iter().map(|kept| kept.end_count).sum();
+    let what = format!("Gradients of {count} inputs stay: {}", format::bytes(bytes));
+    let advice = "Ask for the gradient alone: ``torch.autograd.grad(loss, x)``, which stores it nowhere.\n\
+                  Or clear it when it was used: ``x.grad = None``.\n\n\
+                  `backward()` leaves a gradient at every input with `requires_grad_(True)`, and no optimizer clears it. It \
+                  stays as long as the input does, such as a data set that is kept on the GPU.";
+    finding(study, &rows, bytes, FindingCode::GradientsStay, what, advice)
 }
 
 /// Reports batches that fill at least half of the peak, which may be meant.

@@ -98,9 +98,12 @@ fn of_device(study: &Study<'_>, config: &FindingsConfig) -> Vec<Finding> {
     found.extend(settled::finding(study));
     found.extend(limits::findings(study, config));
     let unused: Vec<Vec<Lifetime>> = unused_graphs(study).collect();
-    found.extend(staying::findings(study, &unused));
+    let retained = retained::finding(study);
+    // Passes that wait because their graphs are kept do not wait for one backward.
+    let is_told = |one: &Finding| retained.is_some() && one.code == FindingCode::SeveralGraphsAtOnce;
+    found.extend(staying::findings(study, &unused).into_iter().filter(|one| !is_told(one)));
     found.extend(evaluating::finding(study, &unused));
-    found.extend(retained::finding(study));
+    found.extend(retained);
     found.extend(loading::findings(study));
     found.extend(logits::finding(study));
     found.extend(unfolded::finding(study));

@@ -48,7 +48,7 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
         device: study.device.index,
         bytes: kept_bytes,
         at_peak: AtPeak::without(study, &spans),
-        title: title_of_parts(&format!("Graphs of {count} backward passes add up within a step: {bytes}"), [from]),
+        title: title_of_parts(&format!("The {count} graphs of a step add up: {bytes}"), [from]),
         line: own.map(|own| own.line),
         evidence: Evidence {
             shows: format!(

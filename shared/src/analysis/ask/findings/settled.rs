@@ -63,7 +63,7 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
 /// This is true for gradients that stay from the first step on, and for what an epoch collects or brings.
 fn is_told_elsewhere(study: &Study<'_>, kept: &Kept) -> bool {
     let is_gradient = study.phases.are_told() && kept.course == Course::Settles && kept.phase == Phase::Backward;
-    is_gradient || kept.course == Course::Collected || super::collecting::is_kept_data(study, kept)
+    is_gradient || kept.course == Course::Collected || super::collecting::is_of_batches(study, kept)
 }
 
 /// Describes the memory of a class in a few words.

@@ -160,6 +160,12 @@ impl Levels {
         ((last.0 - first.0 + gaps / 2) / gaps).max(1)
     }
 
+    /// Returns true if as many steps, to one, lie between any two rises.
+    pub(super) fn is_regular(&self) -> bool {
+        let every = self.every();
+        self.rises.windows(2).all(|pair| (pair[1].0 - pair[0].0).abs_diff(every) <= 1)
+    }
+
     /// Returns the average rise per step.
     ///
     /// The first part is left out as warm-up if the average over all parts is at least twice that of the other parts.

@@ -102,6 +102,8 @@ pub struct Kept {
     pub last_rise: u32,
     /// Steps from one rise to the next, on average; 1 if each step rises.
     pub every: u32,
+    /// True if that is so each time, to one step.
+    pub is_regular: bool,
     /// True if they grow although no allocation of an older step is left.
     ///
     /// Each step then replaces those of the step before by larger or more of them.
@@ -286,6 +288,7 @@ impl Group {
             first_rise: levels.first_rise().unwrap_or(0),
             last_rise: levels.last_rise().unwrap_or(0),
             every: levels.every(),
+            is_regular: levels.is_regular(),
             is_replaced: grows && is_replaced(&self.last_births, &levels),
             count_per_step: self.last_count / (self.last_births.len() as u64).max(1),
             latest: self.latest.filter(|&(gone, _)| gone as usize == steps).map(|(_, id)| id),

@@ -54,11 +54,15 @@ fn finding(study: &Study<'_>, config: &FindingsConfig, cause: Cause, rows: &[&Ke
     let words = words::of(cause);
     let every = every(rows);
     let each = each_of(every, unit(study));
-    let what = words.what.replace("{}", &each);
+    let about = if every == 1 || rows.iter().all(|kept| kept.is_regular) { "" } else { "about " };
+    let what = match words.what.strip_prefix("Every {}") {
+        Some(rest) if !about.is_empty() => format!("About every {each}{}", rest.replace("{}", &each)),
+        _ => words.what.replace("every {}", &format!("{about}every {{}}")).replace("{}", &each),
+    };
     let rate = match (every, words.what.contains("{}")) {
         (1, _) => format!("per {each}"),
         (_, true) => "each time".to_owned(),
-        (_, false) => format!("every {each}"),
+        (_, false) => format!("{about}every {each}"),
     };
     let rise = format::bytes(rise_bytes(rows, every));
     let largest = rows.iter().max_by_key(|kept| kept.bytes_per_step).expect("a cause has rows");
@@ -183,8 +187,9 @@ fn each_of(every: u32, unit: &str) -> String {
 fn rhythm(kept: &Kept, unit: &str) -> String {
     let each = match kept.every {
         1 => format!("each {unit}"),
-        every @ 2..=3 => format!("every {}", each_of(every, unit)),
-        every => format!("one {unit} in {every}"),
+        every @ 2..=3 if kept.is_regular => format!("every {}", each_of(every, unit)),
+        every if kept.is_regular => format!("one {unit} in {every}"),
+        every => format!("about one {unit} in {every}"),
     };
     // The first rise of a slower rhythm does not come in the first step.
     match kept.first_rise {

@@ -178,6 +178,20 @@ fn batches_of_the_first_epoch_that_stay_are_noted() {
 }
 
 #[test]
+fn gradients_of_inputs_that_stay_are_told() {
+    let training = |kept: usize| {
+        let of = |index: usize| {
+            let own = if index < kept { format!("alloc i.{index} 3MiB\n") } else { String::new() };
+            step(index, &[], &[]).replace(&format!("free a5.{index}\n"), &format!("free a5.{index}\n{own}"))
+        };
+        let found = found_with(&program(36, of), &FindingsConfig::default());
+        found.into_iter().find(|finding| finding.code == FindingCode::GradientsStay).map(|finding| finding.title)
+    };
+    assert_eq!(training(24).as_deref(), Some("Gradients of 24 inputs stay: 72.0 MiB"));
+    assert_eq!(training(0), None);
+}
+
+#[test]
 fn calls_with_gradients_that_nobody_uses_are_told() {
     let call = |index: usize| {
         let layers = (0..6).map(|layer| format!("alloc a{layer}.{index} 4MiB @f{layer}@m.py<{MODULE}<score:30<main\n"));
