@@ -5,7 +5,7 @@ crate::codes! {
     pub enum FindingCode {
         /// Each step's autograd graph stays in memory.
         GraphsKept => "graphs-kept",
-        /// A tensor that is carried from step to step leads to the autograd graphs of all earlier steps.
+        /// A tensor that is carried from step to step, or between the passes of one, leads to the graphs of earlier ones.
         StateChained => "state-chained",
         /// A tensor grows, and each step allocates a larger copy of it.
         TensorGrows => "tensor-grows",
