@@ -69,6 +69,9 @@ pub(super) fn kill(line: &str) -> Option<Kill> {
 /// Free swap  = 0kB
 /// ```
 pub(super) fn pressure(line: &str, pressure: &mut Pressure) -> bool {
+    if line.contains("Killed process ") {
+        return false;
+    }
     if let Some((before, _)) = line.split_once(" invoked oom-killer") {
         before.rsplit(' ').next().unwrap_or_default().clone_into(&mut pressure.asked_by);
     } else if let Some((_, usage)) = line.split_once(" memory: usage ").or_else(|| line.split_once("memory: usage ")) {

@@ -118,6 +118,9 @@ impl HostReader {
             other(line);
             return;
         }
+        if machine::pressure(line, &mut self.log.pressure) {
+            return;
+        }
         let timed = leading(line);
         if let Some((stamp, (head, rows))) =
             timed.iter().find_map(|&(stamp, rest)| Some((stamp, Head::before_rows(rest)?)))
@@ -141,8 +144,6 @@ impl HostReader {
         } else if let Some(kill) = machine::kill(line) {
             let sample = (self.log.times_ms.len() as u32).checked_sub(1);
             self.log.kills.push(Kill { sample, ..kill });
-        } else if machine::pressure(line, &mut self.log.pressure) {
-            return;
         } else if let Some(total) = machine::total(line) {
             self.total(total);
         } else if let Some(said) = shm::line(line) {
