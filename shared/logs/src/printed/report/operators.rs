@@ -14,7 +14,11 @@ pub(super) fn finding(operators: &[OperatorUse]) -> Option<Finding> {
         true => operator.own_device_bytes.or(operator.device_bytes),
         false => operator.own_host_bytes,
     };
-    let largest = operators.iter().rev().max_by_key(|operator| bytes_of(operator))?;
+    // Operators that others call for their memory say nothing, if others are in the table.
+    let is_primitive = |operator: &OperatorUse| {
+        ["aten::empty", "aten::resize_", "["].iter().any(|start| operator.name.starts_with(start))
+    };
+    let largest = operators.iter().rev().max_by_key(|operator| (!is_primitive(operator), bytes_of(operator)))?;
     let bytes = bytes_of(largest).filter(|bytes| *bytes > 0)?.unsigned_abs();
     let memory = if has_device { "GPU memory" } else { "host memory" };
     let often = largest.calls.map_or_else(String::new, |calls| format!(" in {}", format::counted(calls, "call")));
@@ -55,4 +59,24 @@ pub(super) fn table(operators: &[OperatorUse]) -> LogTable {
     });
     let columns = ["Operator", "GPU, itself", "GPU, with what it calls", "Host, itself", "Calls"];
     LogTable::new("Operators, by memory that they allocate", columns, sorted.iter().map(row))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_operator_that_others_call_for_memory_is_not_named() {
+        let operator = |name: &str, gib: i64| OperatorUse {
+            name: name.to_owned(),
+            calls: Some(2),
+            own_device_bytes: Some(gib << 30),
+            ..OperatorUse::default()
+        };
+        let all = [operator("aten::empty", 9), operator("aten::mul", 2), operator("aten::mm", 3)];
+        let title = |operators: &[OperatorUse]| finding(operators).map(|found| found.title);
+        assert_eq!(title(&all).as_deref(), Some("aten::mm allocates the most GPU memory: 3.00 GiB in 2 calls"));
+        assert!(title(&all[..1]).is_some_and(|title| title.starts_with("aten::empty")));
+        assert_eq!(title(&[operator("aten::mm", -1)]), None, "it frees more than it allocates");
+    }
 }
