@@ -32,14 +32,20 @@ fn total_bytes(line: &str) -> Option<u64> {
 /// earlyoom[7]: sending SIGTERM to process 123 uid 1000 "python": badness 302, VmRSS 10 MiB
 /// ```
 pub(super) fn kill(line: &str) -> Option<Kill> {
-    const EARLYOOM: [&str; 3] = ["sending SIGTERM to process ", "sending SIGKILL to process ", "Killing process "];
-    if line.contains("earlyoom") {
-        let rest = EARLYOOM.iter().find_map(|words| Some(line.split_once(words)?.1))?;
-        let (pid, rest) = rest.split_once(' ')?;
-        let name = rest.split(['"', '(', ')']).nth(1)?.to_owned();
-        let rss_bytes = size::after(rest, "VmRSS ");
-        return Some(Kill { pid: pid.parse().ok()?, name, rss_bytes, killer: Killer::Earlyoom, sample: None });
-    }
+    by_kernel(line).or_else(|| by_earlyoom(line))
+}
+
+fn by_earlyoom(line: &str) -> Option<Kill> {
+    const WORDS: [&str; 3] = ["sending SIGTERM to process ", "sending SIGKILL to process ", "Killing process "];
+    let (_, line) = line.split_once("earlyoom")?;
+    let rest = WORDS.iter().find_map(|words| Some(line.split_once(words)?.1))?;
+    let (pid, rest) = rest.split_once(' ')?;
+    let name = rest.split(['"', '(', ')']).nth(1)?.to_owned();
+    let rss_bytes = size::after(rest, "VmRSS ");
+    Some(Kill { pid: pid.parse().ok()?, name, rss_bytes, killer: Killer::Earlyoom, sample: None })
+}
+
+fn by_kernel(line: &str) -> Option<Kill> {
     let (before, rest) = line.split_once("Killed process ")?;
     let (pid, rest) = rest.split_once(' ')?;
     // The name may have brackets of its own.
@@ -69,18 +75,12 @@ pub(super) fn kill(line: &str) -> Option<Kill> {
 /// Free swap  = 0kB
 /// ```
 pub(super) fn pressure(line: &str, pressure: &mut Pressure) -> bool {
-    if line.contains("Killed process ") {
-        return false;
-    }
     if let Some((before, _)) = line.split_once(" invoked oom-killer") {
         before.rsplit(' ').next().unwrap_or_default().clone_into(&mut pressure.asked_by);
-    } else if let Some((_, usage)) = line.split_once(" memory: usage ").or_else(|| line.split_once("memory: usage ")) {
-        let figure = |text: &str| size::leading::<u64>(text);
-        let (usage, limit) = (figure(usage), usage.split_once("limit ").and_then(|(_, limit)| figure(limit)));
-        if usage.is_some() && usage == limit {
-            pressure.is_of_cgroup = true;
-            pressure.limit_bytes = limit;
-        }
+    } else if let Some((_, usage)) = line.split_once("memory: usage ") {
+        let limit = size::after::<u64>(usage, "limit ").filter(|limit| size::leading(usage) == Some(*limit));
+        pressure.is_of_cgroup |= limit.is_some();
+        pressure.limit_bytes = limit.or(pressure.limit_bytes);
     } else if ["killed as a result of limit of", "Memory cgroup stats for", "Memory cgroup out of memor"]
         .iter()
         .any(|words| line.contains(words))
@@ -144,6 +144,8 @@ mod tests {
         let early = "earlyoom[7]: sending SIGTERM to process 4711 uid 1000 \"python\": badness 302, VmRSS 10 MiB";
         let expected_early = Kill { rss_bytes: Some(10 << 20), killer: Killer::Earlyoom, ..expected.clone() };
         assert_eq!(kill(early), Some(expected_early.clone()));
+        let victim = line.replace("(python)", "(earlyoom)");
+        assert_eq!(kill(&victim).map(|kill| kill.killer), Some(Killer::Kernel));
         let older = "earlyoom[699]: Killing process 4711 (python)";
         assert_eq!(kill(older), Some(Kill { rss_bytes: None, ..expected_early }));
         let with_commas = line.replace("80kB", "80,000kB");

@@ -235,10 +235,10 @@ fn nearly_full(card: &Card) -> Option<Finding> {
 
 /// Reports memory of processes that have ended, as far as the driver knows: it no longer finds their names.
 fn dead(card: &Card) -> Option<Finding> {
-    let dead = || card.processes.iter().filter(|process| process.name == "Unknown Error");
+    let dead = || card.processes.iter().filter(|process| is_dead(process));
     let first = dead().next()?;
     let bytes = dead().map(|process| process.bytes).fold(0, u64::saturating_add);
-    let title = format!("{} held by {}, which has ended or hangs", format::bytes(bytes), process_name(first));
+    let title = format!("{} held by process {}, which has ended or hangs", format::bytes(bytes), first.pid);
     let shows = "nvidia-smi finds no name for it any more.".to_owned();
     let advice = "End what is left of it: ``ps -ef | grep defunct`` shows its parent, and ``sudo fuser -v /dev/nvidia*`` \
                   who still has the device open.\n\
@@ -246,8 +246,12 @@ fn dead(card: &Card) -> Option<Finding> {
     Some(finding(card, (FindingCode::GpuShared, Severity::Warning, bytes), title, shows, advice))
 }
 
+fn is_dead(process: &CardProcess) -> bool {
+    process.name == "Unknown Error"
+}
+
 fn shared(log: &CardLog, card: &Card) -> Option<Finding> {
-    let is_large = |process: &&CardProcess| process.bytes >= MUCH_BYTES && process.name != "Unknown Error";
+    let is_large = |process: &&CardProcess| process.bytes >= MUCH_BYTES && !is_dead(process);
     let mut large: Vec<&CardProcess> = card.processes.iter().filter(is_large).collect();
     large.short_sort_by_key(|process| std::cmp::Reverse(process.bytes));
     if large.len() < 2 {

@@ -409,8 +409,9 @@ impl OomCause {
         let is_beside = unused.saturating_mul(FAR_MORE) < oom.beside_bytes().unwrap_or(0);
         let fits_several = unused >= asked.saturating_mul(FAR_MORE) && unused >= reserved / UNUSED_OF_SEVERAL;
         let is_share = unused >= reserved / UNUSED || fits_several && !is_beside;
-        let ranks = oom.other_ranks().iter().map(|rank| rank.bytes).fold(0, u64::saturating_add);
-        if ranks >= missing && ranks >= capacity / 4 {
+        let ranks = oom.other_ranks();
+        let of_ranks = ranks.iter().map(|rank| rank.bytes).fold(0, u64::saturating_add);
+        if of_ranks >= missing && of_ranks >= capacity / 4 {
             return Self::Ranks;
         }
         // What holds most of the GPU is told, even if the last request would have fitted into pieces.
@@ -423,7 +424,7 @@ impl OomCause {
         let own_is_known = oom.outside_bytes().is_some();
         let others = if own_is_known { oom.others_bytes() } else { oom.beside_bytes() };
         let context = if own_is_known { 0 } else { CONTEXT_BYTES };
-        if others.is_some_and(|bytes| explains(bytes.saturating_sub(context))) && oom.other_ranks().is_empty() {
+        if others.is_some_and(|bytes| explains(bytes.saturating_sub(context))) && ranks.is_empty() {
             return Self::Others;
         }
         if oom.outside_bytes().is_some_and(|bytes| explains(bytes.saturating_sub(CONTEXT_BYTES))) {

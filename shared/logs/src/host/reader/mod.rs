@@ -118,9 +118,6 @@ impl HostReader {
             other(line);
             return;
         }
-        if machine::pressure(line, &mut self.log.pressure) {
-            return;
-        }
         let timed = leading(line);
         if let Some((stamp, (head, rows))) =
             timed.iter().find_map(|&(stamp, rest)| Some((stamp, Head::before_rows(rest)?)))
@@ -155,7 +152,7 @@ impl HostReader {
             self.arenas(pid, arenas);
         } else if let Some(said) = self.usages.line(rest) {
             self.said(said, stamp);
-        } else if !other(line) {
+        } else if !other(line) && !machine::pressure(line, &mut self.log.pressure) {
             self.other(line);
         }
     }

@@ -23,16 +23,29 @@ pub(super) fn findings(study: &Study<'_>) -> Vec<Finding> {
     [evaluation(study), epoch(study), data(study), gradients(study)].into_iter().flatten().collect()
 }
 
-/// Returns true for batches, or gradients of batches, that the steps of a first epoch leave and later ones do not.
-pub(super) fn is_of_batches(study: &Study<'_>, kept: &Kept) -> bool {
-    is_kept_data(study, kept) || is_kept_gradient(kept)
+/// Returns the batches and the gradients of batches that are reported.
+pub(super) fn of_batches<'a>(study: &'a Study<'_>) -> impl Iterator<Item = &'a Kept> {
+    kept_data(study).into_iter().chain(kept_gradients(study))
 }
 
 /// Fewer are no epoch.
 const LEAST_BATCHES: u64 = 8;
 
-fn is_kept_data(study: &Study<'_>, kept: &Kept) -> bool {
-    kept.course == Course::Fills && is_data(study, kept) && kept.end_count >= LEAST_BATCHES
+/// Returns batches that the steps of a first epoch leave and later ones do not, if they fill at least half of the peak.
+fn kept_data<'a>(study: &'a Study<'_>) -> Vec<&'a Kept> {
+    let is_kept = |kept: &Kept| kept.course == Course::Fills && is_data(study, kept) && kept.end_count >= LEAST_BATCHES;
+    of_peak(study, study.growth.kept.iter().filter(|kept| is_kept(kept)).collect(), 2)
+}
+
+/// Returns gradients of inputs that stay likewise.
+fn kept_gradients<'a>(study: &'a Study<'_>) -> Vec<&'a Kept> {
+    of_peak(study, study.growth.kept.iter().filter(|kept| is_kept_gradient(kept)).collect(), LEAST_SHARE)
+}
+
+/// Returns the rows if they hold that fraction of the peak.
+fn of_peak<'a>(study: &Study<'_>, rows: Vec<&'a Kept>, fraction: u64) -> Vec<&'a Kept> {
+    let bytes: u64 = rows.iter().map(|kept| kept.end_bytes).sum();
+    if bytes.saturating_mul(fraction) >= study.timeline.live_peak().1 { rows } else { Vec::new() }
 }
 
 /// Gradients of weights differ in size and belong to a few steps.
@@ -43,7 +56,7 @@ fn is_kept_gradient(kept: &Kept) -> bool {
 
 /// Reports gradients of inputs, which no optimizer clears.
 fn gradients(study: &Study<'_>) -> Option<Finding> {
-    let rows: Vec<&Kept> = study.growth.kept.iter().filter(|kept| is_kept_gradient(kept)).collect();
+    let rows = kept_gradients(study);
     let bytes: u64 = rows.iter().map(|kept| kept.end_bytes).sum();
     let count: u64 = rows.iter().map(|kept| kept.end_count).sum();
     let what = format!("Gradients of {count} inputs stay: {}", format::bytes(bytes));
@@ -54,13 +67,10 @@ fn gradients(study: &Study<'_>) -> Option<Finding> {
     finding(study, &rows, bytes, FindingCode::GradientsStay, what, advice)
 }
 
-/// Reports batches that fill at least half of the peak, which may be meant.
+/// Reports batches that stay, which may be meant.
 fn data(study: &Study<'_>) -> Option<Finding> {
-    let rows: Vec<&Kept> = study.growth.kept.iter().filter(|kept| is_kept_data(study, kept)).collect();
+    let rows = kept_data(study);
     let bytes: u64 = rows.iter().map(|kept| kept.end_bytes).sum();
-    if bytes * 2 < study.timeline.live_peak().1 {
-        return None;
-    }
     let last = rows.iter().map(|kept| kept.last_rise).max()? + 1;
     let what = format!("The batches of the first {last} steps stay on the GPU: {}", format::bytes(bytes));
     let advice = "If the data set is not meant to be on the GPU, keep no batch: loop over the loader again instead of \

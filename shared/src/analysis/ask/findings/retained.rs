@@ -26,7 +26,7 @@ const LEAST_SHARE: u64 = 10;
 /// Reports the middle step.
 pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
     let steps = study.repeats();
-    let Kept { last, saved_bytes, of_backward, graphs } = Kept::of(study, *steps.get(steps.len() / 2)?)?;
+    let Retained { count, last, saved_bytes, of_backward, graphs } = Retained::of(study, *steps.get(steps.len() / 2)?)?;
     let kept = || graphs.iter().map(|(row, _)| (row.bytes, row.stack));
     let kept_bytes: u64 = kept().map(|row| row.0).sum();
     // Gradients that can be differentiated again keep tensors of backward as well, on purpose.
@@ -35,11 +35,11 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
     if is_little || kept_bytes * 2 < saved_bytes || of_backward > gradients * 2 {
         return None;
     }
-    let all = steps.iter().filter_map(|step| Kept::of(study, *step)).flat_map(|kept| kept.graphs);
+    let all = steps.iter().filter_map(|step| Retained::of(study, *step)).flat_map(|kept| kept.graphs);
     let spans: Vec<_> = all.map(|(row, passed)| (passed..row.died, row.bytes)).collect();
     let own = OwnCode::of(study, kept(), Own::Call);
     let from = own.as_ref().map_or_else(String::new, |own| format!(", in {}", own.place()));
-    let (count, bytes) = (starts_of_backward(study, steps[steps.len() / 2]).len(), format::bytes(kept_bytes));
+    let bytes = format::bytes(kept_bytes);
     Some(Finding {
         code: FindingCode::StateChained,
         severity: Severity::Warning,
@@ -68,8 +68,9 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
 }
 
 /// What the backward passes of a step leave alive for the last one.
-struct Kept {
-    /// Moment at which the last one begins.
+struct Retained {
+    /// Number of backward passes, and the moment at which the last one begins.
+    count: usize,
     last: u32,
     /// Bytes of forward passes that waited for their own backward, but for the last.
     saved_bytes: u64,
@@ -79,7 +80,7 @@ struct Kept {
     graphs: Vec<(Lifetime, u32)>,
 }
 
-impl Kept {
+impl Retained {
     fn of(study: &Study<'_>, step: Step) -> Option<Self> {
         let starts = starts_of_backward(study, step);
         let &[.., before_last, last] = starts.as_slice() else { return None };
@@ -101,7 +102,7 @@ impl Kept {
                 _ => {}
             }
         }
-        Some(Self { last, saved_bytes, of_backward, graphs })
+        Some(Self { count: starts.len(), last, saved_bytes, of_backward, graphs })
     }
 }
 

@@ -14,10 +14,13 @@ const LEAST_SHARE: u64 = 100;
 /// Reports all classes of growth that end, in one note.
 pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
     let peak_bytes = study.timeline.live_peak().1;
+    let of_batches: Vec<&Kept> = super::collecting::of_batches(study).collect();
+    let is_told =
+        |kept: &Kept| is_told_elsewhere(study, kept) || of_batches.iter().any(|told| std::ptr::eq(*told, kept));
     let mut parts = Vec::new();
     let mut told: Vec<&Kept> = Vec::new();
     for class in GrowthClass::ALL.into_iter().filter(|&class| class != GrowthClass::Leak) {
-        let rows: Vec<&Kept> = study.growth.of_class(class).filter(|kept| !is_told_elsewhere(study, kept)).collect();
+        let rows: Vec<&Kept> = study.growth.of_class(class).filter(|kept| !is_told(kept)).collect();
         let most_bytes = rows.iter().map(|kept| kept.most_bytes).fold(0, u64::saturating_add);
         if most_bytes > 0 && most_bytes.saturating_mul(LEAST_SHARE) >= peak_bytes {
             parts.push(part(class, &rows, most_bytes));
@@ -60,10 +63,10 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
 
 /// Returns true for memory with a finding of its own.
 ///
-/// This is true for gradients that stay from the first step on, and for what an epoch collects or brings.
+/// This is true for gradients that stay from the first step on, and for memory that an epoch collects.
 fn is_told_elsewhere(study: &Study<'_>, kept: &Kept) -> bool {
     let is_gradient = study.phases.are_told() && kept.course == Course::Settles && kept.phase == Phase::Backward;
-    is_gradient || kept.course == Course::Collected || super::collecting::is_of_batches(study, kept)
+    is_gradient || kept.course == Course::Collected
 }
 
 /// Describes the memory of a class in a few words.
