@@ -90,7 +90,7 @@ impl EngineWorker {
     }
 }
 
-/// Reason why an engine did not start; sizes are in bytes, shares in thousandths, `None` where the message does not state
+/// Reason why an engine did not start, or computes requests again; sizes are in bytes, shares in thousandths, `None` where the message does not state
 /// them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EngineError {
@@ -110,6 +110,8 @@ pub enum EngineError {
         /// Least share that would do.
         least_permille: Option<u64>,
     },
+    /// The KV cache was full while requests ran, and some of them were put back.
+    Preempted,
 }
 
 impl EngineError {
@@ -147,6 +149,12 @@ impl EngineError {
                 share_permille: fraction(share, "", 1000.0)?,
                 wanted_bytes: size::after(share, ", ")?,
             });
+        }
+        // SGLang's two wordings, and that of vLLM until 0.8.
+        const FULL: [&str; 3] =
+            ["Decode out of memory happened", "KV cache pool is full. Retract requests", "preempted by PreemptionMode"];
+        if FULL.iter().any(|words| line.contains(words)) {
+            return Some(Self::Preempted);
         }
         // "Loaded weights leave no GPU memory for the KV cache under --mem-fraction-static=0.88. Raise --mem-fraction-static
         // to at least 0.9113."

@@ -52,7 +52,7 @@ impl EngineReader {
         if !self.log.errors.contains(&error) && self.log.errors.len() < MOST_ERRORS {
             self.log.errors.push(error);
         }
-        let is_sglang = line.contains("--mem-fraction-static");
+        let is_sglang = line.contains("--mem-fraction-static") || line.contains("#retracted_reqs");
         self.log.engine.get_or_insert(if is_sglang { Engine::Sglang } else { Engine::Vllm });
         true
     }

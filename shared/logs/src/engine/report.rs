@@ -30,7 +30,7 @@ impl Source for EngineLog {
                 let notes = [cache(self), graphs(self), unused(self), nearly_full(self)];
                 // An engine that did not start has no use for notes about what it would do.
                 let notes = notes.into_iter().filter(|_| self.errors.is_empty());
-                self.errors.iter().map(|one| not_started(self, one)).chain(notes.flatten()).collect()
+                self.errors.iter().map(|one| failed(self, one)).chain(notes.flatten()).collect()
             },
             tables: (!self.workers.is_empty()).then(|| table(self)).into_iter().collect(),
             notices: (self.earlier_starts > 0).then(earlier).into_iter().collect(),
@@ -119,10 +119,11 @@ fn finding(code: FindingCode, severity: Severity, bytes: i64, title: String, sho
     Finding { severity, ..Finding::stated(code, NO_DEVICE, unsigned(bytes), title, shows, advice) }
 }
 
-/// Reports an error that ended the start.
-fn not_started(log: &EngineLog, error: &EngineError) -> Finding {
+/// Reports an error.
+fn failed(log: &EngineLog, error: &EngineError) -> Finding {
     let error::Stated { bytes, title, shows, advice } = error::stated(log, error, name(log), &more_cache(log));
-    finding(FindingCode::KvCacheTooSmall, Severity::Error, bytes as i64, title, shows, advice)
+    let severity = if *error == EngineError::Preempted { Severity::Warning } else { Severity::Error };
+    finding(FindingCode::KvCacheTooSmall, severity, bytes as i64, title, shows, advice)
 }
 
 /// Reports a KV cache that holds less than one or two requests of the longest kind.

@@ -210,6 +210,7 @@ pub struct Mapping {
 /// Memory of a container, with its processes and the page cache that counts for its limit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Container {
+    /// What it is, with its name or number.
     pub name: String,
     pub used_bytes: u64,
     /// That of the machine if the container has none.

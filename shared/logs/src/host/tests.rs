@@ -517,8 +517,12 @@ fn containers_have_limits() {
          ollama              0.00%               3 GiB/15.5 GiB      19.3%               2.9 MiB/7 KiB\n",
     );
     let found: Vec<_> = log.containers.iter().map(|one| (one.name.as_str(), one.used_bytes >> 20)).collect();
-    assert_eq!(found, [("train", 7936), ("ollama", 3072)]);
+    assert_eq!(found, [("Container train", 7936), ("Container ollama", 3072)]);
     let findings = crate::source::Source::part(&log).findings;
     assert_eq!(findings[0].title, "Container train uses 7.75 GiB of the 8.00 GiB that it may");
     assert_eq!(read("ollama 0.00% 3 GiB/15.5 GiB 19.3%\n").containers, []);
+    let job =
+        "Job ID: 42\nState: COMPLETED (exit code 0)\nMemory Utilized: 31.5 GB\nMemory Efficiency: 98.4% of 32.0 GB\n";
+    let findings = crate::source::Source::part(&read(job)).findings;
+    assert_eq!(findings[0].title, "Job 42 uses 31.5 GiB of the 32.0 GiB that it may");
 }

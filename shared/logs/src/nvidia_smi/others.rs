@@ -4,6 +4,7 @@
 //! | 0000:05:00.0    AMD Instinct MI300X | 0 %      40 °C   0           140/750 W |     amd-smi
 //! |   0       0       0        SPX/NPS1 | 0 %        N/A          285/196592 MB |
 //! |    0    2427396  rvs                    2.0 MB    2.0 GB     2.5 GB    0.0 % |
+//! VRAM_MEM: 10.1 GB     below GPU, NAME and PID         amd-smi process
 //! GPU[0]          : VRAM Total Used Memory (B): 91881472                               rocm-smi --showmeminfo vram
 //! Device  Node  IDs  …  PwrCap  VRAM%  GPU%                                            rocm-smi
 //! 0       2     0x74a1,   47056  71.0°C  …  750.0W  43%    100%
@@ -27,6 +28,8 @@ pub(super) struct OtherTools {
     tool: Option<(&'static str, OomApi)>,
     /// Number, if a row has it, and name of the device to which the next row belongs.
     named: (Option<u32>, String),
+    /// Process to which the next lines belong.
+    pid: Option<u32>,
     /// Total memory by device, where it comes before the memory in use.
     totals: HashMap<u32, u64>,
     /// True below the head of the short table of rocm-smi.
@@ -78,8 +81,25 @@ impl OtherTools {
         }
         match line.strip_prefix('|').and_then(|line| line.strip_suffix('|')) {
             Some(row) => self.boxed(row),
-            None => self.shares(line),
+            None => self.of_process(line).or_else(|| self.shares(line)),
         }
+    }
+
+    /// Reads a line of amd-smi about a process, of which the last has its memory.
+    fn of_process(&mut self, line: &str) -> Option<Said> {
+        let (key, value) = line.split_once(": ")?;
+        match key {
+            "GPU" => self.named.0 = value.parse().ok(),
+            "NAME" => value.clone_into(&mut self.named.1),
+            "PID" => self.pid = value.parse().ok(),
+            "VRAM_MEM" => {
+                let process = (self.pid.take()?, std::mem::take(&mut self.named.1), size::leading(value)?);
+                let tool = ("amd-smi", OomApi::Hip);
+                return Some(Said { tool, gpu: self.named.0, process: Some(process), ..Said::default() });
+            }
+            _ => {}
+        }
+        None
     }
 
     fn of_rocm(&mut self, rest: &str) -> Option<Said> {
@@ -241,6 +261,14 @@ mod tests {
             text += &format!(", {} {} {}", process.pid, process.name, process.bytes >> 20);
         }
         text
+    }
+
+    #[test]
+    fn amd_smi_lists_processes() {
+        let mut reader = CardReader::default();
+        let text = "GPU: 0\n    PROCESS_INFO:\n        NAME: N/A\n        PID: 1693982\n        MEMORY_USAGE:\n            VRAM_MEM: 10.1 GB\n";
+        text.lines().for_each(|line| drop(reader.line(line)));
+        assert_eq!(card(&reader.finish(), 0), ": 10342, 1693982 N/A 10342");
     }
 
     #[test]

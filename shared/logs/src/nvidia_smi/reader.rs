@@ -33,6 +33,8 @@ pub struct CardReader {
     named: Option<(u32, String)>,
     /// True after the first row of a table.
     has_table: bool,
+    /// True if nvitop prints it, in boxes.
+    is_of_nvitop: bool,
     /// True within the processes of a table.
     lists_processes: bool,
     /// True in the head of the list of processes.
@@ -66,7 +68,11 @@ impl LineReader for CardReader {
             }
             return true;
         }
-        if line.starts_with('|') || line.starts_with('+') {
+        self.is_of_nvitop |= line.contains("NVITOP ");
+        // Of its boxes, the lines without cells have lost their sides.
+        let is_in_box =
+            || line.contains("NVITOP ") || process_of(&line.split_ascii_whitespace().collect::<Vec<_>>()).is_some();
+        if line.starts_with(['|', '+']) || self.is_of_nvitop && is_in_box() {
             return self.table(line);
         }
         let row = self.head.as_ref().and_then(|head| head.row(line));
@@ -200,7 +206,7 @@ impl CardReader {
     /// Reads a row of the table that nvidia-smi prints without options.
     fn table(&mut self, line: &str) -> bool {
         let cells: Vec<&str> = line.trim_matches('|').split_ascii_whitespace().collect();
-        if line.contains("NVIDIA-SMI") || line.contains("XPU-SMI") {
+        if ["NVIDIA-SMI", "XPU-SMI", "NVITOP"].iter().any(|tool| line.contains(tool)) {
             self.has_table = true;
             self.lists_processes = false;
             return true;
@@ -298,22 +304,29 @@ fn is_frame(line: &str) -> bool {
     is_rule || HEADS.iter().any(|words| line.contains(words)) || line.contains("No running processes")
 }
 
-/// Reads `20000MiB / 24576MiB` out of a row.
+/// Reads `20000MiB / 24576MiB` out of a row, or nvitop's `19.53GiB / 24.00GiB`.
 fn used_of_total(line: &str) -> Option<(u64, u64)> {
-    let (before, after) = line.split_once("MiB / ")?;
-    let used = before.rsplit(|c: char| !c.is_ascii_digit()).next()?;
-    let total = after.trim_start();
-    let end = total.find("MiB")?;
-    Some((mebibytes(used)?, mebibytes(&total[..end])?))
+    let (before, after) = line.split_once("iB / ")?;
+    let used = before.rsplit([' ', '|']).next()?;
+    let total = after.trim_start().split([' ', '|']).next()?;
+    Some((binary(&format!("{used}iB"))?, binary(total)?))
 }
 
-/// Reads a row of the processes: GPU, GI and CI in newer versions, PID, type, name and memory.
+/// Reads a size in MiB or GiB.
+fn binary(text: &str) -> Option<u64> {
+    text.strip_suffix("MiB").and_then(mebibytes).or_else(|| Some(mebibytes(text.strip_suffix("GiB")?)? << 10))
+}
+
+/// Reads a row of the processes: GPU, GI and CI in newer versions, PID, type, name and memory; of nvitop GPU, PID, type,
+/// user, memory, four shares, time and command.
 fn process_of(cells: &[&str]) -> Option<(u32, u32, String, u64)> {
-    let (memory, rest) = cells.split_last()?;
-    let bytes = memory.strip_suffix("MiB").and_then(mebibytes)?;
-    let kind = rest.iter().position(|cell| matches!(*cell, "C" | "G" | "C+G" | "M+C"))?;
-    let (gpu, pid) = (rest.first()?.parse().ok()?, rest.get(kind.checked_sub(1)?)?.parse().ok()?);
-    Some((gpu, pid, rest[kind + 1..].join(" "), bytes))
+    let kind = cells.iter().position(|cell| matches!(*cell, "C" | "G" | "C+G" | "M+C"))?;
+    let (gpu, pid) = (cells.first()?.parse().ok()?, cells.get(kind.checked_sub(1)?)?.parse().ok()?);
+    if let Some(bytes) = cells.get(kind + 2).filter(|_| cells.len() > kind + 8).and_then(|cell| binary(cell)) {
+        return Some((gpu, pid, cells[kind + 8..].join(" "), bytes));
+    }
+    let (memory, named) = cells[kind + 1..].split_last()?;
+    Some((gpu, pid, named.join(" "), binary(memory)?))
 }
 
 #[cfg(test)]
@@ -410,6 +423,25 @@ Sun Dec 17 15:31:00 2023
     }
 
     /// A query of GPUs by number and one of processes by the UUID of the GPU.
+    #[test]
+    fn nvitop_draws_boxes() {
+        let log = crate::reader::read_text(
+            "> │ NVITOP 1.5.2   Driver Version: 575.51.02    CUDA Driver Version: 12.9 │\n\
+             > ├───────────────────────────────┬──────────────────────┬───────────────┤\n\
+             > │   0  GeForce RTX 3090     Off │ 00000000:41:00.0 Off │           N/A │ MEM: ████▎ 96%  │\n\
+             > │ 79%   83C    P2   176W / 350W │  23.13GiB / 24.00GiB │  18%  Default │ UTL: ████▉ 18%  │\n\
+             > │   1  GeForce RTX 3090     Off │ 00000000:42:00.0 Off │           N/A │ MEM: ███ 81.7%  │\n\
+             > │ 32%   61C    P2   145W / 350W │  20074MiB / 24.00GiB │  18%  Default │ UTL: ████▉ 18%  │\n\
+             > │ GPU     PID      USER  GPU-MEM %SM %GMBW  %CPU  %MEM   TIME  COMMAND                     │\n\
+             > │   0  280302 C    root 23.12GiB  20    10  5872  88.3  13:45  /opt/bin/llama-server --m.. │\n",
+        );
+        let cards: Vec<_> =
+            log.cards.cards.iter().map(|card| (card.index, card.name.as_str(), card.peak_bytes() >> 20)).collect();
+        assert_eq!(cards, [(0, "GeForce RTX 3090", 23685), (1, "GeForce RTX 3090", 20074)]);
+        assert_eq!(log.cards.cards[0].processes[0].pid, 280302);
+        assert!(log.cards.cards[0].processes[0].name.starts_with("/opt/bin/llama-server"));
+    }
+
     #[test]
     fn processes_are_on_the_gpu_that_has_their_memory() {
         let gpus =

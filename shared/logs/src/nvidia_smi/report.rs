@@ -282,6 +282,7 @@ fn unlisted(log: &CardLog, card: &Card) -> Option<Finding> {
         OomApi::Hip => "/dev/kfd",
         OomApi::Npu => "/dev/davinci*",
         OomApi::Xpu => "/dev/dri/*",
+        OomApi::Musa => "/dev/mtgpu*",
         OomApi::Cuda | OomApi::Mps => "/dev/nvidia*",
     };
     let title = format!("{} in use, but {tool} lists no process", format::bytes(bytes));
@@ -313,6 +314,7 @@ fn cut(log: &CardLog, card: &Card) -> Option<Finding> {
 
 /// Lists the GPUs.
 fn table(log: &CardLog) -> LogTable {
+    let lists = log.lists_none || log.cards.iter().any(|card| !card.processes.is_empty());
     let row = |card: &Card| {
         vec![
             LogCell::Count(u64::from(card.index)),
@@ -320,7 +322,7 @@ fn table(log: &CardLog) -> LogTable {
             card.total_bytes.map_or(LogCell::Nothing, LogCell::Bytes),
             LogCell::Bytes(card.peak_bytes()),
             card.samples.last().map_or(LogCell::Nothing, |sample| LogCell::Bytes(sample.used_bytes)),
-            LogCell::Count(card.processes.len() as u64),
+            if lists { LogCell::Count(card.processes.len() as u64) } else { LogCell::Nothing },
         ]
     };
     let columns = ["GPU", "Name", "Memory", "Most in use", "In use at the end", "Processes"];

@@ -63,6 +63,10 @@ fn bare(line: &str) -> String {
     let is_side = |c: char| ('\u{2500}'..='\u{257f}').contains(&c);
     if let Some(boxed) = text.trim_start().strip_prefix(is_side) {
         text = boxed.trim_matches(is_side).trim_end();
+        if text.contains('│') {
+            // Cells of a table.
+            return format!("|{}|", text.replace('│', "|"));
+        }
         text = text.strip_prefix(' ').unwrap_or(text);
     }
     text.to_owned()

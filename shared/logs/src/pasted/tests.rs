@@ -98,6 +98,16 @@ fn messages_mean_the_same_behind_what_collectors_print() {
     check(each(|line| format!("{{\"ts\": 1, \"level\": \"error\", \"msg\": {line:?}}}")));
 }
 
+#[test]
+fn sentences_may_have_lines_of_their_own() {
+    for message in MESSAGES.iter().filter(|message| message.contains("out of memory. Tried to allocate")) {
+        let mut lines = message.replace(". ", ".\n").replace(" (GPU", "\n(GPU");
+        assert_eq!(meaning(&lines), meaning(message), "{lines}");
+        lines = lines.replace(", and ", ",\nand ");
+        assert_eq!(meaning(&lines), meaning(message), "{lines}");
+    }
+}
+
 /// Returns true if a text says nothing else about GPUs than another one, though perhaps less.
 fn is_part(less: &Log, all: &Log) -> bool {
     let known = |less: Option<u64>, all: Option<u64>| less.is_none() || less == all;

@@ -27,6 +27,19 @@ const CUT: &str = "allocate allocated allocating allocation allocations allocato
                    killed larger memory MiB number of out process PyTorch reserved shape shared signal startup stored \
                    tensor tokens total tried trying type unable unallocated use utilization while which write";
 
+/// Beginnings of the sentences and parts of PyTorch's message, which people put in lines of their own.
+const PARTS: [&str; 6] = [
+    "Tried to allocate ",
+    "(GPU ",
+    "Including non-PyTorch memory",
+    "Of the allocated memory ",
+    "reserved by PyTorch",
+    "If reserved ",
+];
+
+/// Words within other parts of it.
+const WITHIN: [&str; 4] = [" has a total capac", " memory in use.", " allowed; ", " is reserved by PyTorch"];
+
 /// Most lines and bytes of a message: 1,000 letters at a width of 40.
 const MOST_LINES: usize = 25;
 const MOST_BYTES: usize = 4096;
@@ -108,7 +121,8 @@ impl Wrapped {
         let fits = width < below && self.width <= WIDEST + prefix.len();
         let has_level = |levels| prefix.split_ascii_whitespace().any(|word| is_level(word, levels));
         let is_end = !is_open && ends_sentence(&self.joined, text);
-        if !(fits || is_open)
+        let is_part = self.joined.contains("out of memory") && is_part(text);
+        if !(fits || is_open || is_part)
             || has_level(&LEVELS[..2])
             || is_end && (has_level(&LEVELS[..3]) || !is_about_memory(text))
         {
@@ -200,6 +214,12 @@ fn is_level(word: &str, levels: &[&str]) -> bool {
 
 fn is_about_memory(text: &str) -> bool {
     MEMORY.iter().any(|word| text.contains(word))
+}
+
+/// Returns true for a part of PyTorch's message behind its beginning.
+fn is_part(text: &str) -> bool {
+    let text = text.trim_ascii_start();
+    PARTS.iter().any(|part| text.starts_with(part)) || WITHIN.iter().any(|words| text.contains(words))
 }
 
 /// Returns true if a parenthesis has no end.

@@ -206,6 +206,8 @@ impl LineTables {
         if let Some(of_tracemalloc) = line_of_tracemalloc(line) {
             return Some(Some(of_tracemalloc));
         }
+        // People keep a table as a comment.
+        let line = line.strip_prefix('#').unwrap_or(line);
         if let Some(file) = line.strip_prefix("Filename: ") {
             file.trim().clone_into(&mut self.file);
             return Some(None);

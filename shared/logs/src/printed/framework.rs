@@ -14,6 +14,7 @@
 //! llama.cpp     ggml_backend_cuda_buffer_type_alloc_buffer: allocating 144.00 MiB on device 4: cudaMalloc failed: out of memory
 //!               ggml_vulkan: Device memory allocation of size 1610612736 failed.
 //! Ollama        model requires more system memory (5.5 GiB) than is available (3.4 GiB)
+//! CUDA.jl       Out of GPU memory trying to allocate 11.921 GiB
 //! MLX           [metal::malloc] Attempting to allocate 48736917632 bytes which is greater than the maximum allowed buffer
 //!               size of 30150672384 bytes.
 //! ```
@@ -33,6 +34,8 @@ pub enum Framework {
     LlamaCpp,
     Mlx,
     Ollama,
+    /// Julia's arrays on CUDA.
+    CudaJl,
 }
 
 impl Framework {
@@ -47,6 +50,7 @@ impl Framework {
             Self::LlamaCpp => "llama.cpp",
             Self::Mlx => "MLX",
             Self::Ollama => "Ollama",
+            Self::CudaJl => "CUDA.jl",
         }
     }
 }
@@ -59,12 +63,14 @@ pub struct FrameworkOom {
     pub is_host: bool,
     /// True if the framework went on without the memory.
     pub is_spared: bool,
+    /// True if the driver allows no buffer of that size, whatever is free.
+    pub is_limited: bool,
     pub gpu: Option<u32>,
     /// Size of the request; of a program that does not fit on a TPU, what all of it needs.
     pub asked_bytes: Option<u64>,
     /// Shape and type of the tensor, such as `[16,12,512,512] of type float`, or empty.
     pub tensor: String,
-    /// Name of the operation, or empty.
+    /// Name of the operation, or in words what the memory was for; empty if it is not known.
     pub operation: String,
     /// Size of the framework's pool, of the memory of a GPU or TPU, or of the largest buffer that is allowed.
     pub capacity_bytes: Option<u64>,
@@ -83,6 +89,7 @@ impl FrameworkOom {
             framework,
             is_host: false,
             is_spared: false,
+            is_limited: false,
             gpu: None,
             asked_bytes: None,
             tensor: String::new(),
@@ -106,8 +113,11 @@ impl FrameworkOom {
     /// Returns the reason of the failure, if the figures tell it.
     pub fn cause(&self) -> Option<OomCause> {
         const ABSURD_BYTES: u64 = 1 << 53;
+        /// More than any GPU has.
+        const ANY_GPU_BYTES: u64 = 320 << 30;
         let asked = self.asked_bytes?;
-        if asked >= ABSURD_BYTES {
+        let is_beyond = asked >= ANY_GPU_BYTES && !self.is_host && self.capacity_bytes.is_none();
+        if asked >= ABSURD_BYTES || is_beyond {
             return Some(OomCause::Absurd);
         }
         if self.capacity_bytes.is_some_and(|capacity| asked > capacity) {
@@ -134,7 +144,7 @@ impl FrameworkOom {
 pub(super) type Read = fn(&str, &str) -> Option<FrameworkOom>;
 
 /// Words of each message, with its reader.
-pub(super) const MESSAGES: [(&str, Read); 22] = [
+pub(super) const MESSAGES: [(&str, Read); 23] = [
     ("OOM when allocating tensor with shape", tensor),
     ("ran out of memory trying to allocate ", pool),
     // Before version 1.0.
@@ -159,6 +169,7 @@ pub(super) const MESSAGES: [(&str, Read); 22] = [
     ("[metal::malloc] Attempting to allocate ", metal),
     ("[METAL] Command buffer execution failed: Insufficient Memory", metal),
     ("error: Insufficient Memory (00000008:kIOGPU", llama),
+    ("Out of GPU memory trying to allocate ", julia),
 ];
 
 fn tensor(_: &str, rest: &str) -> Option<FrameworkOom> {
@@ -180,9 +191,9 @@ fn tensor(_: &str, rest: &str) -> Option<FrameworkOom> {
 fn tensor_bytes(dimensions: &str, name: &str) -> Option<u64> {
     let value_bytes: u64 = match name {
         "bool" | "int8" | "uint8" => 1,
-        "half" | "bfloat16" | "int16" | "uint16" => 2,
-        "float" | "int32" | "uint32" => 4,
-        "double" | "int64" | "uint64" | "complex64" => 8,
+        "half" | "float16" | "bfloat16" | "int16" | "uint16" => 2,
+        "float" | "float32" | "int32" | "uint32" => 4,
+        "double" | "float64" | "int64" | "uint64" | "complex64" => 8,
         "complex128" => 16,
         _ => return None,
     };
@@ -266,6 +277,9 @@ fn paddle(_: &str, rest: &str) -> Option<FrameworkOom> {
     let free = free.trim_start_matches("only ");
     let in_use_bytes = size::leading::<u64>(held).filter(|_| held.contains("has been allocated"));
     let free_bytes = size::leading(free);
+    // A driver that fails tells no figures.
+    let is_told = in_use_bytes.max(free_bytes) != Some(0);
+    let (in_use_bytes, free_bytes) = (in_use_bytes.filter(|_| is_told), free_bytes.filter(|_| is_told));
     Some(FrameworkOom {
         gpu: leading_number(rest).and_then(|gpu| u32::try_from(gpu).ok()),
         asked_bytes: size::leading(asked),
@@ -303,12 +317,38 @@ fn cuda_malloc(before: &str, rest: &str) -> Option<FrameworkOom> {
     if before.contains("ggml") || before.contains("allocating ") { llama(before, rest) } else { None }
 }
 
-fn llama(before: &str, _: &str) -> Option<FrameworkOom> {
-    Some(FrameworkOom {
+fn llama(before: &str, rest: &str) -> Option<FrameworkOom> {
+    let mut oom = FrameworkOom {
         gpu: number_after(before, "on device "),
         asked_bytes: size::after(before, "allocating "),
         ..FrameworkOom::new(Framework::LlamaCpp)
-    })
+    };
+    buffer_of_llama(rest, &mut oom);
+    Some(oom)
+}
+
+/// Words of llama.cpp's next messages, with what the buffer was for.
+const BUFFERS: [(&str, &str); 5] = [
+    ("loading model: unable to allocate", WEIGHTS),
+    ("for kv cache", KV_CACHE),
+    ("ggml_gallocr_reserve", COMPUTING),
+    ("allocate compute", COMPUTING),
+    ("compute buffers", COMPUTING),
+];
+
+pub(super) const WEIGHTS: &str = "the weights";
+pub(super) const KV_CACHE: &str = "the KV cache";
+pub(super) const COMPUTING: &str = "computing";
+
+/// Reads what a buffer was for; returns `None` if a text does not say it.
+pub(super) fn buffer_of_llama(line: &str, error: &mut FrameworkOom) -> Option<()> {
+    if line.contains("exceeds device memory allocation limit") {
+        error.is_limited = true;
+        return Some(());
+    }
+    let (_, buffer) = BUFFERS.iter().find(|(words, _)| error.operation.is_empty() && line.contains(words))?;
+    (*buffer).clone_into(&mut error.operation);
+    Some(())
 }
 
 fn llama_on_vulkan(_: &str, rest: &str) -> Option<FrameworkOom> {
@@ -333,6 +373,35 @@ fn metal(_: &str, rest: &str) -> Option<FrameworkOom> {
         capacity_bytes: size::leading(most),
         ..FrameworkOom::new(Framework::Mlx)
     })
+}
+
+fn julia(_: &str, rest: &str) -> Option<FrameworkOom> {
+    let mut oom = FrameworkOom { asked_bytes: size::leading(rest), ..FrameworkOom::new(Framework::CudaJl) };
+    julia_figures(rest, &mut oom);
+    Some(oom)
+}
+
+/// Reads the figures of CUDA.jl, each in a line of its own; returns `None` if there are none.
+///
+/// ```text
+/// Effective GPU memory usage: 99.85% (15.758 GiB/15.782 GiB)
+/// Memory pool usage: 13.411 GiB (15.281 GiB reserved)             since 3.0
+/// Memory pool usage: 980.317 MiB (980.317 MiB allocated, 0 bytes cached)
+/// ```
+pub(super) fn julia_figures(text: &str, oom: &mut FrameworkOom) -> Option<()> {
+    let of_gpu = text.split_once("Effective GPU memory usage: ").and_then(|(_, rest)| rest.split_once('('));
+    if let Some((used, total)) = of_gpu.and_then(|(_, rest)| rest.split_once('/')) {
+        (oom.in_use_bytes, oom.capacity_bytes) = (size::leading(used), size::leading(total));
+    }
+    let pool = text.split_once("Memory pool usage: ").map(|(_, rest)| rest);
+    if let Some(pool) = pool {
+        let used: Option<u64> = size::leading(pool);
+        let reserved = || Some(size::before::<u64>(pool, " reserved")?.saturating_sub(used?));
+        let cached = size::before(pool, " cached").or_else(reserved)?;
+        // What the pool keeps is there for arrays.
+        oom.in_use_bytes = oom.in_use_bytes.map(|bytes| bytes.saturating_sub(cached));
+    }
+    (of_gpu.is_some() || pool.is_some()).then_some(())
 }
 
 fn shortened(name: &str) -> String {

@@ -7,7 +7,7 @@
 //! InUse:                      7151588096           preallocated temp allocation: 4.44GiB      arguments            0B
 //! ```
 
-use super::framework::{Framework, FrameworkOom, leading_number};
+use super::framework::{Framework, FrameworkOom, buffer_of_llama, julia_figures, leading_number};
 use shared::analysis::SourceLine;
 use shared::base::size;
 
@@ -61,6 +61,8 @@ impl FrameworkReader {
         match error.framework {
             Framework::TensorFlow => counter_of_pool(line, error),
             Framework::Xla => part_of_program(line.trim(), error),
+            Framework::CudaJl => julia_figures(line, error),
+            Framework::LlamaCpp => buffer_of_llama(line, error),
             _ => None,
         }
         .is_some()

@@ -39,6 +39,8 @@ pub enum HostErrorKind {
     Evicted,
     /// Slurm killed a job that used more memory than it had asked for.
     SlurmKilled,
+    /// Another batch system did.
+    JobKilled,
     /// Ray killed a task or an actor because the machine's memory in use was above its threshold.
     RayKilled,
     /// NCCL found no memory on the GPU.
@@ -55,6 +57,8 @@ pub enum HostErrorKind {
     Pinned,
     /// A kernel asks for more of a multiprocessor's memory than there is.
     OnChip,
+    /// The same on a TPU.
+    OnTpu,
     /// A process has as many open files as it may.
     OpenFiles,
     /// A quantized model does not fit, so that parts of it would be on the host.
@@ -66,6 +70,8 @@ pub(super) const WORDS: &[(&[&str], HostErrorKind)] = {
     use HostErrorKind::*;
     &[
         (&["Too many open files"], OpenFiles),
+        (&["received 0 items of ancdata"], OpenFiles),
+        (&["creating shared memory segment /dev/shm"], SharedMemory),
         (&["insufficient shared memory (shm)"], SharedMemory),
         (&["is killed by signal: Bus error"], SharedMemory),
         (&["unable to write to file </torch_"], SharedMemory),
@@ -82,6 +88,7 @@ pub(super) const WORDS: &[(&[&str], HostErrorKind)] = {
         (&["posix_memalign(", "12 vs 0"], HostMemory),
         (&["unable to mmap", "memory"], Mapping),
         (&["Cannot allocate memory"], HostMemory),
+        (&["cannot allocate memory on host"], HostMemory),
         (&["Unable to allocate ", "for an array with shape"], HostMemory),
         (&["MemoryError: Unable to allocate"], HostMemory),
         (&["RMM failure at"], Rmm),
@@ -93,6 +100,10 @@ pub(super) const WORDS: &[(&[&str], HostErrorKind)] = {
         (&["slurmstepd", "memory limit"], SlurmKilled),
         (&["srun: error", "Out Of Memory"], SlurmKilled),
         (&["srun: error", "Killed"], SlurmKilled),
+        (&[" OUT_OF_ME+"], SlurmKilled),
+        (&["TERM_MEMLIMIT"], JobKilled),
+        (&["PBS: job killed: ", "mem "], JobKilled),
+        (&["State: OUT_OF_MEMORY"], SlurmKilled),
         (&["exitcode", ": -9"], Killed),
         (&["terminated with signal SIGKILL"], Killed),
         (&["Signal 9 (SIGKILL) received by PID"], Killed),
@@ -112,6 +123,7 @@ pub(super) const WORDS: &[(&[&str], HostErrorKind)] = {
         (&["cudaHostRegister", "out of memory"], Pinned),
         (&["cudaHostAlloc", "out of memory"], Pinned),
         (&["out of resource: shared memory"], OnChip),
+        (&["memory space vmem", "exceeded scoped vmem limit"], OnTpu),
         (&["dispatched on the CPU or the disk"], Dispatched),
         (&["Failed to CUDA calloc"], Nccl),
         (&["NCCL WARN", "out of memory"], Nccl),
@@ -126,6 +138,7 @@ pub(super) const WORDS: &[(&[&str], HostErrorKind)] = {
         (&["CUDA runtime error: out of memory"], Library),
         (&["cudaMalloc failed: out of memory"], Library),
         (&["failed with error 2 out of memory"], Library),
+        (&["CUDA error 2 at ", "out of memory"], Library),
         (&["Error out of memory at line"], Library),
         (&["CUBLAS_STATUS_NOT_INITIALIZED"], Library),
         (&["storage_manager", "Memory allocation failed"], Library),
@@ -153,6 +166,7 @@ impl HostError {
             "tried to allocate ",
             "Unable to allocate ",
             "Failed to CUDA calloc ",
+            "Scoped allocation with size ",
             "unable to mmap ",
             "failed to allocate ",
             "Requested amount of GPU memory (",
@@ -166,15 +180,19 @@ impl HostError {
     /// Takes over the size that another message states about the same kind of failure; returns false if it is another.
     pub(super) fn complete(&mut self, other: &Self) -> bool {
         let agree = self.asked_bytes.is_none() || other.asked_bytes.is_none() || self.asked_bytes == other.asked_bytes;
-        // What says why a container ended comes with its exit code.
-        let is_container = |kind| matches!(kind, HostErrorKind::Killed | HostErrorKind::ContainerKilled);
-        let is_of_container = [self.kind, other.kind].contains(&HostErrorKind::ContainerKilled);
-        let is_same_kind =
-            self.kind == other.kind || is_of_container && is_container(self.kind) && is_container(other.kind);
+        // What says why a program ended comes with its exit code.
+        let says_why = |kind| {
+            matches!(kind, HostErrorKind::ContainerKilled | HostErrorKind::SlurmKilled | HostErrorKind::JobKilled)
+        };
+        let is_killed = |kind| kind == HostErrorKind::Killed;
+        let is_explained = is_killed(self.kind) && says_why(other.kind);
+        let is_same_kind = self.kind == other.kind || is_explained || says_why(self.kind) && is_killed(other.kind);
         let is_same = is_same_kind && agree;
         if is_same {
-            if is_of_container {
-                self.kind = HostErrorKind::ContainerKilled;
+            // Ray states its figures in one of its messages.
+            if is_explained || self.kind == HostErrorKind::RayKilled && !self.text.contains("GB / ") {
+                self.text.clone_from(&other.text);
+                self.kind = other.kind;
             }
             self.asked_bytes = self.asked_bytes.or(other.asked_bytes);
         }
@@ -218,9 +236,10 @@ pub(super) struct TraceBack {
 impl TraceBack {
     /// Reads a line if it belongs to a traceback.
     pub(super) fn line(&mut self, line: &str) -> bool {
-        if line.contains("Traceback (most recent call last)") {
+        if let Some((before, _)) = line.split_once("Traceback (most recent call last)") {
             self.frames.clear();
-            return true;
+            // Loggers put the error itself in front.
+            return !before.contains("emory");
         }
         let Some(frame) = frame(line) else { return false };
         if self.frames.len() == MOST_FRAMES {
@@ -229,6 +248,11 @@ impl TraceBack {
         }
         self.frames.push(frame);
         true
+    }
+
+    /// Returns true if one of these functions was running.
+    pub(super) fn is_of(&self, functions: &[&str]) -> bool {
+        self.frames.iter().any(|frame| functions.contains(&frame.function.as_str()))
     }
 
     /// Returns true if the innermost frame starts a process.

@@ -22,6 +22,7 @@ pub enum OomApi {
     Hip,
     Xpu,
     Npu,
+    Musa,
     Mps,
 }
 
@@ -33,6 +34,7 @@ impl OomApi {
             Self::Hip => ("rocm-smi --showpids", "HIP_VISIBLE_DEVICES"),
             Self::Xpu => ("xpu-smi ps", "ZE_AFFINITY_MASK"),
             Self::Npu => ("npu-smi info", "ASCEND_RT_VISIBLE_DEVICES"),
+            Self::Musa => ("mthreads-gmi", "MUSA_VISIBLE_DEVICES"),
         }
     }
 
@@ -41,6 +43,7 @@ impl OomApi {
         match self {
             Self::Hip => "PYTORCH_HIP_ALLOC_CONF",
             Self::Npu => "PYTORCH_NPU_ALLOC_CONF",
+            Self::Musa => "PYTORCH_MUSA_ALLOC_CONF",
             // Since PyTorch 2.9, before which XPU had no settings.
             Self::Xpu => "PYTORCH_ALLOC_CONF",
             Self::Cuda | Self::Mps => "PYTORCH_CUDA_ALLOC_CONF",
@@ -53,6 +56,7 @@ impl OomApi {
             Self::Cuda | Self::Hip => "torch.cuda",
             Self::Xpu => "torch.xpu",
             Self::Npu => "torch.npu",
+            Self::Musa => "torch.musa",
             Self::Mps => "torch.mps",
         }
     }
@@ -96,13 +100,14 @@ pub struct Oom {
 
 /// Words of the errors, with the interface; the first that stand in a line decide.
 ///
-/// Of those behind the first five, PyTorch states no figures: 0.4 and older, drivers and compilers. `Allocation on device`
+/// Of those behind the first six, PyTorch states no figures: 0.4 and older, drivers and compilers. `Allocation on device`
 /// is of `cudaMallocAsync`, whose figures follow in lines of their own.
-pub(super) const WORDS: [(&str, OomApi); 14] = [
+pub(super) const WORDS: [(&str, OomApi); 15] = [
     ("CUDA out of memory", OomApi::Cuda),
     ("HIP out of memory", OomApi::Hip),
     ("XPU out of memory", OomApi::Xpu),
     ("NPU out of memory", OomApi::Npu),
+    ("MUSA out of memory", OomApi::Musa),
     ("MPS backend out of memory", OomApi::Mps),
     ("Allocation on device", OomApi::Cuda),
     ("cuda runtime error (2) : out of memory", OomApi::Cuda),
@@ -331,6 +336,12 @@ const CONTEXT_BYTES: u64 = 600 << 20;
 /// Memory of others that explains a failure, if it is also as much as was missing.
 const MUCH_BYTES: u64 = 1 << 30;
 
+/// The same on a small GPU, as a fraction of it.
+const SMALL: u64 = 4;
+
+/// Most of a small GPU that a context takes, as a fraction of it.
+const CONTEXT_OF_SMALL: u64 = 5;
+
 /// Fraction of the GPU that is free in surplus, from which a failure was not for lack of memory (1/50).
 const SURPLUS: u64 = 50;
 
@@ -419,12 +430,14 @@ impl OomCause {
         if unused >= missing && is_share && unused > 0 && (missing > 0 || !is_beside) && !is_outside {
             return Self::Fragmentation;
         }
-        let explains = |bytes: u64| bytes >= missing && bytes >= MUCH_BYTES.max(capacity / 20);
+        let least = MUCH_BYTES.min(capacity / SMALL).max(capacity / 20);
+        let explains = |bytes: u64| bytes >= missing && bytes >= least;
         // Without the memory of this process in the message, the context is part of what others seem to hold.
         let own_is_known = oom.outside_bytes().is_some();
         let others = if own_is_known { oom.others_bytes() } else { oom.beside_bytes() };
-        let context = if own_is_known { 0 } else { CONTEXT_BYTES };
-        if others.is_some_and(|bytes| explains(bytes.saturating_sub(context))) && ranks.is_empty() {
+        let context = if own_is_known { 0 } else { CONTEXT_BYTES.min(capacity / CONTEXT_OF_SMALL) };
+        let fills = !own_is_known && reserved >= capacity / 10 * 9;
+        if others.is_some_and(|bytes| explains(bytes.saturating_sub(context))) && ranks.is_empty() && !fills {
             return Self::Others;
         }
         if oom.outside_bytes().is_some_and(|bytes| explains(bytes.saturating_sub(CONTEXT_BYTES))) {

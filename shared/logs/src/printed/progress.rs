@@ -46,6 +46,8 @@ impl Series {
 pub struct Progress {
     /// Number of the GPU or of the rank, if the lines name it.
     pub gpu: Option<u32>,
+    /// True if it is that of a rank.
+    pub is_rank: bool,
     pub allocated: Series,
     pub peak_allocated: Series,
     pub reserved: Series,
@@ -57,7 +59,8 @@ pub struct Progress {
 /// Reads the measures that a line contains into those of its GPU; returns true if it has any.
 pub(super) fn line(line: &str, all: &mut Vec<Progress>) -> bool {
     const MOST_GPUS: usize = 1024;
-    let mut new = Progress { gpu: gpu(line), ..Progress::default() };
+    let (gpu, is_rank) = gpu(line).map_or((None, false), |(number, is_rank)| (Some(number), is_rank));
+    let mut new = Progress { gpu, is_rank, ..Progress::default() };
     match all.iter_mut().find(|known| known.gpu == new.gpu) {
         Some(known) => known.line(line),
         None => {
@@ -163,9 +166,9 @@ const KEYS: [(&str, Place); 24] = [
 ];
 
 /// Returns the GPU or the rank that a line names: `memory_allocated(1)`, `GPU-1`, `cuda:1`, `[Rank 1]`.
-fn gpu(line: &str) -> Option<u32> {
+fn gpu(line: &str) -> Option<(u32, bool)> {
     const WORDS: [&str; 8] = ["allocated(", "reserved(", "cached(", "GPU-", "GPU ", "cuda:", "Rank ", "rank"];
-    WORDS.iter().find_map(|words| number_after(line, words))
+    WORDS.iter().find_map(|words| Some((number_after(line, words)?, words.ends_with(['k', ' ']) && *words != "GPU ")))
 }
 
 /// Reads the value behind a key: behind the arguments of a call and a colon; without a unit it is in bytes or in `unit_bytes`.

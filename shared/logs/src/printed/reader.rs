@@ -31,6 +31,8 @@ pub struct Printed {
     pub progress: Vec<Progress>,
     /// Name of the inference engine that printed the text, if one did.
     pub engine: Option<&'static str>,
+    /// True if another program than one of PyTorch's printed the text, as far as it names any.
+    pub is_foreign: bool,
     /// Number of errors and tables beyond those that are kept.
     pub left_out: u64,
 }
@@ -55,19 +57,39 @@ pub struct PrintedReader {
     is_of_fork: bool,
     /// Keys of the counters that the last ones have from `memory_stats`.
     seen: Vec<&'static str>,
+    /// Number of lines so far, and whether they name PyTorch or another program.
+    lines: usize,
+    names_torch: bool,
+    names_other: bool,
 }
 
 impl LineReader for PrintedReader {
     type Log = Printed;
 
     fn line(&mut self, line: &str) -> bool {
+        self.lines += 1;
+        if self.lines <= LINES_OF_NAMES && !(self.names_torch && self.names_other) {
+            // That of Lua has the same name.
+            self.names_torch |= line.contains("torch") && !line.contains(".lua");
+            self.names_other |= OTHERS.iter().any(|name| line.contains(name));
+        }
         if self.trace_back.line(line) {
             // The head of a traceback in a notebook, whose message is at its end.
             self.is_headed |= line.trim_start().starts_with("OutOfMemoryError ");
             return true;
         }
-        let Printed { ooms, framework_ooms, host_errors, counters, line_uses, operators, progress, engine, left_out } =
-            &mut self.printed;
+        let Printed {
+            ooms,
+            framework_ooms,
+            host_errors,
+            counters,
+            line_uses,
+            operators,
+            progress,
+            engine,
+            is_foreign: _,
+            left_out,
+        } = &mut self.printed;
         if let Some(row) = self.line_tables.line(line) {
             if line_uses.len() < MOST_LINES {
                 line_uses.extend(row);
@@ -87,7 +109,7 @@ impl LineReader for PrintedReader {
             }
         }
         if let Some(mut oom) = may_be_error.then(|| Oom::of(line)).flatten() {
-            oom.is_loading = self.is_loading;
+            oom.is_loading = self.is_loading || self.trace_back.is_of(&LOADING);
             *engine = engine.or_else(|| engine_of(line)).or(self.trace_back.engine());
             self.lines_of_oom = if oom.asked_bytes.is_none() { LINES_OF_OOM } else { 0 };
             add(ooms, oom, self.trace_back.take_own(), left_out, Oom::complete);
@@ -111,9 +133,11 @@ impl LineReader for PrintedReader {
         }
         if let Some(mut error) = may_be_error.then(|| HostError::of(line, is_ignored)).flatten() {
             let is_of_fork = std::mem::take(&mut self.is_of_fork) || self.trace_back.is_of_fork();
-            if error.kind == HostErrorKind::HostMemory && is_of_fork {
-                error.kind = HostErrorKind::Fork;
-            }
+            error.kind = match error.kind {
+                HostErrorKind::HostMemory if is_of_fork => HostErrorKind::Fork,
+                HostErrorKind::Library if self.trace_back.is_of(&PINNING) => HostErrorKind::Pinned,
+                kind => kind,
+            };
             // C++ and some pages print the name of an exception and its message in lines of their own.
             if let Some(Repeated { error: last, .. }) = host_errors.last_mut()
                 && (line.trim_start().starts_with("what():") || last.text == "MemoryError")
@@ -138,9 +162,39 @@ impl LineReader for PrintedReader {
         if self.is_headed && self.printed.ooms.is_empty() {
             self.printed.ooms.push(Repeated { error: Oom::default(), place: self.trace_back.take_own(), count: 1 });
         }
+        self.printed.is_foreign = self.names_other && !self.names_torch;
         self.printed
     }
 }
+
+/// Lines at the beginning of a text in which names of programs are looked for.
+const LINES_OF_NAMES: usize = 4096;
+
+/// Words of other programs than PyTorch's.
+const OTHERS: [&str; 16] = [
+    ".lua",
+    "ggml",
+    "llama",
+    "tensorflow",
+    "paddle",
+    "cudf",
+    "cuml",
+    "rmm::",
+    "RMM",
+    "numba",
+    "java.lang",
+    "rustc",
+    "jax",
+    "mxnet",
+    "cupy",
+    "julia",
+];
+
+/// Functions that load a model.
+const LOADING: [&str; 5] = ["from_pretrained", "load_model", "load_weights", "create_weights", "initialize_model"];
+
+/// Functions that page-lock memory of the host.
+const PINNING: [&str; 3] = ["allocate_cpu_cache", "pin_memory", "_pin_memory_loop"];
 
 /// Returns whether a model's weights are being loaded, if a bar of progress says so.
 fn loads(line: &str) -> Option<bool> {
@@ -149,7 +203,7 @@ fn loads(line: &str) -> Option<bool> {
 }
 
 /// Parts of the words of every error: most lines have none of them, and are spared a search for all words.
-const PARTS: [&str; 22] = [
+const PARTS: [&str; 24] = [
     "emory",
     "lloc",
     "ALLOC",
@@ -172,6 +226,8 @@ const PARTS: [&str; 22] = [
     "Exit Code:",
     "CUBLAS",
     "posix_memalign",
+    "ancdata",
+    "MEMLIMIT",
 ];
 
 fn may_be_error(line: &str) -> bool {

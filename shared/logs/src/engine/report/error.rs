@@ -12,6 +12,14 @@ pub(super) struct Stated {
     pub(super) advice: String,
 }
 
+/// Returns the option that limits the requests that run at a time.
+fn most_requests(log: &EngineLog) -> &'static str {
+    match log.engine {
+        Some(Engine::Sglang) => "--max-running-requests",
+        _ => "--max-num-seqs",
+    }
+}
+
 /// States an error of the engine `name`; `more_cache` is what makes its KV cache hold more.
 pub(super) fn stated(log: &EngineLog, error: &EngineError, name: &str, more_cache: &str) -> Stated {
     let (bytes, title, shows, advice) = match *error {
@@ -98,6 +106,12 @@ pub(super) fn stated(log: &EngineLog, error: &EngineError, name: &str, more_cach
             let title = format!("The weights leave nothing{under} for the KV cache");
             (0, title, "Weights, activations and CUDA graphs come first.".to_owned(), first + most)
         }
+        EngineError::Preempted => (
+            0,
+            "The KV cache was full: requests were put back and computed again".to_owned(),
+            "Nothing failed, but what was computed for them is lost.".to_owned(),
+            format!("Let fewer requests run at a time: `{}`.\n{more_cache}", most_requests(log)),
+        ),
     };
     Stated { bytes, title, shows, advice }
 }

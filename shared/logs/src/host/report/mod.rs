@@ -66,7 +66,9 @@ fn title(log: &HostLog) -> String {
         return format!("Host memory, {}", tool(log.form));
     }
     if log.processes.is_empty() && log.machine.samples.is_empty() && !log.containers.is_empty() {
-        return format!("Host memory of {}", format::counted(log.containers.len() as u64, "container"));
+        let is_job = |container: &Container| container.name.starts_with("Job ");
+        let what = if log.containers.iter().all(is_job) { "job" } else { "container" };
+        return format!("Host memory of {}", format::counted(log.containers.len() as u64, what));
     }
     let samples = format::counted(log.times_ms.len() as u64, "sample");
     let processes = match log.processes.len() {
@@ -193,12 +195,9 @@ fn unknown_victim(log: &HostLog) -> Option<Finding> {
 fn nearly_full_container(container: &Container) -> Option<Finding> {
     let Container { name, used_bytes, limit_bytes } = container;
     let is_full = *used_bytes as f64 >= NEARLY_FULL * *limit_bytes as f64;
-    let title = format!(
-        "Container {name} uses {} of the {} that it may",
-        format::bytes(*used_bytes),
-        format::bytes(*limit_bytes)
-    );
-    let shows = "At its limit, the kernel kills a process of the container.".to_owned();
+    let title =
+        format!("{name} uses {} of the {} that it may", format::bytes(*used_bytes), format::bytes(*limit_bytes));
+    let shows = "At its limit, the kernel kills one of its processes.".to_owned();
     is_full.then(|| {
         finding(FindingCode::HostNearlyFull, Severity::Warning, *used_bytes, title, shows, OF_GROUP.to_owned())
     })
@@ -213,6 +212,6 @@ fn containers(log: &HostLog) -> Option<LogTable> {
         let Container { name, used_bytes, limit_bytes } = container;
         vec![LogCell::Text(name.clone()), LogCell::Bytes(*used_bytes), LogCell::Bytes(*limit_bytes)]
     };
-    let table = || LogTable::new("Containers", ["Container", "In use", "Limit"], log.containers.iter().map(row));
+    let table = || LogTable::new("Containers and jobs", ["Name", "In use", "Limit"], log.containers.iter().map(row));
     (!log.containers.is_empty()).then(table)
 }

@@ -213,7 +213,7 @@ const MANY: u64 = 10;
 
 /// The measures by name, those of the moment first.
 fn named(progress: &Progress) -> impl Iterator<Item = (&'static str, Series)> {
-    let Progress { allocated, peak_allocated, reserved, peak_reserved, in_use, gpu: _ } = *progress;
+    let Progress { allocated, peak_allocated, reserved, peak_reserved, in_use, gpu: _, is_rank: _ } = *progress;
     let all = [
         ("Allocated", allocated),
         ("Peak allocated", peak_allocated),
@@ -242,7 +242,8 @@ pub(super) fn table(all: &[Progress]) -> LogTable {
         ]
     };
     let rows = all.iter().flat_map(|progress| named(progress).map(move |series| row(progress, series)));
-    LogTable::new("GPU memory that the program printed", ["GPU", "Memory", "First", "Last", "Most", "Times"], rows)
+    let number = if all.iter().any(|progress| progress.is_rank) { "Rank" } else { "GPU" };
+    LogTable::new("GPU memory that the program printed", [number, "Memory", "First", "Last", "Most", "Times"], rows)
 }
 
 /// Returns true if a series climbs; a tenth of the changes may be falls, as evaluations and last batches of epochs make them.
@@ -251,9 +252,18 @@ fn climbs(series: Series) -> bool {
     count >= FEWEST && rises >= count / 2 && falls <= rises / 10
 }
 
+/// Reports what each GPU or rank shows; of those that have a highest value alone, the one with the most.
+pub(super) fn printed(all: &[Progress]) -> Vec<Finding> {
+    let (peaks, mut found): (Vec<Finding>, Vec<Finding>) =
+        all.iter().filter_map(finding).partition(|finding| finding.code == FindingCode::Peak);
+    found.extend(peaks.into_iter().max_by_key(|finding| finding.bytes));
+    found
+}
+
 /// Reports memory of a GPU that climbs, or else its highest value.
-pub(super) fn finding(progress: &Progress) -> Option<Finding> {
-    let device = progress.gpu.map_or(NO_DEVICE, i64::from);
+fn finding(progress: &Progress) -> Option<Finding> {
+    let device = progress.gpu.filter(|_| !progress.is_rank).map_or(NO_DEVICE, i64::from);
+    let of_rank = progress.gpu.filter(|_| progress.is_rank).map_or_else(String::new, |rank| format!(" of rank {rank}"));
     let stated = |code, severity, bytes, title, shows: String, advice: String| Finding {
         severity,
         ..Finding::stated(code, device, bytes, title, shows, advice)
@@ -262,8 +272,10 @@ pub(super) fn finding(progress: &Progress) -> Option<Finding> {
     let climb = |what: &str, Series { count, first_bytes, last_bytes, rises, falls, .. }| {
         let (first, last) = (format::bytes(first_bytes), format::bytes(last_bytes));
         let title = match first == last {
-            true => format!("{what} climbs by {} to {last}", format::bytes(last_bytes.saturating_sub(first_bytes))),
-            false => format!("{what} climbs from {first} to {last}"),
+            true => {
+                format!("{what}{of_rank} climbs by {} to {last}", format::bytes(last_bytes.saturating_sub(first_bytes)))
+            }
+            false => format!("{what}{of_rank} climbs from {first} to {last}"),
         };
         (title, format!("It was printed {count} times, rose {rises} times and fell {falls} times."))
     };
@@ -318,7 +330,7 @@ pub(super) fn finding(progress: &Progress) -> Option<Finding> {
         return Some(stated(FindingCode::ReservedAboveLive, Severity::Info, unused, title, shows, advice.to_owned()));
     }
     let (name, series) = named(progress).max_by_key(|(name, series)| (series.most_bytes, *name))?;
-    let title = format!("At most {} was printed as {}", format::bytes(series.most_bytes), name.to_lowercase());
+    let title = format!("At most {} was printed as {}{of_rank}", format::bytes(series.most_bytes), name.to_lowercase());
     let shows = "PyTorch's figures are without the CUDA context, NCCL and other processes.".to_owned();
     Some(stated(FindingCode::Peak, Severity::Info, series.most_bytes, title, shows, RECORD.to_owned()))
 }

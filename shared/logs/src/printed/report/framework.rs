@@ -1,5 +1,6 @@
 //! Builds findings on out-of-memory errors of frameworks other than PyTorch.
 
+use crate::printed::framework::{COMPUTING, KV_CACHE, WEIGHTS};
 use crate::printed::{Framework, FrameworkOom, OomCause, Repeated};
 use shared::analysis::{Confidence, FindingCode, title_of_parts};
 use shared::base::{Severity, format};
@@ -65,6 +66,9 @@ fn asked(oom: &FrameworkOom, framework: &str) -> String {
     let operation = if oom.operation.is_empty() { String::new() } else { format!(" for {}", oom.operation) };
     let tensor = if oom.tensor.is_empty() { String::new() } else { format!(", a tensor of shape {}", oom.tensor) };
     match oom.asked_bytes {
+        Some(bytes) if oom.cause() == Some(OomCause::Absurd) && bytes < 1 << 53 => {
+            format!(": {} was requested{by}{operation}, more than any GPU has", format::bytes(bytes))
+        }
         _ if oom.cause() == Some(OomCause::Absurd) => format!(": an impossible size was requested{by}{operation}"),
         Some(bytes) if is_tpu(oom) => format!(": the program needs {}", format::bytes(bytes)),
         Some(bytes) => format!(": {} was requested{by}{operation}{tensor}", format::bytes(bytes)),
@@ -127,7 +131,7 @@ fn advice(oom: &FrameworkOom) -> String {
             "Nothing has to be done: the operation takes a slower algorithm that needs less memory.\n\
              For the faster one, leave more memory free: a smaller batch, or a larger share of the GPU."
         }
-        (_, Some(OomCause::Absurd)) => {
+        (_, Some(OomCause::Absurd)) if oom.operation != COMPUTING => {
             "Look at the shapes that the operation gets: one of them is negative, has overflowed, or is not the one that \
              was meant."
         }
@@ -173,6 +177,26 @@ fn advice(oom: &FrameworkOom) -> String {
              `gpu_mem_limit` so that sessions can share it; where shapes vary, set `enable_mem_pattern = False`.\n\nThe message does not say \
              whether the pool is of the GPU or of the host."
         }
+        (Framework::LlamaCpp, _) if oom.is_limited => {
+            "Let llama.cpp split the weights into smaller buffers: ``GGML_VK_FORCE_MAX_ALLOCATION_SIZE=1073741824``.\n\
+             If it is the buffer for computing, make that smaller: smaller batches (`--ubatch-size`), `--flash-attn`, a shorter \
+             context (`--ctx-size`).\n\n\
+             The driver allows no single buffer of this size, even if more memory is free."
+        }
+        (Framework::LlamaCpp, _) if oom.operation == WEIGHTS => {
+            "Keep fewer layers on the GPU: `--n-gpu-layers`, in Ollama `num_gpu`; of a mixture of experts, keep the experts on \
+             the host (`--n-cpu-moe`).\nUse a smaller quantization of the model.\nSpread the layers by `--tensor-split` if other \
+             GPUs have room.\n\nThe context has no part in it: its cache comes later."
+        }
+        (Framework::LlamaCpp, _) if oom.operation == KV_CACHE => {
+            "Shorten the context (`--ctx-size`, `num_ctx`), or let fewer requests run at a time (`--parallel`).\nQuantize the \
+             cache (`--cache-type-k q8_0`, `--cache-type-v q8_0`) with `--flash-attn`.\nKeep it on the host: `--no-kv-offload`.\n\
+             Or keep fewer layers on the GPU (`--n-gpu-layers`): the rest of the cache goes with them."
+        }
+        (Framework::LlamaCpp, _) if oom.operation == COMPUTING => {
+            "Use smaller batches: `--ubatch-size`, which this buffer grows with.\nUse `--flash-attn`, without which it grows with \
+             the context, too, and shorten that (`--ctx-size`).\nOr keep fewer layers on the GPU: `--n-gpu-layers`."
+        }
         (Framework::LlamaCpp, _) => {
             "Keep fewer layers on the GPU: `--n-gpu-layers`, in Ollama `num_gpu`.\nShorten the context (`--ctx-size`, \
              `num_ctx`), or quantize its cache (`--cache-type-k q8_0`, `--cache-type-v q8_0`) with `--flash-attn`.\nUse a \
@@ -189,6 +213,16 @@ fn advice(oom: &FrameworkOom) -> String {
              ``cupy.get_default_memory_pool().free_all_blocks()``.\nLet PyTorch and CuPy share one pool: \
              ``pytorch_pfn_extras.cuda.use_torch_mempool_in_cupy()``, or limit CuPy's by \
              `CUPY_GPU_MEMORY_LIMIT`.\nCompute in chunks."
+        }
+        (Framework::CudaJl, Some(OomCause::TooLarge)) => {
+            "Compute in parts: this one array is larger than the GPU's memory.\nUse smaller types where they are exact \
+             enough: `Float32` or `Float16` instead of `Float64`."
+        }
+        (Framework::CudaJl, _) => {
+            "Compute in parts, or use smaller types, such as `Float32` instead of `Float64`.\nFree arrays that are no longer \
+             needed at once: ``CUDA.unsafe_free!(x)``. Julia's garbage collector does not see how large they are on the \
+             GPU.\nSet the results of earlier lines to `nothing`, then call ``GC.gc(); CUDA.reclaim()``.\nEnd other processes on \
+             the GPU: ``nvidia-smi`` lists them."
         }
         (Framework::Mlx, _) if oom.asked_bytes.is_none() => {
             "Use less at once: a smaller batch, shorter prompts, a quantized model.\nLimit what MLX keeps: \

@@ -27,8 +27,18 @@ pub(super) fn finding(repeated: &Repeated<HostError>) -> Finding {
     let device = if is_of_gpu { NO_DEVICE } else { HOST };
     let shows = format!("The text says: {}", error.text);
     let more = match error.kind {
+        _ if error.text.contains("huge page") => {
+            "Reserve huge pages: ``sysctl vm.nr_hugepages=…``; without any, most programs go on with ordinary pages.\n"
+        }
+        HostErrorKind::HostMemory if error.asked_bytes.is_some_and(|bytes| bytes < LITTLE_BYTES) => {
+            "Look for a limit, since this is little: ``ulimit -v``, that of the job or container, on Windows the page file, \
+             and 2 GiB for programs of 32 bits.\n"
+        }
         HostErrorKind::HostMemory if error.asked_bytes.is_some() => {
             "Look at the size first: a wrong shape asks for too much.\n"
+        }
+        HostErrorKind::SharedMemory if error.text.contains("unable to open shared memory object") => {
+            "See which limit was reached, which the message does not say: ``df -h /dev/shm`` and ``ulimit -n``.\n"
         }
         // cuBLAS has two reasons for this one.
         _ if error.text.contains("CUBLAS") => INDEX_OUT_OF_RANGE,
@@ -43,6 +53,9 @@ pub(super) fn finding(repeated: &Repeated<HostError>) -> Finding {
         ..Finding::stated(code, device, bytes, title, shows, more.to_owned() + advice)
     }
 }
+
+/// Requests below 64 MiB are no mistake of the program.
+const LITTLE_BYTES: u64 = 64 << 20;
 
 const INDEX_OUT_OF_RANGE: &str = "See whether an index is out of range, which can be the reason as well: run with \
                                   ``CUDA_LAUNCH_BLOCKING=1``.\n";
@@ -65,7 +78,7 @@ fn statement(kind: HostErrorKind) -> (FindingCode, &'static str, &'static str) {
         ),
         HostErrorKind::SharedMemory => (
             FindingCode::SharedMemoryFull,
-            "Shared memory is full: workers of a data loader could not send batches",
+            "Shared memory has no room: /dev/shm, by which processes send each other tensors",
             "Give the container more shared memory: ``docker run --shm-size=8g`` or `--ipc=host`; in Kubernetes, mount an \
              `emptyDir` with `medium: Memory` at /dev/shm.\nUntil then, use fewer workers or a smaller \
              `prefetch_factor`.\nOr call ``torch.multiprocessing.set_sharing_strategy(\"file_system\")``.",
@@ -131,6 +144,13 @@ fn statement(kind: HostErrorKind) -> (FindingCode, &'static str, &'static str) {
              -o MaxRSS,ReqMem`` shows what it used.\nOr use less host memory: fewer workers, memory mapping, smaller \
              batches.\n[record] See which processes climb: ``snapscope host -- python train.py``.",
         ),
+        HostErrorKind::JobKilled => (
+            FindingCode::HostProcessKilled,
+            "The batch system killed the job: it used more host memory than it had asked for",
+            "Ask for more: in LSF `-R \"rusage[mem=16GB]\"` and `-M`, in PBS `-l select=1:mem=16gb`, in Grid Engine `-l \
+             h_vmem=16G`.\nOr use less host memory: fewer workers, memory mapping, smaller batches.\n\
+             [record] See which processes climb: ``snapscope host -- python train.py``.",
+        ),
         HostErrorKind::RayKilled => (
             FindingCode::HostProcessKilled,
             "Ray killed a task: its node used more memory than Ray's threshold",
@@ -195,6 +215,14 @@ fn statement(kind: HostErrorKind) -> (FindingCode, &'static str, &'static str) {
              Or use another implementation, such as PyTorch's `scaled_dot_product_attention`.\n\n\
              Each multiprocessor has 64 to 228 KiB, by the GPU's generation; kernels that were tuned for a larger one fail. \
              The memory of the GPU itself is not the reason.",
+        ),
+        HostErrorKind::OnTpu => (
+            FindingCode::OutOfMemory,
+            "A kernel asks for more on-chip memory (VMEM) than it may use of the TPU",
+            "Make its blocks smaller: fewer tokens, pages or heads at a time.\n\
+             Update JAX, libtpu and the library that has the kernel: sizes of blocks are tuned by the TPU's generation.\n\
+             If the chip has more, raise the limit: ``LIBTPU_INIT_ARGS=--xla_tpu_scoped_vmem_limit_kib=…``.\n\n\
+             The memory of the TPU itself (HBM) is not the reason.",
         ),
         HostErrorKind::OpenFiles => (
             FindingCode::SharedMemoryFull,

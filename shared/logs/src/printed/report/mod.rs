@@ -73,10 +73,25 @@ fn findings(printed: &Printed) -> Vec<Finding> {
     findings.extend(printed.host_errors.iter().map(host_error::finding));
     findings.extend(groups.iter().filter_map(|group| outside(&group[0].error)));
     findings.extend(printed.counters.iter().flat_map(counted));
-    findings.extend(printed.progress.iter().filter_map(counted::finding));
+    findings.extend(counted::printed(&printed.progress));
     findings.extend(largest_line(&printed.line_uses));
     findings.extend(operators::finding(&printed.operators));
+    if printed.is_foreign {
+        findings.iter_mut().for_each(without_pytorch);
+    }
     findings
+}
+
+/// Leaves out what helps programs of PyTorch alone.
+fn without_pytorch(finding: &mut Finding) {
+    const WORDS: [&str; 5] = ["torch", "Torch", "num_workers", "gradient accumulation", "python train.py"];
+    let fits = |text: &str| !WORDS.iter().any(|words| text.contains(words));
+    if finding.steps.iter().any(|step| fits(&step.text)) {
+        finding.steps.retain(|step| fits(&step.text));
+    }
+    finding.why = std::mem::take(&mut finding.why).split_inclusive(". ").filter(|sentence| fits(sentence)).collect();
+    let texts = finding.steps.iter().map(|step| step.text.as_str()).chain([finding.why.as_str()]);
+    finding.advice = texts.filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" ");
 }
 
 /// Errors of one device with one cause, those of the commonest line first; a program that catches them prints hundreds.
@@ -101,7 +116,7 @@ fn device_words(oom: &Oom) -> String {
     let device = match oom.api {
         OomApi::Npu => "NPU",
         OomApi::Mps => "The GPU",
-        OomApi::Cuda | OomApi::Hip | OomApi::Xpu => "GPU",
+        OomApi::Cuda | OomApi::Hip | OomApi::Xpu | OomApi::Musa => "GPU",
     };
     let device = oom.gpu.map_or_else(|| device.to_owned(), |gpu| format!("{device} {gpu}"));
     oom.rank.map_or(device.clone(), |rank| format!("{device} of rank {rank}"))
@@ -124,7 +139,10 @@ fn out_of_memory(group: &Group<'_>, engine: Option<&'static str>) -> Finding {
     };
     let free = match (oom.free_bytes, oom.capacity_bytes) {
         (Some(free), Some(capacity)) if !oom.is_shared() => {
-            format!(", {} of {} free", format::bytes(free), format::bytes(capacity))
+            match oom.asked_bytes.filter(|asked| *asked > free && format::bytes(*asked) == format::bytes(free)) {
+                Some(asked) => format!(", {} more than is free", format::bytes(asked - free)),
+                None => format!(", {} of {} free", format::bytes(free), format::bytes(capacity)),
+            }
         }
         _ => String::new(),
     };
@@ -249,8 +267,8 @@ fn advice(oom: &Oom, cause: OomCause, engine: Option<&'static str>) -> String {
         OomApi::Cuda | OomApi::Hip => format!("\n{RECORD}"),
         OomApi::Npu => format!("\n{}", RECORD.replace("torch.cuda", "torch_npu.npu")),
         OomApi::Xpu => format!("\n{}", RECORD.replace("torch.cuda", "torch.xpu")),
-        // Metal's allocator records no history.
-        OomApi::Mps => String::new(),
+        // Metal's allocator records no history, and Moore Threads' is not known.
+        OomApi::Mps | OomApi::Musa => String::new(),
     };
     match cause {
         OomCause::Absurd => "Look at the sizes that the failing line computes: one of them is negative, has overflowed, \
@@ -266,8 +284,8 @@ fn advice(oom: &Oom, cause: OomCause, engine: Option<&'static str>) -> String {
              No setting of the allocator helps, since this one tensor is larger than the whole GPU."
             .to_owned(),
         OomCause::Limit if oom.api == OomApi::Mps => format!(
-            "Use less: a smaller batch, or `float16`.\n\nThe limit of {} is a fraction of the machine's memory, which \
-             `PYTORCH_MPS_HIGH_WATERMARK_RATIO` changes; 0.0 removes it, and the machine may then swap.",
+            "Use less: a smaller batch, or `float16`.\n\nThe limit of {} is a multiple of what Metal recommends for the \
+             GPU, which `PYTORCH_MPS_HIGH_WATERMARK_RATIO` changes; 0.0 removes it, and the machine may then swap.",
             format::bytes(oom.allowed_bytes.unwrap_or(0))
         ),
         OomCause::Limit => format!(
@@ -295,6 +313,12 @@ fn advice(oom: &Oom, cause: OomCause, engine: Option<&'static str>) -> String {
                  More memory was free than the request needs, so something else refused it."
             )
         }
+        OomCause::Fragmentation if engine.is_some() => format!(
+            "Set ``{}=expandable_segments:True``: PyTorch can then combine its unused memory.\n\
+             Make single requests smaller: `--max-num-batched-tokens` or `--chunked-prefill-size`, and fewer or smaller \
+             images.\nLeave more room: a lower `--gpu-memory-utilization` or `--mem-fraction-static`.",
+            oom.api.settings_variable()
+        ),
         OomCause::Fragmentation => {
             let more = match oom.private_bytes.is_some_and(|private| private >= MUCH_UNUSED) {
                 true => "\n\nMemory in private pools stays with its CUDA graphs: let graphs share one pool.",
@@ -317,10 +341,16 @@ fn advice(oom: &Oom, cause: OomCause, engine: Option<&'static str>) -> String {
             format::bytes(oom.allowed_bytes.unwrap_or(0))
         ),
         OomCause::Ranks => OTHER_RANKS.to_owned(),
+        OomCause::Others if oom.api == OomApi::Hip && oom.capacity_bytes <= Some(CARVE_OUT_BYTES) => {
+            "Give the GPU a larger share of the machine's memory, in the firmware (*UMA frame buffer size*) or by the \
+             driver's settings: it is a part of the processor, and its own share is small."
+                .to_owned()
+        }
         OomCause::Others => {
             let held = oom.reserved_bytes.filter(|held| *held > oom.capacity_bytes.unwrap_or(u64::MAX) / 2);
+            let how = if engine.is_some() { "a lower `--gpu-memory-utilization` or `--mem-fraction-static`" } else { "a smaller batch" };
             let own = held.map_or_else(String::new, |held| {
-                format!("\nOr use less in this program, which holds {} itself: a smaller batch.", format::bytes(held))
+                format!("\nOr use less in this program, which holds {} itself: {how}.", format::bytes(held))
             });
             format!(
                 "Free the GPU from what else runs on it{}.\n\
@@ -336,19 +366,23 @@ fn advice(oom: &Oom, cause: OomCause, engine: Option<&'static str>) -> String {
              Or let each use a process of its own.",
             format::bytes(oom.outside_bytes().unwrap_or(0))
         ),
+        OomCause::Full | OomCause::Outside if engine.is_some() && oom.is_loading => "Use a smaller model or one in fewer bits, or spread it \
+             over more GPUs (`--tensor-parallel-size`, `--tp`, `--pipeline-parallel-size`).\n\n\
+             It failed while the model was loaded: shares, lengths and numbers of requests change nothing."
+            .to_owned(),
+        OomCause::Full | OomCause::Unknown | OomCause::Outside if engine.is_some() => format!(
+            "Leave more room beside weights and KV cache: lower the share that {} may use \
+             (`--gpu-memory-utilization`, `--mem-fraction-static`), `--max-num-batched-tokens` or \
+             `--chunked-prefill-size`, and `--max-num-seqs` or `--max-running-requests`.\n\
+             Use a smaller or quantized model, or spread it over more GPUs (`--tensor-parallel-size`, `--tp`).\n\
+             Use `--enforce-eager` or `--disable-cuda-graph`: graphs take memory of their own.",
+            engine.unwrap_or_default()
+        ),
         OomCause::Outside => format!(
             "Look for what this process holds outside PyTorch: NCCL takes memory for each communicator and channel \
              (`NCCL_DEBUG=INFO` with `NCCL_DEBUG_SUBSYS=ALLOC` prints it), CUDA graphs and loaded kernels take some \
              hundred MiB each, and libraries such as vLLM, DALI or CuPy have pools of their own.\n\nOnly {} was missing.",
             format::bytes(missing)
-        ),
-        OomCause::Full | OomCause::Unknown if engine.is_some() => format!(
-            "Use a smaller or quantized model, or spread it over more GPUs (`--tensor-parallel-size`, `--tp`).\n\
-             Leave more room beside weights and KV cache: lower the share that {} may use \
-             (`--gpu-memory-utilization`, `--mem-fraction-static`), `--max-num-batched-tokens` or \
-             `--chunked-prefill-size`, and `--max-num-seqs` or `--max-running-requests`.\n\
-             Use `--enforce-eager` or `--disable-cuda-graph`: graphs take memory of their own.",
-            engine.unwrap_or_default()
         ),
         OomCause::Full if oom.is_loading => "Load the weights in fewer bits: ``dtype=torch.bfloat16``, or quantized to \
              8 or 4 bits.\n\
@@ -379,6 +413,9 @@ fn advice(oom: &Oom, cause: OomCause, engine: Option<&'static str>) -> String {
         ),
     }
 }
+
+/// Largest share of the host's memory that firmware sets aside by default for a GPU within the processor.
+const CARVE_OUT_BYTES: u64 = 1 << 30;
 
 /// What to do about memory that Metal counts to this process beside PyTorch's heaps.
 const OUTSIDE_OF_MPS: &str = "Free what this process holds beside PyTorch: other libraries on the GPU (MLX, Core ML, \

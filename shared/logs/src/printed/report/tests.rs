@@ -364,3 +364,47 @@ fn a_cache_that_climbs_is_no_leak_of_tensors() {
     assert_eq!(finding.title, "PyTorch's reserved memory climbs from 53.0 GiB to 59.0 GiB");
     assert_eq!(finding.code, FindingCode::ReservedAboveLive);
 }
+
+#[test]
+fn an_error_in_front_of_its_traceback_is_read() {
+    let text = "ERROR Exception in worker while processing method profile: CUDA out of memory. Tried to allocate 19.63 GiB. GPU 3 \
+                has a total capacity of 79.15 GiB of which 17.73 GiB is free. Traceback (most recent call last):\n";
+    assert_eq!(oom(text).gpu, Some(3));
+}
+
+#[test]
+fn engines_are_told_what_they_can_change() {
+    let full = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 298.00 MiB. GPU 1 has a total capacity of 39.38 GiB \
+                of which 65.38 MiB is free. Including non-PyTorch memory, this process has 39.31 GiB memory in use. Of the \
+                allocated memory 35.91 GiB is allocated by PyTorch, and 120.72 MiB is reserved by PyTorch but unallocated.\n";
+    let advice = |text: &str| log_report(&log(text)).diagnosis.findings.swap_remove(0).advice;
+    let at = |function: &str| format!("  File \"vllm/v1/worker.py\", line 98, in {function}\n{full}");
+    assert!(advice(&at("apply_top_k_top_p")).starts_with("Leave more room beside weights and KV cache"));
+    assert!(!advice(&at("create_weights")).contains("--gpu-memory-utilization"), "nothing but weights is there");
+}
+
+#[test]
+fn programs_of_others_get_no_advice_for_pytorch() {
+    let error = "CUDA error: out of memory\n";
+    let advice = |text: &str| log_report(&log(text)).diagnosis.findings.swap_remove(0).advice;
+    assert!(advice(error).contains("torch.cuda"));
+    let foreign = advice(&format!("ggml_cuda_init: found 1 CUDA devices\n{error}"));
+    assert!(foreign.contains("nvidia-smi") && !foreign.contains("orch"), "{foreign}");
+    assert!(advice(&format!("import torch, jax\n{error}")).contains("torch.cuda"));
+}
+
+#[test]
+fn a_difference_that_rounding_hides_is_told() {
+    let text = "CUDA out of memory. Tried to allocate 15.41 GiB (GPU 3; 79.10 GiB total capacity; 61.00 GiB already allocated; \
+                15.40 GiB free; 61.20 GiB reserved in total by PyTorch)";
+    let title = log_report(&log(text)).diagnosis.findings.swap_remove(0).title;
+    assert_eq!(title, "GPU 3 ran out of memory: tried to allocate 15.4 GiB, 10.2 MiB more than is free");
+}
+
+#[test]
+fn of_ranks_without_growth_the_fullest_is_told() {
+    let line = |rank: u32, mib: u32| format!("[Rank {rank}] (after 1 iterations) memory (MB) | reserved: {mib}.0\n");
+    let findings = log_report(&log(&(line(14, 2048) + &line(0, 3072) + &line(22, 1024)))).diagnosis.findings;
+    assert_eq!(findings.len(), 1, "{findings:?}");
+    assert_eq!(findings[0].title, "At most 3.00 GiB was printed as reserved of rank 0");
+}

@@ -36,7 +36,7 @@ fn messages_that_strangers_published_are_read() {
         assert!(said.contains(title), "{source}: {said}");
         assert_eq!(finding.severity, Severity::Error, "{source}");
     }
-    assert_eq!(messages().count(), 22);
+    assert_eq!(messages().count(), 25);
 }
 
 #[test]
@@ -133,4 +133,31 @@ fn the_parts_of_a_program_add_up_to_its_total() {
     let small = text.replace("372.76MiB", "6.00MiB").replace("9.64GiB", "6.00MiB").replace("4.44GiB", "0B");
     let shows = report(&small).diagnosis.findings[0].evidence.shows.clone();
     assert!(shows.starts_with("The program that was to run needs only 12.0 MiB in all"), "{shows}");
+}
+
+#[test]
+fn a_buffer_of_llama_has_advice_of_its_own() {
+    let failed = "ggml_backend_cuda_buffer_type_alloc_buffer: allocating 6943.00 MiB on device 0: cudaMalloc failed: out of memory\n";
+    let limited = "ggml_vulkan: Device memory allocation of size 2495610880 failed.\n\
+                   ggml_vulkan: Requested buffer size exceeds device memory allocation limit: ErrorOutOfDeviceMemory\n";
+    let reserving = "ggml_gallocr_reserve_n: failed to allocate CUDA0 buffer of size 7280263168\n";
+    for (text, title, advice) in [
+        (
+            format!("{failed}llama_model_load: error loading model: unable to allocate CUDA0 buffer\n"),
+            "for the weights",
+            "--n-cpu-moe",
+        ),
+        (
+            format!("{failed}llama_init: failed to allocate buffer for kv cache\n"),
+            "for the KV cache",
+            "--no-kv-offload",
+        ),
+        (format!("{failed}{reserving}"), "for computing", "--ubatch-size"),
+        (limited.to_owned(), "2.32 GiB was requested", "no single buffer of this size"),
+        (failed.to_owned(), "6.78 GiB was requested by llama.cpp", "--n-gpu-layers"),
+    ] {
+        let findings = report(&text).diagnosis.findings;
+        assert_eq!(findings.len(), 1, "{text}");
+        assert!(findings[0].title.contains(title) && findings[0].advice.contains(advice), "{text}: {findings:?}");
+    }
 }

@@ -10,7 +10,7 @@ const ERRORS: &str = include_str!("../../../../../../tests/data/logs/host-errors
 #[test]
 fn errors_of_the_host_have_their_own_advice() {
     let errors: Vec<&str> = ERRORS.trim_end().split("\n\n").collect();
-    assert_eq!(errors.len(), 46);
+    assert_eq!(errors.len(), 60);
     for error in errors {
         let (told, text) = error.split_once('\n').expect("a text");
         let finding = &log_report(&log(text)).diagnosis.findings[0];
@@ -27,6 +27,10 @@ fn errors_of_the_host_have_their_own_advice() {
     let left = "Exception ignored in: <function _Iter.__del__ at 0x7f>\nRuntimeError: DataLoader worker (pid 4) is killed by \
                 signal: Killed. \n";
     assert_eq!(log_report(&log(left)).diagnosis.findings[0].severity, Severity::Info, "the program had ended");
+    let ray = "ray.exceptions.OutOfMemoryError: Task was killed due to the node running low on memory.\nMemory on the node was \
+               59.84GB / 62.51GB (0.957), which exceeds the memory usage threshold of 0.95.\n";
+    let [killed] = log(ray).printed.host_errors.try_into().unwrap();
+    assert!(killed.error.text.contains("59.84GB / 62.51GB"), "{killed:?}");
     for text in ["Killed 3 stale processes", "the workers were Killed", "step 3: 17 Killed"] {
         assert!(log(text).is_empty(), "{text}");
     }
