@@ -121,9 +121,11 @@ impl Steps {
         [repeated, updated].into_iter().flatten().min_by_key(|found| found.steps.len())
     }
 
-    /// Joins the steps of several optimizers that take turns, such as those of a GAN, into one step per round.
+    /// Joins the steps of several optimizers that take turns, such as those of a GAN, so that the one that takes most
+    /// counts.
     ///
-    /// Within a round their updates follow in the order of their lines; the next round begins at an earlier line.
+    /// An update at a later line belongs to the step before it. Loops that take turns are no optimizers of one step: in
+    /// these, the updates of both lines repeat.
     fn of_several_optimizers(mut self, trace: &Trace, device: &Device, phases: &Phases, sites: &Sites) -> Self {
         let places: Vec<SpineId> =
             self.steps.iter().map(|&step| place_of_update(step, device, phases, sites)).collect();
@@ -131,19 +133,21 @@ impl Steps {
             return self;
         }
         let orders: Vec<Ordering> = places.windows(2).map(|pair| sites.order(trace, pair[0], pair[1])).collect();
-        let count = |order: Ordering| orders.iter().filter(|&&other| other == order).count();
-        if count(Ordering::Equal) > 0 || count(Ordering::Greater) == 0 || count(Ordering::Less) == 0 {
+        let of = |order: Ordering| places.windows(2).zip(&orders).filter(move |(_, other)| **other == order);
+        let repeats = |place: SpineId| of(Ordering::Equal).any(|(pair, _)| pair[0] == place);
+        let are_loops = || of(Ordering::Less).any(|(pair, _)| repeats(pair[0]) && repeats(pair[1]));
+        if of(Ordering::Greater).next().is_none() || of(Ordering::Less).next().is_none() || are_loops() {
             return self;
         }
-        let mut rounds: Vec<Step> = Vec::new();
+        let mut joined: Vec<Step> = Vec::new();
         for (index, &step) in self.steps.iter().enumerate() {
-            match rounds.last_mut() {
+            match joined.last_mut() {
                 Some(last) if orders[index - 1] == Ordering::Less => last.end = step.end,
-                _ => rounds.push(step),
+                _ => joined.push(step),
             }
         }
-        if rounds.len() > 1 {
-            self.steps = rounds;
+        if joined.len() > 1 {
+            self.steps = joined;
         }
         self
     }
@@ -300,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn two_optimizers_make_one_step() {
+    fn the_optimizer_that_takes_most_counts() {
         let module = "_call_impl@torch/nn/modules/module.py";
         let half = |name: &str, line: usize| {
             format!(
@@ -308,11 +312,17 @@ mod tests {
                  alloc s{name} 8 @step@torch/optim/adam.py<main:{line}\nfree s{name}\nfree g{name}\n"
             )
         };
-        let source: String =
-            (0..3).map(|step| half(&format!("d{step}"), 40) + &half(&format!("g{step}"), 50)).collect();
-        let trace = text::parse(&source).unwrap();
-        let found = Steps::find(&trace, &trace.devices[0], &Allocations::pair(&trace.devices[0])).unwrap();
-        assert_eq!(found.steps.len(), 3);
+        // Updates of a critic and of a generator in a round, and the steps that three rounds are.
+        for (critic, generator, expected) in [(1, 1, 3), (3, 1, 9), (5, 1, 15), (1, 2, 6), (2, 3, 15)] {
+            let halves = |line: usize, count: usize, round: usize| -> String {
+                (0..count).map(|index| half(&format!("{line}.{round}.{index}"), line)).collect()
+            };
+            let source: String =
+                (0..3).map(|round| halves(40, critic, round) + &halves(50, generator, round)).collect();
+            let trace = text::parse(&source).unwrap();
+            let found = Steps::find(&trace, &trace.devices[0], &Allocations::pair(&trace.devices[0])).unwrap();
+            assert_eq!(found.steps.len(), expected, "{critic} and {generator}");
+        }
     }
 
     #[test]

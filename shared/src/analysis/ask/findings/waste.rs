@@ -7,6 +7,7 @@ use super::memory_out::is_expandable;
 use super::own_code::{Own, OwnCode};
 use super::tried;
 use crate::analysis::ask::fragmentation::Fragmentation;
+use crate::analysis::ask::replay::recorded_settings;
 use crate::analysis::ask::until_full::Budget;
 use crate::analysis::study::run_kind::RunKind;
 use crate::analysis::study::sites::SpineId;
@@ -62,6 +63,16 @@ fn with_trial(advice: Advice, tried: Option<String>) -> Advice {
     Advice { steps: [AdviceStep::of(&tried)].into_iter().chain(others).collect(), why: advice.why }
 }
 
+/// Tells of a recorded limit that PyTorch ignores: it frees unused segments in time only if the memory of the process is
+/// limited, too (`set_fraction` in `CUDACachingAllocator.cpp`).
+fn ignored(study: &Study<'_>) -> Option<&'static str> {
+    let settings = recorded_settings(study.trace).ok()?;
+    (settings.garbage_collection_threshold > 0.0 && settings.per_process_memory_fraction >= 1.0).then_some(
+        "PyTorch ignores `garbage_collection_threshold` unless the memory of the process is limited, too: call \
+         `torch.cuda.set_per_process_memory_fraction(0.95)` at the start.",
+    )
+}
+
 /// Reports reserved memory well above the peak of live bytes; `capacity_bytes` is the memory of the card, if it is known.
 pub(super) fn finding(study: &Study<'_>, capacity_bytes: Option<u64>) -> Option<Finding> {
     let (moment, reserved) = study.timeline.reserved_peak();
@@ -115,8 +126,8 @@ pub(super) fn finding(study: &Study<'_>, capacity_bytes: Option<u64>) -> Option<
          Most of the unused memory is fragmented: it lies between live blocks, in gaps that are too small for larger \
          requests."
     };
-    let look =
-        own.as_ref().map_or_else(String::new, |own| format!("The sizes differ in the call at `{}`.", own.place()));
+    let sizes = own.as_ref().map(|own| format!("The sizes differ in the call at `{}`.", own.place()));
+    let look = [sizes, ignored(study).map(str::to_owned)].into_iter().flatten().collect::<Vec<_>>().join(" ");
     // The peak of live bytes before the trace is unknown.
     let is_whole = study.timeline.allocations.initial_count() == 0;
     Some(Finding {

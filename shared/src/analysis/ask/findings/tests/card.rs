@@ -147,3 +147,19 @@ fn memory_that_is_reserved_in_vain_is_a_warning_where_the_card_is_full() {
     assert_eq!([Some(140), Some(24)].map(severity), [Some(Severity::Info); 2]);
     assert_eq!([Some(16), None].map(severity), [Some(Severity::Warning); 2]);
 }
+
+#[test]
+fn a_limit_that_pytorch_ignores_is_told() {
+    let advice = |conf: &str| {
+        let text = "segment_alloc S 16GiB\nalloc S 4GiB @a\nsegment S 16GiB\nblock S 4GiB";
+        let mut trace = text::parse(text).unwrap();
+        trace.settings.entries = vec![("PYTORCH_CUDA_ALLOC_CONF".to_owned(), Setting::Text(conf.to_owned()))];
+        let timeline = Timeline::new(&trace, &trace.devices[0]);
+        let found = findings(&trace, &[(&trace.devices[0], &timeline)], &FindingsConfig::default());
+        found.into_iter().find(|row| row.code == FindingCode::ReservedAboveLive).unwrap().advice.text()
+    };
+    assert!(advice("garbage_collection_threshold:0.6").contains("ignores `garbage_collection_threshold` unless"));
+    for heeded in ["max_split_size_mb:64", "garbage_collection_threshold:0.6,per_process_memory_fraction:0.9"] {
+        assert!(!advice(heeded).contains("ignores"), "{heeded}");
+    }
+}

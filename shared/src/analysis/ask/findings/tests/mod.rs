@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::base::Severity;
-use crate::trace::text;
+use crate::trace::{Setting, text};
 use std::fmt::Write;
 
 mod card;
