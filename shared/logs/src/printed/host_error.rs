@@ -74,6 +74,7 @@ pub(super) const WORDS: &[(&[&str], HostErrorKind)] = {
         (&["creating shared memory segment /dev/shm"], SharedMemory),
         (&["insufficient shared memory (shm)"], SharedMemory),
         (&["is killed by signal: Bus error"], SharedMemory),
+        (&["Fatal Python error: Bus error"], SharedMemory),
         (&["unable to write to file </torch_"], SharedMemory),
         (&["unable to open shared memory object"], SharedMemory),
         (&["unable to allocate shared memory(shm)"], SharedMemory),

@@ -9,6 +9,7 @@
 //! torchtune   Step 1 | loss:1.6 lr:2e-05 tokens_per_second:1.2 peak_memory_active:9.1 peak_memory_reserved:10.2
 //! Ultralytics       1/100      8.57G      1.321      2.417      1.297         54        640
 //! MLX         Iter 10: Train loss 2.3, It/sec 0.5, Peak mem 61.846 GB
+//! PEFT        GPU Total Peak Memory consumed during the train (max): 9404
 //! detectron2  eta: 1:02:03  iter: 19  total_loss: 2.1  max_mem: 4521M
 //! ```
 
@@ -91,6 +92,7 @@ impl Progress {
             "Peak mem ",
             "llocated: ",
             "ed memory:",
+            "emory consumed",
         ]
         .iter()
         .any(has)
@@ -99,7 +101,8 @@ impl Progress {
         }
         let mut text = line.replace('_', " ").to_ascii_lowercase();
         let is_gib = text.contains("(gb)") || text.contains("peak memory active");
-        let unit = if text.contains("(mb)") { Some(1 << 20) } else { is_gib.then_some(1 << 30) };
+        let is_mib = text.contains("(mb)") || text.contains("total peak memory consumed");
+        let unit = if is_mib { Some(1 << 20) } else { is_gib.then_some(1 << 30) };
         // `MA` and `CA` of DeepSpeed, and `memory` of torchtitan, are too short to stand for anything elsewhere.
         let short: &[(&str, Place)] = if text.contains("max ma ") {
             &[(" ma ", |progress| &mut progress.allocated), (" ca ", |progress| &mut progress.reserved)]
@@ -138,7 +141,9 @@ fn ultralytics(line: &str) -> Option<u64> {
 type Place = fn(&mut Progress) -> &mut Series;
 
 /// Words before a value, in lower case and with blanks; the longer ones first.
-const KEYS: [(&str, Place); 24] = [
+const KEYS: [(&str, Place); 26] = [
+    ("gpu total peak memory consumed during the train (max)", |progress| &mut progress.peak_allocated),
+    ("gpu total peak memory consumed during the eval (max)", |progress| &mut progress.peak_allocated),
     ("max memory allocated", |progress| &mut progress.peak_allocated),
     ("memory allocated", |progress| &mut progress.allocated),
     ("max memory reserved", |progress| &mut progress.peak_reserved),
@@ -244,6 +249,7 @@ mod tests {
                 [256, 512, 256, 0],
             ),
             (" eta: 1:02:03  iter: 19  total_loss: 2.1  lr: 0.1  max_mem: 4521M", [0, 4521, 0, 0]),
+            ("GPU Total Peak Memory consumed during the train (max): 9404", [0, 9404, 0, 0]),
         ] {
             assert_eq!(last(text), expected, "{text}");
         }

@@ -37,6 +37,9 @@ pub(super) fn finding(repeated: &Repeated<HostError>) -> Finding {
         HostErrorKind::HostMemory if error.asked_bytes.is_some() => {
             "Look at the size first: a wrong shape asks for too much.\n"
         }
+        HostErrorKind::SharedMemory if error.text.contains("Fatal Python error") => {
+            "See what was read at that moment: a mapped file on a full or broken disk ends a program in the same way.\n"
+        }
         HostErrorKind::SharedMemory if error.text.contains("unable to open shared memory object") => {
             "See which limit was reached, which the message does not say: ``df -h /dev/shm`` and ``ulimit -n``.\n"
         }
@@ -45,9 +48,13 @@ pub(super) fn finding(repeated: &Repeated<HostError>) -> Finding {
         _ => "",
     };
     let (bytes, title) = (error.asked_bytes.unwrap_or(0), title_of_parts(&title, [times]));
-    let is_harmless = error.kind == HostErrorKind::WorkerLeft;
     Finding {
-        severity: if is_harmless { Severity::Info } else { Severity::Error },
+        severity: match error.kind {
+            HostErrorKind::WorkerLeft => Severity::Info,
+            // The program goes on without.
+            HostErrorKind::Pinned if error.text.starts_with("WARNING") => Severity::Warning,
+            _ => Severity::Error,
+        },
         confidence: Confidence::Medium,
         line: place.clone(),
         ..Finding::stated(code, device, bytes, title, shows, more.to_owned() + advice)
