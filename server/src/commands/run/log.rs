@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use shared::job::messages::{LINE, NOT_MODELED, UNKNOWN_WORKSPACES};
+use shared::job::messages::{LINE, NCCL_NOT_COUNTED, NOT_MODELED, UNKNOWN_WORKSPACES};
 
 /// Most bytes that are read of the log.
 const MOST_BYTES: usize = 1 << 20;
@@ -15,8 +15,8 @@ const MOST_LINES: usize = 10;
 pub(super) struct Logged {
     /// Functions that are not modeled, with their library, each once.
     pub(super) unsupported: Vec<String>,
-    /// Why workspaces are not counted, if they are not.
-    pub(super) guessed: Option<String>,
+    /// What is not counted, each sentence once.
+    pub(super) uncounted: Vec<String>,
     /// Last lines.
     pub(super) lines: Vec<String>,
 }
@@ -35,9 +35,11 @@ fn parse(text: &str) -> Logged {
             unsupported.push(name.to_owned());
         }
     }
-    let guessed = lines.iter().find(|line| line.starts_with(UNKNOWN_WORKSPACES)).map(|line| (*line).to_owned());
-    let last = &lines[lines.len().saturating_sub(MOST_LINES)..];
-    Logged { unsupported, guessed, lines: last.iter().map(|line| (*line).to_owned()).collect() }
+    let first = |words: &str| lines.iter().find(|line| line.starts_with(words)).map(|line| (*line).to_owned());
+    let uncounted = [UNKNOWN_WORKSPACES, NCCL_NOT_COUNTED].into_iter().filter_map(first).collect();
+    let others: Vec<&str> = lines.into_iter().filter(|line| !line.starts_with(NCCL_NOT_COUNTED)).collect();
+    let last = &others[others.len().saturating_sub(MOST_LINES)..];
+    Logged { unsupported, uncounted, lines: last.iter().map(|line| (*line).to_owned()).collect() }
 }
 
 #[cfg(test)]
@@ -45,11 +47,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_guess_is_kept_with_its_reason() {
+    fn what_is_not_counted_is_told_once() {
         let sentence = format!("{UNKNOWN_WORKSPACES}it is old");
-        let text = format!("virtual GPU: {sentence}\nvirtual GPU: {sentence}\nvirtual GPU: no such card\n");
-        assert_eq!(parse(&text).guessed, Some(sentence));
-        assert_eq!(parse("virtual GPU: no such card\n").guessed, None);
+        let text = format!(
+            "virtual GPU: {NCCL_NOT_COUNTED}\nvirtual GPU: {sentence}\nvirtual GPU: {sentence}\nvirtual GPU: no such card\n\
+             virtual GPU: {NCCL_NOT_COUNTED}\n"
+        );
+        let logged = parse(&text);
+        assert_eq!(logged.uncounted, [sentence.as_str(), NCCL_NOT_COUNTED]);
+        assert_eq!(logged.lines, [sentence.as_str(), &sentence, "no such card"], "what NCCL takes is no failure");
+        assert!(parse("virtual GPU: no such card\n").uncounted.is_empty());
     }
 
     #[test]

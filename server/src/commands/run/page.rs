@@ -135,7 +135,7 @@ fn notes(ran: &Ran, run: &RunReport) -> Vec<String> {
         notes.push(format!("A part of the recording failed, and the script went on without it: {failure}"));
     }
     notes.extend(ran.notes.iter().map(|note| capitalized(note)));
-    notes.extend(ran.guessed.as_deref().map(capitalized));
+    notes.extend(ran.uncounted.iter().map(|sentence| capitalized(sentence)));
     notes.extend(values(ran, run));
     notes
 }

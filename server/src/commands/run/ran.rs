@@ -24,8 +24,8 @@ pub(super) struct Ran {
     pub(super) notes: Vec<String>,
     /// True if values were not followed inside of compiled code.
     pub(super) is_compiled: bool,
-    /// Sentence about the workspaces that are not counted.
-    pub(super) guessed: Option<String>,
+    /// Sentences about memory that is not counted.
+    pub(super) uncounted: Vec<String>,
     /// Last lines of the virtual GPU's log, if the script failed.
     pub(super) log: Vec<String>,
 }

@@ -44,7 +44,7 @@ pub(super) fn judge(cards: &Cards, ended: &Ended) -> Ran {
             .into_iter()
             .collect(),
         is_compiled,
-        guessed: ended.logged.guessed.clone(),
+        uncounted: ended.logged.uncounted.clone(),
         log,
     }
 }

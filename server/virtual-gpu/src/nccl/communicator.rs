@@ -3,10 +3,14 @@
 use std::collections::hash_map::DefaultHasher;
 use std::ffi::{c_char, c_int};
 use std::hash::{Hash, Hasher};
+use std::sync::Once;
 use std::sync::atomic::{AtomicU64, Ordering};
+
+use shared::job::messages::NCCL_NOT_COUNTED;
 
 use crate::arrays::{Array, OutArray};
 use crate::ffi::{Handle, Out};
+use crate::log::line;
 use crate::stub::{harmless, unmodelled};
 use crate::versions::versions;
 
@@ -31,7 +35,13 @@ pub(super) struct Communicator {
 
 impl Communicator {
     /// Creates a communicator of a known size; returns `None` if the rank is out of range.
+    ///
+    /// The first with other ranks is told, because a real one takes memory.
     fn new(ranks: c_int, rank: c_int) -> Option<Self> {
+        static TOLD: Once = Once::new();
+        if ranks > 1 {
+            TOLD.call_once(|| line(format_args!("{NCCL_NOT_COUNTED}")));
+        }
         (0..ranks).contains(&rank).then_some(Self { ranks, rank, certain_ranks: ranks })
     }
 
