@@ -4,10 +4,12 @@ use anyhow::{Context, Result};
 use brotli::enc::BrotliEncoderParams;
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
-use std::{fmt, fs};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::{fmt, fs, thread};
 
 /// Contents of files by path, with `/` between folders.
 pub(crate) type Files = BTreeMap<String, Vec<u8>>;
@@ -78,19 +80,35 @@ pub(crate) fn write(site: &Files, folder: &Path, effort: Effort) -> Result<Total
     if folder.exists() {
         fs::remove_dir_all(folder).with_context(|| format!("emptying {}", folder.display()))?;
     }
-    let mut totals = Totals::default();
-    for (path, bytes) in site {
-        let target = folder.join(path);
-        fs::create_dir_all(target.parent().unwrap_or(folder))?;
-        fs::write(&target, bytes).with_context(|| format!("writing {}", target.display()))?;
-        if path.ends_with(".gz") || path.ends_with(".png") || path.ends_with(".woff2") {
-            continue;
+    // The largest first, so that no processor begins with one when the others have ended.
+    let mut files: Vec<(&String, &Vec<u8>)> = site.iter().collect();
+    files.sort_by_key(|(_, bytes)| Reverse(bytes.len()));
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut totals = Totals::default();
+        while let Some((path, bytes)) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let target = folder.join(path);
+            fs::create_dir_all(target.parent().unwrap_or(folder))?;
+            fs::write(&target, bytes).with_context(|| format!("writing {}", target.display()))?;
+            if path.ends_with(".gz") || path.ends_with(".png") || path.ends_with(".woff2") {
+                continue;
+            }
+            totals.brotli_bytes += write_siblings(&target, bytes, effort)?;
+            totals.plain_bytes += bytes.len();
         }
-        let brotli_bytes = write_siblings(&target, bytes, effort)?;
-        totals.plain_bytes += bytes.len();
-        totals.brotli_bytes += brotli_bytes;
-    }
-    Ok(totals)
+        Ok(totals)
+    };
+    thread::scope(|scope| {
+        let processors = thread::available_parallelism().map_or(1, usize::from);
+        let workers: Vec<_> = (0..processors).map(|_| scope.spawn(work)).collect();
+        workers.into_iter().try_fold(Totals::default(), |all, worker| {
+            let own: Totals = worker.join().expect("no panic")?;
+            Ok(Totals {
+                plain_bytes: all.plain_bytes + own.plain_bytes,
+                brotli_bytes: all.brotli_bytes + own.brotli_bytes,
+            })
+        })
+    })
 }
 
 /// Writes the compressed copies that are smaller than the file, and returns the size that a browser will load.
