@@ -84,7 +84,7 @@ pub(crate) fn write(site: &Files, folder: &Path, effort: Effort) -> Result<Total
     let mut files: Vec<(&String, &Vec<u8>)> = site.iter().collect();
     files.sort_by_key(|(_, bytes)| Reverse(bytes.len()));
     let next = AtomicUsize::new(0);
-    let work = || {
+    let work = || -> Result<Totals> {
         let mut totals = Totals::default();
         while let Some((path, bytes)) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
             let target = folder.join(path);
@@ -102,7 +102,7 @@ pub(crate) fn write(site: &Files, folder: &Path, effort: Effort) -> Result<Total
         let processors = thread::available_parallelism().map_or(1, usize::from);
         let workers: Vec<_> = (0..processors).map(|_| scope.spawn(work)).collect();
         workers.into_iter().try_fold(Totals::default(), |all, worker| {
-            let own: Totals = worker.join().expect("no panic")?;
+            let own = worker.join().expect("no panic")?;
             Ok(Totals {
                 plain_bytes: all.plain_bytes + own.plain_bytes,
                 brotli_bytes: all.brotli_bytes + own.brotli_bytes,

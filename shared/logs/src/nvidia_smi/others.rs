@@ -267,7 +267,9 @@ mod tests {
     fn amd_smi_lists_processes() {
         let mut reader = CardReader::default();
         let text = "GPU: 0\n    PROCESS_INFO:\n        NAME: N/A\n        PID: 1693982\n        MEMORY_USAGE:\n            VRAM_MEM: 10.1 GB\n";
-        text.lines().for_each(|line| drop(reader.line(line)));
+        text.lines().for_each(|line| {
+            reader.line(line);
+        });
         assert_eq!(card(&reader.finish(), 0), ": 10342, 1693982 N/A 10342");
     }
 
