@@ -69,8 +69,8 @@ impl LineReader for PrintedReader {
     fn line(&mut self, line: &str) -> bool {
         self.lines += 1;
         if self.lines <= LINES_OF_NAMES && !(self.names_torch && self.names_other) {
-            // That of Lua has the same name.
-            self.names_torch |= line.contains("torch") && !line.contains(".lua");
+            // Torch of Lua has the same name.
+            self.names_torch |= OF_TORCH.iter().any(|name| line.contains(name)) && !line.contains(".lua");
             self.names_other |= OTHERS.iter().any(|name| line.contains(name));
         }
         if self.trace_back.line(line) {
@@ -112,6 +112,8 @@ impl LineReader for PrintedReader {
             oom.is_loading = self.is_loading || self.trace_back.is_of(&LOADING);
             *engine = engine.or_else(|| engine_of(line)).or(self.trace_back.engine());
             self.lines_of_oom = if oom.asked_bytes.is_none() { LINES_OF_OOM } else { 0 };
+            // The words are those of PyTorch's own allocator.
+            self.names_torch |= oom.asked_bytes.is_some();
             add(ooms, oom, self.trace_back.take_own(), left_out, Oom::complete);
             return true;
         }
@@ -170,11 +172,16 @@ impl LineReader for PrintedReader {
 /// Lines at the beginning of a text in which names of programs are looked for.
 const LINES_OF_NAMES: usize = 4096;
 
-/// Words of other programs than PyTorch's.
-const OTHERS: [&str; 16] = [
+/// Words of PyTorch and of what is built on it.
+const OF_TORCH: [&str; 8] =
+    ["torch", "PyTorch", "transformers", "accelerate", "deepspeed", "diffusers", "lightning", "vllm"];
+
+/// Words of other programs.
+const OTHERS: [&str; 17] = [
     ".lua",
     "ggml",
-    "llama",
+    "llama.cpp",
+    "llama_",
     "tensorflow",
     "paddle",
     "cudf",

@@ -202,4 +202,11 @@ fn a_script_that_cannot_be_helped_is_told_in_a_sentence() {
     let random = Stage::new("import os, torch\nkept = torch.Block(int.from_bytes(os.urandom(2), 'big') + 1 << 9)\n");
     fix(&random, &[]).check(0, &["the script is not deterministic: two runs of it differ from allocation 1 on"]);
     fix(&random, &["--", "no-such-program"]).check(2, &["no-such-program"]);
+    // As cuDNN does with workspaces.
+    let yields = Stage::new(
+        "import torch\nkept = torch.Block(2 << 30)\ntry:\n    space = torch.Block(3 << 30)\n\
+         except torch.OutOfMemoryError:\n    space = torch.Block(1 << 30)\n",
+    );
+    let told = fix(&yields, &["--card", "custom:4GiB"]).stdout;
+    assert!(!told.contains("not deterministic"), "the card has no room for the larger one: {told}");
 }

@@ -391,6 +391,12 @@ fn programs_of_others_get_no_advice_for_pytorch() {
     let foreign = advice(&format!("ggml_cuda_init: found 1 CUDA devices\n{error}"));
     assert!(foreign.contains("nvidia-smi") && !foreign.contains("orch"), "{foreign}");
     assert!(advice(&format!("import torch, jax\n{error}")).contains("torch.cuda"));
+    let own =
+        "CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 8.00 GiB total capacity; 7.00 GiB already allocated)";
+    assert!(
+        advice(&format!("ggml is also loaded\n{own}\n")).contains("torch.utils.checkpoint"),
+        "the words are PyTorch's"
+    );
 }
 
 #[test]
