@@ -113,7 +113,13 @@ impl FixArgs {
         if let Some(file) = &self.output {
             write(&report, file)?;
         }
-        let text = if self.json { document(&report) } else { page(&report) };
+        let text = match self.json {
+            true => document(&report),
+            false if self.output.is_none() && !report.remedies.is_empty() => {
+                page(&report) + "note: -o fix.html writes a page with the lines of each remedy\n"
+            }
+            false => page(&report),
+        };
         let status = if display.is_cancelled() { Failure::EXIT_STATUS } else { 0 };
         Ok(Output { status, ..text.into() })
     }

@@ -7,7 +7,7 @@ use shared::analysis::{Study, Timeline, live_by_category};
 use shared::api::{FixFigures, FixLeftOut, FixRemedy, FixReport, FixShare, RemedyFacts, RunReport, RunStatus};
 use shared::base::format::{count, counted};
 use shared::job::Card;
-use shared::recordings::fix::smallest_set;
+use shared::recordings::fix::{INTERRUPTED, smallest_set};
 use shared::trace::{Action, Device};
 
 use super::knob::Knob;
@@ -73,7 +73,7 @@ impl Fix<'_> {
             );
         }
         if self.is_interrupted() {
-            report.notes.push("interrupted: this is what was known until then".to_owned());
+            report.notes.push(INTERRUPTED.to_owned());
         }
         Ok(report)
     }

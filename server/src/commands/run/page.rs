@@ -112,7 +112,10 @@ fn notes(ran: &Ran, run: &RunReport) -> Vec<String> {
     if run.status == RunStatus::Fits && !run.ooms.is_empty() {
         let last = run.ooms.last().map(out_of_memory).unwrap_or_default();
         let errors = counted(run.ooms.len() as u64, "out-of-memory error");
-        notes.push(format!("The script caught {errors} and went on with less memory; the last: {last}"));
+        notes.push(format!(
+            "The script went on with less memory after {errors}, which it or a library caught, as for cuDNN's workspaces; \
+             the last: {last}"
+        ));
     }
     if run.events_lost > 0 {
         let lost = counted(run.events_lost, "event");

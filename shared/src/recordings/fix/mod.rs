@@ -17,6 +17,9 @@ use crate::base::format::{bytes, count};
 /// Cell that stands above the remedies that change the mathematics.
 const MATHEMATICS: &str = "changing the mathematics:";
 
+/// Caveat of an answer that came before all remedies were tried.
+pub const INTERRUPTED: &str = "interrupted: this is what was known until then";
+
 /// Returns the answer in one sentence: `It needs 21.0 GiB and t4-16gb has 14.4 GiB: with checkpoint it fits, 11.2 GiB`.
 pub fn answer(report: &FixReport) -> String {
     let FixReport { baseline, card, together, .. } = report;
@@ -41,6 +44,9 @@ pub fn answer(report: &FixReport) -> String {
             // Interrupted before the run on the card itself.
             Some(remedy) => format!("{needs}: with {} it should fit, by a run on a larger card", remedy.name),
             None if report.remedies.is_empty() && report.left_out.is_empty() => format!("{needs}: no remedy was tried"),
+            None if report.notes.iter().any(|note| note == INTERRUPTED) => {
+                format!("{needs}: nothing that was tried before the interrupt makes it fit")
+            }
             None => format!("{needs}: nothing that was tried makes it fit"),
         },
     }
@@ -96,10 +102,11 @@ fn slowdown(cost: &FixCost) -> String {
     format!("{class}{reason}")
 }
 
-/// Returns the lines that add the smallest set; empty if none is needed or none is enough.
+/// Returns the lines that add what the answer names; empty if nothing is needed or nothing is enough.
 pub fn lines(report: &FixReport) -> &[String] {
-    let together = report.together.as_ref().filter(|_| !report.smallest_set.is_empty());
-    together.map_or(&[], |together| &together.lines)
+    let of_set = report.together.as_ref().filter(|_| !report.smallest_set.is_empty());
+    let of_one = || report.remedies.iter().find(|remedy| remedy.figures.fits && report.together.is_none());
+    of_set.or_else(of_one).filter(|_| !report.baseline.fits).map_or(&[], |remedy| &remedy.lines)
 }
 
 /// Returns the caveats of the answer, and why other remedies are not offered; those with one reason together.

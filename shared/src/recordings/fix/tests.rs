@@ -65,8 +65,13 @@ fn the_answer_says_what_is_enough() {
     assert_eq!(lines(&report), [""; 0]);
     report.together = None;
     assert_eq!(told(&report).as_deref(), Some("nothing that was tried makes it fit"));
+    assert!(lines(&report).is_empty());
+    report.notes.push(INTERRUPTED.to_owned());
+    assert_eq!(told(&report).as_deref(), Some("nothing that was tried before the interrupt makes it fit"));
     report.remedies[1].figures.fits = true;
+    report.remedies[1].lines = vec!["model.gradient_checkpointing_enable()".to_owned()];
     assert_eq!(told(&report).as_deref(), Some("with checkpoint it should fit, by a run on a larger card"));
+    assert_eq!(lines(&report), ["model.gradient_checkpointing_enable()"], "an interrupt loses nothing");
     (report.remedies, report.left_out) = Default::default();
     assert_eq!(told(&report).as_deref(), Some("no remedy was tried"));
     report.baseline.fits = true;

@@ -17,7 +17,8 @@ class ChunkedCrossEntropy(torch.autograd.Function):
             out.copy_(logs.exp_().scatter_add_(1, goal, minus).mul_(mask))
         count = kept.sum() if is_mean else torch.ones_like(total)
         ctx.save_for_backward(gradient, count)
-        return (total / count).to(logits.dtype)
+        # As that of PyTorch, whose float16 would overflow when a scaler multiplies it.
+        return total / count if torch.is_autocast_enabled() else (total / count).to(logits.dtype)
 
     @staticmethod
     def backward(ctx, outer):

@@ -5,6 +5,7 @@ The model is the outermost module of the user's that has the parameters of an op
 
 import functools
 import re
+import sys
 
 from ..notices import guarded, tried
 from . import blocks
@@ -305,6 +306,16 @@ def _bf16(torch, site, found):
     site.apply(f"{found.name}, weights and floating-point inputs", found.before(helper), found.before(text))
 
 
+_SDPA = "transformers.integrations.sdpa_attention"
+
+
+def _is_grouped(torch, model):
+    """Returns True if heads share keys in float32, for which PyTorch's only kernel computes the table of weights."""
+    is_wide = any(one.dtype == torch.float32 for one in model.parameters())
+    has_groups = any(getattr(layer, "num_key_value_groups", 1) > 1 for layer in model.modules())
+    return is_wide and has_groups and hasattr(sys.modules.get(_SDPA), "use_gqa_in_sdpa")
+
+
 @_on_model("efficient-attention")
 def _attention(torch, site, found):
     model, name = found.inner()
@@ -312,6 +323,13 @@ def _attention(torch, site, found):
     if switch is not None and getattr(model.config, "_attn_implementation", None) == "eager":
         switch("sdpa")
         site.apply(f"{name}, attention of transformers", found.before(f'{name}.set_attn_implementation("sdpa")'))
+    elif _is_grouped(torch, model):
+        sys.modules[_SDPA].use_gqa_in_sdpa = lambda *args, **kwargs: False
+        text = (
+            "from transformers.integrations import sdpa_attention\n\n"
+            "sdpa_attention.use_gqa_in_sdpa = lambda *args, **kwargs: False"
+        )
+        site.apply(f"{name}, attention of transformers with fewer keys than queries", found.before(text))
     kind = torch.nn.MultiheadAttention
     layers = [one for one in model.modules() if isinstance(one, kind)]
     for one in layers:
