@@ -189,8 +189,8 @@ impl Fix<'_> {
         }
         if trial.run.steps != baseline.run.steps {
             let (steps, others) = (counted(trial.run.steps, "step"), count(baseline.run.steps));
-            let loops = remedy.name.starts_with("microbatch") && trial.run.steps < baseline.run.steps;
-            let more = if loops { ": its loop counts batches, so let it take more of them" } else { "" };
+            let is_short = remedy.name.starts_with("microbatch") && trial.run.steps < baseline.run.steps;
+            let more = if is_short { ": its loop counts batches, so let it take more of them" } else { "" };
             return Err(format!("the script ends after {steps} instead of {others}{more}"));
         }
         // What is reserved has to fit; less that is live in as many segments helps nobody.

@@ -68,11 +68,11 @@ impl LineReader for CardReader {
             }
             return true;
         }
-        self.is_of_nvitop |= line.contains("NVITOP ");
-        // Of its boxes, the lines without cells have lost their sides.
-        let is_in_box =
-            || line.contains("NVITOP ") || process_of(&line.split_ascii_whitespace().collect::<Vec<_>>()).is_some();
-        if line.starts_with(['|', '+']) || self.is_of_nvitop && is_in_box() {
+        // Of nvitop's boxes, the lines without cells have lost their sides: its title and its processes.
+        let is_title = line.contains("NVITOP ");
+        self.is_of_nvitop |= is_title;
+        let is_process = || process_of(&line.split_ascii_whitespace().collect::<Vec<_>>()).is_some();
+        if line.starts_with(['|', '+']) || is_title || self.is_of_nvitop && is_process() {
             return self.table(line);
         }
         let row = self.head.as_ref().and_then(|head| head.row(line));

@@ -170,10 +170,13 @@ const KEYS: [(&str, Place); 26] = [
     ("reserved: ", |progress| &mut progress.reserved),
 ];
 
-/// Returns the GPU or the rank that a line names: `memory_allocated(1)`, `GPU-1`, `cuda:1`, `[Rank 1]`.
+/// Returns the number of the GPU or rank that a line names, and true for a rank: `GPU-1`, `cuda:1`, `[Rank 1]`.
 fn gpu(line: &str) -> Option<(u32, bool)> {
-    const WORDS: [&str; 8] = ["allocated(", "reserved(", "cached(", "GPU-", "GPU ", "cuda:", "Rank ", "rank"];
-    WORDS.iter().find_map(|words| Some((number_after(line, words)?, words.ends_with(['k', ' ']) && *words != "GPU ")))
+    const OF_GPU: [&str; 6] = ["allocated(", "reserved(", "cached(", "GPU-", "GPU ", "cuda:"];
+    const OF_RANK: [&str; 2] = ["Rank ", "rank"];
+    let number = |all: &[&str]| all.iter().find_map(|words| number_after(line, words));
+    let of_rank = || number(&OF_RANK).map(|rank| (rank, true));
+    number(&OF_GPU).map(|gpu| (gpu, false)).or_else(of_rank)
 }
 
 /// Reads the value behind a key: behind the arguments of a call and a colon; without a unit it is in bytes or in `unit_bytes`.
