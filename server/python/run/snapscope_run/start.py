@@ -3,15 +3,28 @@
 import json
 import os
 
+from . import sharing
 from .importing import when_imported
 from .report import Report
 
 
-def begin(folder):
-    """Prepares this process; `folder` has the hook's files, and its parent is the folder of the run."""
+# The options of this process, once it has begun.
+options = {}
+
+
+def begin(folder, is_fork=False):
+    """Prepares this process; `folder` has the hook's files, and its parent is the folder of the run.
+
+    A fork is that of a process which imports torch for others, see `sharing`.
+    """
     run = os.path.dirname(folder)
+    options.clear()
     with open(os.path.join(run, "options.json"), encoding="utf-8") as file:
-        options = json.load(file)
+        options.update(json.load(file))
+    if "serve" in options:
+        return
+    if "shared" in options and not is_fork:
+        sharing.hand_over(options["shared"], folder)
     waiting = _Waiting(run, options)
     when_imported("torch", waiting.imported, waiting.failed)
 

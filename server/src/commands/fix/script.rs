@@ -47,6 +47,7 @@ impl Fix<'_> {
     ///
     /// Returns an error if the script cannot run as it is.
     pub(super) fn report(mut self) -> Result<FixReport, Failure> {
+        let _shared = self.trials.share();
         let (baseline, mut report) = self.baseline()?;
         self.trials.is_training = baseline.run.steps > 0;
         report.steps = baseline.run.steps.min(self.trials.steps);

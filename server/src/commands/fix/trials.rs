@@ -1,7 +1,7 @@
 //! Runs a script with remedies, each run by a process of its own, so that several can run side by side.
 
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, RwLock};
 use std::thread;
@@ -16,7 +16,7 @@ use super::remedies::Remedy;
 use crate::Failure;
 use crate::commands::host::kib_of;
 use crate::commands::itself::Itself;
-use crate::commands::run::{KILLED, weight};
+use crate::commands::run::{KILLED, Shared, weight};
 use crate::config::{ALLOCATOR, ScriptConfig};
 use crate::snapshot_file::Opened;
 
@@ -107,6 +107,19 @@ impl Trials<'_> {
         Ok(Trial { run, curve })
     }
 
+    /// Starts the process that imports PyTorch once for all runs, see [`Shared::start`].
+    pub(super) fn share(&self) -> Option<Shared> {
+        if self.world.is_some() {
+            return None;
+        }
+        Shared::start(&self.config, &self.cards, self.command, &self.socket())
+    }
+
+    /// Returns the socket at which the shared process waits.
+    fn socket(&self) -> PathBuf {
+        self.scratch.path().join("shared")
+    }
+
     /// Returns the memory that is to stay free on each card, in bytes.
     pub(super) fn margin_bytes(&self) -> u64 {
         self.cards.0.iter().map(|card| card.capacity_bytes() / MARGIN).min().unwrap_or(0)
@@ -121,6 +134,7 @@ impl Trials<'_> {
             "capability": capability,
             "is_training": self.is_training,
             "knob": self.knob,
+            "shared": self.socket(),
         });
         let mut arguments: Vec<OsString> = ["run", "--card"].map(OsString::from).to_vec();
         arguments.extend([cards.to_string(), format!("--steps={}", self.steps)].map(OsString::from));

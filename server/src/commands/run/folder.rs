@@ -16,6 +16,7 @@ const HOOK: &[python::File] = python::files!("run/":
     "snapscope_run/__init__.py",
     "snapscope_run/start.py",
     "snapscope_run/report.py",
+    "snapscope_run/sharing.py",
     "snapscope_run/lines.py",
     "snapscope_run/collectives.py",
     "snapscope_run/history.py",
@@ -117,6 +118,11 @@ impl Folder {
     /// Returns the file to which inference engines append what they log.
     pub(super) fn engine_log(&self) -> PathBuf {
         self.path().join("engine.log")
+    }
+
+    /// Returns the file with the number of a fork that runs the script in place of the command's own process.
+    pub(super) fn fork(&self) -> PathBuf {
+        self.path().join("fork")
     }
 
     /// Returns true if the script is a server that has started and waits for requests.

@@ -139,15 +139,17 @@ impl Launch<'_> {
         command
     }
 
-    /// Returns the arguments; a script that gets another size is run by a program that changes its constants.
+    /// Returns the arguments; a script that gets another size is run by a program that changes its constants, and one
+    /// whose runs share an import by a program that waits for them.
     fn arguments(&self, arguments: &[OsString], folder: &Folder) -> Vec<OsString> {
-        let remedies =
-            self.hook_options.iter().find(|(name, _)| name == "remedies").and_then(|(_, list)| list.as_array());
+        let option = |wanted: &str| self.hook_options.iter().find(|(name, _)| name == wanted).map(|(_, value)| value);
+        let remedies = option("remedies").and_then(|list| list.as_array());
         let is_size = |name: &str| name.contains("batch-") || name.starts_with("length-");
         let is_one = |name: &serde_json::Value| name.as_str().is_some_and(is_size);
         let script = arguments.iter().position(|word| word.as_encoded_bytes().ends_with(b".py"));
         let mut arguments = arguments.to_vec();
-        if let Some(place) = script.filter(|_| remedies.is_some_and(|names| names.iter().any(is_one))) {
+        let is_run_so = option("serve").is_some() || remedies.is_some_and(|names| names.iter().any(is_one));
+        if let Some(place) = script.filter(|_| is_run_so) {
             arguments.insert(place, folder.with_constant().into());
         }
         arguments

@@ -3,14 +3,18 @@
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _};
+use std::sync::OnceLock;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use serde_json::json;
 use shared::api::RunReport;
 use shared::job::Cards;
+use tempfile::TempDir;
 
 use super::keep::Limits;
 use super::launch::{Assumptions, Launch, check_platform};
+use super::sharing::Shared;
 use super::{bounds, cards, page, verdict};
 use crate::Failure;
 use crate::commands::text::cut;
@@ -30,6 +34,10 @@ pub(in crate::commands) struct Trials {
     /// Optimizer steps of each trial.
     steps: u64,
     limits: Limits,
+    /// Has the socket of the process that imports PyTorch once for all trials.
+    folder: TempDir,
+    /// That process, started with the first trial.
+    shared: OnceLock<Option<Shared>>,
 }
 
 impl Trials {
@@ -37,7 +45,8 @@ impl Trials {
     ///
     /// # Errors
     ///
-    /// Returns an error if the virtual GPU does not serve this platform, or is missing.
+    /// Returns an error if the virtual GPU does not serve this platform or is missing, or if there is no room for
+    /// temporary files.
     pub(in crate::commands) fn new(
         card: &str,
         steps: u64,
@@ -48,7 +57,9 @@ impl Trials {
         let cards = cards::read(card)?;
         let memory_bytes = memory_bytes.unwrap_or_else(|| bounds::machine_bytes() / 10 * 9);
         let limits = Limits { time, is_time_asked: false, memory_bytes, disk_bytes: MOST_WRITTEN };
-        Ok(Self { config: ScriptConfig::from_environment()?, cards, steps, limits })
+        let folder = make_temporary("snapscope-trial-", None).map_err(no_folder)?;
+        let config = ScriptConfig::from_environment()?;
+        Ok(Self { config, cards, steps, limits, folder, shared: OnceLock::new() })
     }
 
     /// Runs a command and returns the report of the process that decides.
@@ -61,9 +72,8 @@ impl Trials {
         command: &[OsString],
         interrupted: &AtomicBool,
     ) -> Result<RunReport, Failure> {
-        let no_folder = |error: io::Error| {
-            Failure::new(format!("a temporary folder cannot be made: {error}"), "set TMPDIR to a folder with room")
-        };
+        let socket = self.folder.path().join("shared");
+        self.shared.get_or_init(|| Shared::start(&self.config, &self.cards, command, &socket));
         let scratch = make_temporary("snapscope-trial-", None).map_err(no_folder)?;
         let mut said = tempfile::tempfile_in(scratch.path()).map_err(no_folder)?;
         let launch = Launch {
@@ -80,7 +90,7 @@ impl Trials {
             said: Some(&said),
             variables: &[],
             ranks: &[],
-            hook_options: &[],
+            hook_options: &[("shared".to_owned(), json!(socket))],
         };
         let ran = verdict::judge(&self.cards, &launch.run(interrupted)?);
         let mut run = page::decisive(&ran).cloned().expect("a verdict is that of a run");
@@ -90,6 +100,10 @@ impl Trials {
         }
         Ok(run)
     }
+}
+
+fn no_folder(error: io::Error) -> Failure {
+    Failure::new(format!("a temporary folder cannot be made: {error}"), "set TMPDIR to a folder with room")
 }
 
 /// Returns the lines that a command printed, without blank ones; none if they cannot be read back.

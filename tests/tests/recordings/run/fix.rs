@@ -193,6 +193,26 @@ fn the_size_is_read_from_arguments_and_loaders() {
 }
 
 #[test]
+fn runs_are_forks_of_a_process_that_has_imported_torch() {
+    // 2 GiB in a fork.
+    let kept = "import torch\nkept = torch.Block((1 if torch.imported_by == os.getpid() else 2) << 30)\n";
+    let peak = |before: &str, options: &[&str], variables: &[(&str, &str)]| {
+        let stage = Stage::new(&format!("import os, time\n{before}{kept}"));
+        let mut command = stage.named("fix", &[options, &["--json", "--", "python3", "train.py"]].concat());
+        let ran = Ran::of(&command.envs(variables.iter().copied()).output().expect("the command to start"));
+        let document: Value = serde_json::from_str(&ran.stdout).unwrap_or(Value::String(ran.text));
+        document.pointer("/baseline/peak_live_bytes").map(|bytes| bytes.as_u64().expect("bytes") >> 30).ok_or(document)
+    };
+    assert_eq!(peak("", &[], &[]), Ok(2));
+    assert_eq!(peak("", &[], &[("SNAPSCOPE_UNSHARED", "1")]), Ok(1));
+    // Torch has read another environment by then.
+    assert_eq!(peak("os.environ['TORCH_LOGS'] = 'all'\n", &[], &[]), Ok(1));
+    assert_eq!(peak("import torch\ncompiled = torch.compile(print)\n", &[], &[]), Ok(1));
+    let refused = peak("held = b'1' * (1 << 29)\ntime.sleep(60)\n", &["--memory-limit", "300MiB"], &[]).unwrap_err();
+    assert!(refused.to_string().contains("300 MiB of this machine's memory"), "{refused}");
+}
+
+#[test]
 fn a_script_that_cannot_be_helped_is_told_in_a_sentence() {
     let fails = Stage::new("import torch\ntorch.Block(1 << 20)\nraise ValueError('no data')\n");
     fix(&fails, &[]).check(2, &["train.py as it is: ValueError at train.py:3: no data", "until it works"]);

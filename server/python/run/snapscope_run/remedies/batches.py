@@ -8,7 +8,6 @@ same training needs the loss divided and steps left out, unless the script itsel
 import argparse
 import ast
 import functools
-import json
 import os
 import re
 
@@ -27,11 +26,10 @@ _options = {}
 _constants = {}
 
 
-def change_constants(tree, file):
+def change_constants(tree, file, options):
     """Changes the first constant of a script that is the size of each remedy, in its syntax tree."""
-    with open(os.path.join(os.path.dirname(__file__), "..", "..", "..", "options.json"), encoding="utf-8") as options:
-        _options.update(json.load(options))
-    for size in (Size(name) for name in _options["remedies"] if is_size(name)):
+    _options.update(options)
+    for size in (Size(name) for name in options["remedies"] if is_size(name)):
         name, node = next((found for found in _numbers(tree) if size.is_named(found[0])), (None, None))
         if node is not None:
             own, new = node.value.value, size.changed(node.value.value)
