@@ -43,25 +43,40 @@ def hand_over(path, folder):
             socket.send_fds(link, [_LENGTH.pack(len(text))], [0, 1, 2])
             link.sendall(text)
             child = _number(link)
-            if not child:
-                return
-            # The command measures and ends what is below this process and what it named here.
-            note = os.path.join(os.path.dirname(folder), "fork")
-            with open(note, "w", encoding="utf-8") as file:
-                file.write(str(child))
-            for number in (signal.SIGINT, signal.SIGTERM):
-                signal.signal(number, lambda number, _: os.kill(child, number))
-            status = _number(link)
-            # Its number may be another's from now on.
-            os.remove(note)
         except OSError:
             return
+        if not child:
+            return
+        # From here on the script runs there, whatever fails here.
+        status = None
+        with contextlib.suppress(OSError):
+            status = _await(child, link, os.path.join(os.path.dirname(folder), "fork"))
     if status is None:
         os._exit(1)
     if os.WIFSIGNALED(status):
         signal.signal(os.WTERMSIG(status), signal.SIG_DFL)
         os.kill(os.getpid(), os.WTERMSIG(status))
     os._exit(os.WEXITSTATUS(status))
+
+
+def _await(child, link, note):
+    """Returns the status of a fork, to which signals are passed on; `None` where it cannot be known."""
+
+    def passed_on(number, frame):
+        # It may have ended.
+        with contextlib.suppress(OSError):
+            os.kill(child, number)
+
+    # The command measures and ends what is below this process and what is named in this file.
+    with open(note, "w", encoding="utf-8") as file:
+        file.write(str(child))
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, passed_on)
+    status = _number(link)
+    # Its number may be another's from now on.
+    with contextlib.suppress(OSError):
+        os.remove(note)
+    return status
 
 
 def serve(path, begin):

@@ -26,8 +26,11 @@ impl Shared {
         command: &[OsString],
         socket: &Path,
     ) -> Option<Self> {
-        let program = Path::new(command.first()?).file_name()?;
-        if !program.as_encoded_bytes().starts_with(b"python") {
+        let (program, arguments) = command.split_first()?;
+        let is_python = Path::new(program).file_name()?.as_encoded_bytes().starts_with(b"python");
+        // What else Python runs, such as a module, would run as it is and not wait.
+        let first = arguments.iter().find(|word| !word.as_encoded_bytes().starts_with(b"-"))?;
+        if !is_python || !first.as_encoded_bytes().ends_with(b".py") {
             return None;
         }
         let process = Command::new(&config.program)

@@ -208,6 +208,11 @@ fn runs_are_forks_of_a_process_that_has_imported_torch() {
     // Torch has read another environment by then.
     assert_eq!(peak("os.environ['TORCH_LOGS'] = 'all'\n", &[], &[]), Ok(1));
     assert_eq!(peak("import torch\ncompiled = torch.compile(print)\n", &[], &[]), Ok(1));
+    // A module would not wait for runs, and this one never ends by itself.
+    let endless =
+        Stage::new("import torch\nkept = torch.Block(1 << 30)\nsgd = torch.optim.SGD()\nwhile True: sgd.step()\n");
+    let mut module = endless.named("fix", &["--", "python3", "-m", "train"]);
+    Ran::of(&module.output().expect("the command to start")).check(0, &["It needs 1.00 GiB"]);
     let refused = peak("held = b'1' * (1 << 29)\ntime.sleep(60)\n", &["--memory-limit", "300MiB"], &[]).unwrap_err();
     assert!(refused.to_string().contains("300 MiB of this machine's memory"), "{refused}");
 }
