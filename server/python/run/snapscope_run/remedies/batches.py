@@ -29,7 +29,7 @@ _constants = {}
 def change_constants(tree, file, options):
     """Changes the first constant of a script that is the size of each remedy, in its syntax tree."""
     _options.update(options)
-    for size in (Size(name) for name in options["remedies"] if is_size(name)):
+    for size in map(Size, filter(is_size, options.get("remedies", ()))):
         name, node = next((found for found in _numbers(tree) if size.is_named(found[0])), (None, None))
         if node is not None:
             own, new = node.value.value, size.changed(node.value.value)
