@@ -85,12 +85,13 @@ pub(crate) const fn row_outcome(has_failed: bool, ran_out: bool) -> JobOutcome {
     }
 }
 
-/// Formats one recording that has ended: `12.3 GiB reserved`.
+/// Formats one recording that has ended: `peak reserved 12.3 GiB`; those of remedies are made on a larger card, so that
+/// it does not say whether it fits.
 pub(crate) fn result(recorded: &Recorded) -> String {
     match (&recorded.failure, recorded.peak_reserved_bytes) {
         (Some(failure), _) => format!("failed: {failure}"),
         (None, _) if recorded.out_of_memory => "out of memory".to_owned(),
-        (None, Some(bytes)) => format!("fits, peak reserved {}", format::bytes(bytes)),
+        (None, Some(bytes)) => format!("peak reserved {}", format::bytes(bytes)),
         (None, None) => String::new(),
     }
 }
@@ -130,7 +131,7 @@ mod tests {
         assert_eq!(outcome(JobTask::Sweep, &TaskSummary { failed: 1, ..summary.clone() }), "9 of 12 fit, 1 failed");
         assert_eq!(outcome(JobTask::Fit, &summary), "No batch fits");
         assert_eq!(outcome(JobTask::Fit, &TaskSummary { largest_batch: Some(13), ..summary }), "Batch 13 fits");
-        assert_eq!(result(&recorded(1, None)), "fits, peak reserved 3.00 GiB");
+        assert_eq!(result(&recorded(1, None)), "peak reserved 3.00 GiB");
         assert_eq!(result(&Recorded { out_of_memory: true, ..recorded(1, None) }), "out of memory");
         assert_eq!(submit(JobTask::Sweep, Some(12)), "Record 12 combinations");
     }
