@@ -62,7 +62,11 @@ macro_rules! sources {
         impl LineReaders {
             /// Reads a line that says nothing about processes; returns true if a reader understands it.
             pub(super) fn line(&mut self, line: &str) -> bool {
-                $(self.$line.line(line))||*
+                // A paragraph may tell an error beside something else.
+                let is_error = line.contains("out of memory");
+                let mut is_understood = false;
+                $(is_understood |= (is_error || !is_understood) && self.$line.line(line);)*
+                is_understood
             }
 
             /// Returns the log after the last line.

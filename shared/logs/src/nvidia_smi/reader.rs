@@ -72,8 +72,8 @@ impl LineReader for CardReader {
         let is_title = line.contains("NVITOP ");
         self.is_of_nvitop |= is_title;
         let is_process = || process_of(&line.split_ascii_whitespace().collect::<Vec<_>>()).is_some();
-        if line.starts_with(['|', '+']) || is_title || self.is_of_nvitop && is_process() {
-            return self.table(line);
+        if line.trim_start().starts_with(['|', '+']) || is_title || self.is_of_nvitop && is_process() {
+            return self.table(line.trim_start());
         }
         let row = self.head.as_ref().and_then(|head| head.row(line));
         row.is_some_and(|row| {
@@ -212,6 +212,8 @@ impl CardReader {
             return true;
         }
         if let Some((used, total)) = used_of_total(line) {
+            // The head may be cut off.
+            self.has_table = true;
             let (gpu, name) = self.named.take().unwrap_or_default();
             self.sample(gpu, self.stamp, used, Some(total), &name);
             return true;

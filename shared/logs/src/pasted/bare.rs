@@ -26,7 +26,8 @@ const TRACEBACK: &str = "Traceback (most recent call last):";
 pub(super) fn each(line: &str, visit: &mut impl FnMut(&str)) {
     // Nearly all lines are bare.
     let begins = line.trim_ascii_start().as_bytes().first();
-    let is_marked = matches!(begins, Some(b'>' | b'`' | b'~')) || memchr3(0x1b, b'\\', b'{', line.as_bytes()).is_some();
+    let is_marked =
+        matches!(begins, Some(b'>' | b'`' | b'~' | b'#')) || memchr3(0x1b, b'\\', b'{', line.as_bytes()).is_some();
     if !is_marked && line.is_ascii() && !line.contains("call last):") {
         return visit(line);
     }
@@ -44,7 +45,7 @@ pub(super) fn each(line: &str, visit: &mut impl FnMut(&str)) {
     }
 }
 
-/// Returns a line without colors, marks of quotations, the sides of a box and spaces of other widths.
+/// Returns a line without colors, marks of quotations and commented tables, the sides of a box, and with plain spaces and quotes.
 fn bare(line: &str) -> String {
     let mut bare = String::with_capacity(line.len());
     let mut rest = line.chars();
@@ -53,12 +54,18 @@ fn bare(line: &str) -> String {
             '\x1b' => skip_sequence(&mut rest),
             '\u{200b}' | '\u{200c}' | '\u{200d}' | '\u{2060}' | '\u{feff}' => {}
             '\u{a0}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{3000}' => bare.push(' '),
+            // Forums set them.
+            '“' | '”' => bare.push('"'),
+            '‘' | '’' => bare.push('\''),
             c => bare.push(c),
         }
     }
     let mut text = bare.as_str();
     while let Some(quoted) = text.trim_start().strip_prefix('>') {
         text = quoted.strip_prefix(' ').unwrap_or(quoted);
+    }
+    if let Some(table) = text.trim_start().strip_prefix('#').filter(|rest| rest.trim_start().starts_with(['|', '+'])) {
+        text = table;
     }
     let is_side = |c: char| ('\u{2500}'..='\u{257f}').contains(&c);
     if let Some(boxed) = text.trim_start().strip_prefix(is_side) {
@@ -165,6 +172,9 @@ mod tests {
         check("\x1b[1;31mRuntimeError\x1b[0m: \x1b]8;;https://a\x07out\x1b]8;;\x1b\\ of", &["RuntimeError: out of"]);
         check("> > Tried to\u{a0}allocate 2\u{202f}GiB", &["Tried to allocate 2 GiB"]);
         check(">>   File", &["  File"]);
+        check("# | 0  Tesla T4", &[" | 0  Tesla T4"]);
+        check("# memory: 4 KiB", &["# memory: 4 KiB"]);
+        check("File “a.py”, line 3", &["File \"a.py\", line 3"]);
         check("│ 12.5 GiB free    │", &["12.5 GiB free"]);
         check("╭───────╮", &[""]);
         check(" 45%|████▌     | 120/500", &[" 45%|████▌     | 120/500"]);

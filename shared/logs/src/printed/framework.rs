@@ -12,6 +12,7 @@
 //!               Failed to allocate memory for requested buffer of size 2830172160
 //! CuPy          cupy.cuda.memory.OutOfMemoryError: Out of memory allocating 1,024 bytes (allocated so far: 512 bytes).
 //! llama.cpp     ggml_backend_cuda_buffer_type_alloc_buffer: allocating 144.00 MiB on device 4: cudaMalloc failed: out of memory
+//!               ggml_backend_cpu_buffer_type_alloc_buffer: failed to allocate buffer of size 137438953504
 //!               ggml_vulkan: Device memory allocation of size 1610612736 failed.
 //! Ollama        model requires more system memory (5.5 GiB) than is available (3.4 GiB)
 //! CUDA.jl       Out of GPU memory trying to allocate 11.921 GiB
@@ -144,7 +145,7 @@ impl FrameworkOom {
 pub(super) type Read = fn(&str, &str) -> Option<FrameworkOom>;
 
 /// Words of each message, with its reader.
-pub(super) const MESSAGES: [(&str, Read); 23] = [
+pub(super) const MESSAGES: [(&str, Read); 24] = [
     ("OOM when allocating tensor with shape", tensor),
     ("ran out of memory trying to allocate ", pool),
     // Before version 1.0.
@@ -164,6 +165,7 @@ pub(super) const MESSAGES: [(&str, Read); 23] = [
     ("cudaMalloc failed: out of memory", cuda_malloc),
     ("llama runner process has terminated: CUDA error: out of memory", llama),
     ("ggml_vulkan: Device memory allocation of size ", llama_on_vulkan),
+    ("failed to allocate ", buffer_of_ggml),
     ("model requires more system memory (", ollama),
     ("model request too large for system", ollama),
     ("[metal::malloc] Attempting to allocate ", metal),
@@ -342,17 +344,30 @@ pub(super) const COMPUTING: &str = "computing";
 
 /// Reads what a buffer was for; returns `None` if a text does not say it.
 pub(super) fn buffer_of_llama(line: &str, error: &mut FrameworkOom) -> Option<()> {
-    if line.contains("exceeds device memory allocation limit") {
-        error.is_limited = true;
-        return Some(());
+    let is_limited = line.contains("exceeds device memory allocation limit");
+    error.is_limited |= is_limited;
+    let buffer = BUFFERS.iter().find(|(words, _)| error.operation.is_empty() && line.contains(words));
+    if let Some((_, buffer)) = buffer {
+        (*buffer).clone_into(&mut error.operation);
     }
-    let (_, buffer) = BUFFERS.iter().find(|(words, _)| error.operation.is_empty() && line.contains(words))?;
-    (*buffer).clone_into(&mut error.operation);
-    Some(())
+    (is_limited || buffer.is_some()).then_some(())
 }
 
 fn llama_on_vulkan(_: &str, rest: &str) -> Option<FrameworkOom> {
     Some(FrameworkOom { asked_bytes: leading_number(rest), ..FrameworkOom::new(Framework::LlamaCpp) })
+}
+
+fn buffer_of_ggml(before: &str, rest: &str) -> Option<FrameworkOom> {
+    let asked_bytes =
+        Some(size::after(rest, "buffer, size = ").or_else(|| leading_number(rest.split_once("buffer of size ")?.1))?);
+    let mut oom = FrameworkOom {
+        is_host: before.contains("cpu_buffer") || rest.starts_with("CPU "),
+        asked_bytes,
+        ..FrameworkOom::new(Framework::LlamaCpp)
+    };
+    buffer_of_llama(before, &mut oom);
+    buffer_of_llama(rest, &mut oom);
+    before.contains("ggml").then_some(oom)
 }
 
 fn ollama(_: &str, rest: &str) -> Option<FrameworkOom> {

@@ -121,6 +121,7 @@ fn complete(known: &mut Repeated<FrameworkOom>, new: Repeated<FrameworkOom>) {
     if error.tensor.is_empty() {
         error.tensor = more.tensor;
     }
+    error.is_limited |= more.is_limited;
     if error.operation.is_empty() {
         error.operation = more.operation;
     }

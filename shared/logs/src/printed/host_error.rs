@@ -1,6 +1,7 @@
 //! Recognizes errors of memory that state no figures of the GPU, and follows tracebacks of Python, so that an error has
 //! the line that raised it.
 
+use super::oom::Work;
 use shared::analysis::SourceLine;
 use shared::base::{frame_rules, size};
 
@@ -63,12 +64,17 @@ pub enum HostErrorKind {
     OpenFiles,
     /// A quantized model does not fit, so that parts of it would be on the host.
     Dispatched,
+    /// A kernel found an index or an address out of range; what fails after that does so for the same reason.
+    Fault,
 }
 
 /// Words of each error, all of which stand in a line.
 pub(super) const WORDS: &[(&[&str], HostErrorKind)] = {
     use HostErrorKind::*;
     &[
+        (&["block: [", "Assertion `"], Fault),
+        (&["device-side assert triggered"], Fault),
+        (&["illegal memory access was encountered"], Fault),
         (&["Too many open files"], OpenFiles),
         (&["received 0 items of ancdata"], OpenFiles),
         (&["creating shared memory segment /dev/shm"], SharedMemory),
@@ -160,7 +166,7 @@ impl HostError {
             Some((_, HostErrorKind::WorkerKilled)) if is_ignored => HostErrorKind::WorkerLeft,
             Some((_, kind)) => *kind,
             None if is_of_shell(line) => HostErrorKind::Killed,
-            None if line.trim_end() == "MemoryError" => HostErrorKind::HostMemory,
+            None if is_memory_error(line) => HostErrorKind::HostMemory,
             None => return None,
         };
         let asked_bytes = [
@@ -201,6 +207,13 @@ impl HostError {
     }
 }
 
+/// Returns true for Python's error without a message, behind the prefix of a logger or not.
+fn is_memory_error(line: &str) -> bool {
+    line.trim_end()
+        .strip_suffix("MemoryError")
+        .is_some_and(|before| before.is_empty() || ["] ", "- ", ": "].iter().any(|end| before.ends_with(end)))
+}
+
 /// Returns a line, or the part of a long one around what was found in it.
 fn excerpt(line: &str, at: usize) -> String {
     const LONGEST: usize = 200;
@@ -225,13 +238,30 @@ fn is_of_shell(line: &str) -> bool {
     is_end || is_job
 }
 
-/// Most frames of a traceback that are kept.
+/// Most frames of a traceback that are kept, and most bytes of a line of code.
 const MOST_FRAMES: usize = 256;
+const LONGEST_CALL: usize = 400;
+
+/// Functions that load a model.
+const LOADING: [&str; 7] = [
+    "from_pretrained",
+    "load_model",
+    "load_weights",
+    "create_weights",
+    "initialize_model",
+    "set_module_tensor_to_device",
+    "align_module_device",
+];
+
+/// Functions that page-lock memory of the host.
+const PINNING: [&str; 3] = ["allocate_cpu_cache", "pin_memory", "_pin_memory_loop"];
 
 /// Frames of the traceback that was printed last, outermost first.
 #[derive(Debug, Default)]
 pub(super) struct TraceBack {
     frames: Vec<SourceLine>,
+    /// The line of code of each frame, as far as it is printed.
+    calls: Vec<String>,
 }
 
 impl TraceBack {
@@ -239,21 +269,47 @@ impl TraceBack {
     pub(super) fn line(&mut self, line: &str) -> bool {
         if let Some((before, _)) = line.split_once("Traceback (most recent call last)") {
             self.frames.clear();
+            self.calls.clear();
             // Loggers put the error itself in front.
             return !before.contains("emory");
         }
-        let Some(frame) = frame(line) else { return false };
+        let Some(frame) = frame(line) else {
+            if let Some(call) = self.calls.last_mut().filter(|call| call.is_empty()) {
+                call.push_str(&line[..line.floor_char_boundary(LONGEST_CALL)]);
+            }
+            return false;
+        };
         if self.frames.len() == MOST_FRAMES {
             // The innermost frames are those that matter.
             self.frames.remove(0);
+            self.calls.remove(0);
         }
         self.frames.push(frame);
-        true
+        self.calls.push(String::new());
+        // Some loggers join all lines.
+        !line.contains("out of memory")
     }
 
-    /// Returns true if one of these functions was running.
-    pub(super) fn is_of(&self, functions: &[&str]) -> bool {
-        self.frames.iter().any(|frame| functions.contains(&frame.function.as_str()))
+    /// Returns what the program was doing, by the innermost function or call that tells it, or else by the files.
+    pub(super) fn work(&self) -> Work {
+        let of_frame = |(frame, call): (&SourceLine, &String)| {
+            let is_moved =
+                ["_apply", "convert"].contains(&frame.function.as_str()) && frame.file.ends_with("module.py");
+            match frame.function.as_str() {
+                function if is_moved || LOADING.contains(&function) => Work::Loading,
+                _ if frame.file.contains("/optim/") || frame.file.contains("\\optim\\") => Work::Training,
+                function => Work::of_name(function).or(Work::of_line(call)),
+            }
+        };
+        let of_frames = self.frames.iter().zip(&self.calls).rev().map(of_frame);
+        let of_files = self.frames.iter().rev().map(|frame| Work::of_line(&frame.file));
+        of_frames.chain(of_files).find(|work| *work != Work::Unknown).unwrap_or_default()
+    }
+
+    /// Returns true if memory of the host was being page-locked.
+    pub(super) fn is_of_pinning(&self) -> bool {
+        self.frames.iter().any(|frame| PINNING.contains(&frame.function.as_str()))
+            || self.calls.iter().any(|call| call.contains("pin_memory("))
     }
 
     /// Returns true if the innermost frame starts a process.
@@ -272,6 +328,7 @@ impl TraceBack {
     /// Takes the innermost frame of the user's own code, at the end of the traceback.
     pub(super) fn take_own(&mut self) -> Option<SourceLine> {
         let mut frames = std::mem::take(&mut self.frames);
+        self.calls.clear();
         let innermost = frames.iter().rev().map(|frame| (frame.function.as_str(), frame.file.as_str()));
         let position = frame_rules::innermost_own_position(innermost)?;
         Some(frames.swap_remove(frames.len() - 1 - position))
@@ -283,7 +340,9 @@ fn frame(line: &str) -> Option<SourceLine> {
     let (_, rest) = line.split_once("File \"")?;
     let (file, rest) = rest.split_once("\", line ")?;
     let (number, function) = rest.split_once(", in ").unwrap_or((rest, ""));
-    Some(SourceLine { file: file.to_owned(), function: function.trim().to_owned(), line: number.trim().parse().ok()? })
+    let number = number.split([';', ' ']).next().unwrap_or_default();
+    let function = function.trim_start().split([';', ' ']).next().unwrap_or_default();
+    Some(SourceLine { file: file.to_owned(), function: function.to_owned(), line: number.parse().ok()? })
 }
 
 /// Returns the inference engine that a line of a log or of a traceback names.

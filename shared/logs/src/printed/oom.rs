@@ -62,6 +62,72 @@ impl OomApi {
     }
 }
 
+/// Versions of PyTorch by the words of their messages.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Age {
+    /// Up to 1.3, whose allocator has no settings.
+    WithoutSettings,
+    /// Up to 2.0, whose segments are of fixed size.
+    WithoutExpandable,
+    #[default]
+    Current,
+}
+
+/// What a program was doing, as far as its text tells.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Work {
+    #[default]
+    Unknown,
+    /// The weights of a model go to the GPU.
+    Loading,
+    Training,
+    /// Forward passes alone, also those of an evaluation.
+    Inference,
+}
+
+impl Work {
+    /// Returns what the name of a function or of a program tells.
+    pub(super) fn of_name(name: &str) -> Self {
+        const TRAINING: [&str; 7] = ["train", "training", "trainer", "backward", "finetune", "fit", "epoch"];
+        const INFERENCE: [&str; 13] = [
+            "infer",
+            "inference",
+            "predict",
+            "prediction",
+            "predictor",
+            "generate",
+            "generation",
+            "evaluate",
+            "evaluation",
+            "validate",
+            "validation",
+            "demo",
+            "pipeline",
+        ];
+        let words = || name.split(|c: char| !c.is_ascii_alphabetic()).map(str::to_ascii_lowercase);
+        let is_of = |known: &[&str]| words().any(|word| known.contains(&word.as_str()));
+        match (is_of(&INFERENCE), is_of(&TRAINING)) {
+            (true, _) => Self::Inference,
+            (false, true) => Self::Training,
+            (false, false) => Self::Unknown,
+        }
+    }
+
+    /// Returns what the first call or program in a line tells: `loss.backward()`, `python train.py`.
+    pub(super) fn of_line(line: &str) -> Self {
+        let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let behind = |end: &str| line.match_indices(end).map(|(place, _)| &line[..place]).collect::<Vec<_>>();
+        let names = [behind("("), behind(".py")].concat();
+        let told = names.iter().map(|before| Self::of_name(&before[before.trim_end_matches(is_name).len()..]));
+        told.into_iter().find(|work| *work != Self::Unknown).unwrap_or_default()
+    }
+
+    /// Returns this, or the other where this is unknown.
+    pub(super) fn or(self, other: Self) -> Self {
+        if self == Self::Unknown { other } else { self }
+    }
+}
+
 /// Process that holds memory of the GPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Holder {
@@ -94,8 +160,8 @@ pub struct Oom {
     pub private_bytes: Option<u64>,
     /// Memory that PyTorch holds, used or not.
     pub reserved_bytes: Option<u64>,
-    /// True if the lines around it show that the weights of a model were being loaded.
-    pub is_loading: bool,
+    pub work: Work,
+    pub age: Age,
 }
 
 /// Words of the errors, with the interface; the first that stand in a line decide.
@@ -129,7 +195,7 @@ impl Oom {
             return Some(Self::of_text(&line[start..], OomApi::Cuda));
         };
         // A program that looks for the words in an error quotes them.
-        let is_quoted = line[..start].ends_with(['"', '\'', '`']) && !line.contains("Tried to allocate");
+        let is_quoted = line[..start].ends_with(['"', '\'', '`']) && !line[start..].contains("allocate");
         (!is_quoted).then(|| Self { rank: rank(&line[..start]), ..Self::of_text(&line[start..], api) })
     }
 
@@ -177,8 +243,12 @@ impl Oom {
             && agree(&self.gpu, &other.gpu)
             && agree(&self.rank, &other.rank);
         let states = |oom: &Self| oom.asked_bytes.is_some() as u8 + oom.reserved_bytes.is_some() as u8;
-        if is_same && states(other) > states(self) {
-            *self = Self { rank: other.rank.or(self.rank), ..other.clone() };
+        if is_same {
+            let work = self.work.or(other.work);
+            if states(other) > states(self) {
+                *self = Self { rank: other.rank.or(self.rank), ..other.clone() };
+            }
+            self.work = work;
         }
         is_same
     }
@@ -227,7 +297,14 @@ impl Oom {
             allocated_bytes,
             private_bytes: size::before(text, " allocated in private pools"),
             reserved_bytes,
-            is_loading: false,
+            work: Work::Unknown,
+            age: match text {
+                // Others have kept the words.
+                _ if !matches!(api, OomApi::Cuda | OomApi::Hip) => Age::Current,
+                _ if text.contains(" cached)") => Age::WithoutSettings,
+                _ if text.contains(" already allocated") => Age::WithoutExpandable,
+                _ => Age::Current,
+            },
         }
     }
 
@@ -385,7 +462,9 @@ impl OomCause {
     /// The rules are checked with messages that strangers have published, listed in `report/tests.rs`; one whose
     /// cause is known to be another refutes them.
     pub fn of(oom: &Oom) -> Self {
-        let Some(asked) = oom.asked_bytes else { return if oom.is_absurd { Self::Absurd } else { Self::Unknown } };
+        // On a Mac, what the process holds tells without the request.
+        let asked = oom.asked_bytes.or_else(|| oom.process_bytes.filter(|_| oom.api == OomApi::Mps).map(|_| 0));
+        let Some(asked) = asked else { return if oom.is_absurd { Self::Absurd } else { Self::Unknown } };
         let capacity = oom.capacity_bytes.unwrap_or(u64::MAX);
         if asked > capacity {
             return Self::TooLarge;
@@ -426,7 +505,7 @@ impl OomCause {
             return Self::Ranks;
         }
         // What holds most of the GPU is told, even if the last request would have fitted into pieces.
-        let is_outside = oom.outside_bytes() > Some(capacity / 2);
+        let is_outside = oom.outside_bytes().max(oom.others_bytes()) > Some(capacity / 2);
         if unused >= missing && is_share && unused > 0 && (missing > 0 || !is_beside) && !is_outside {
             return Self::Fragmentation;
         }

@@ -4,7 +4,7 @@ use super::counters::{self, Counters, LineTables, LineUse};
 use super::framework::FrameworkOom;
 use super::framework_reader::{FrameworkReader, MOST_KEPT, Repeated, add};
 use super::host_error::{HostError, HostErrorKind, TraceBack, engine_of};
-use super::oom::Oom;
+use super::oom::{Oom, Work};
 use super::operators::{OperatorTables, OperatorUse};
 use super::progress::{self, Progress};
 use crate::source::LineReader;
@@ -31,6 +31,8 @@ pub struct Printed {
     pub progress: Vec<Progress>,
     /// Name of the inference engine that printed the text, if one did.
     pub engine: Option<&'static str>,
+    /// True if the text names files as Windows does.
+    pub is_windows: bool,
     /// True if another program than one of PyTorch's printed the text, as far as it names any.
     pub is_foreign: bool,
     /// Number of errors and tables beyond those that are kept.
@@ -55,6 +57,8 @@ pub struct PrintedReader {
     is_headed: bool,
     /// True behind a line that starts a process.
     is_of_fork: bool,
+    /// What the lines so far tell of the program's work.
+    work: Work,
     /// Keys of the counters that the last ones have from `memory_stats`.
     seen: Vec<&'static str>,
     /// Number of lines so far, and whether they name PyTorch or another program.
@@ -73,6 +77,12 @@ impl LineReader for PrintedReader {
             self.names_torch |= OF_TORCH.iter().any(|name| line.contains(name)) && !line.contains(".lua");
             self.names_other |= OTHERS.iter().any(|name| line.contains(name));
         }
+        if self.lines <= LINES_OF_NAMES {
+            self.printed.is_windows |= line.contains(":\\") || line.contains("\\site-packages\\");
+            if self.work == Work::Unknown {
+                self.work = Work::of_line(line);
+            }
+        }
         if self.trace_back.line(line) {
             // The head of a traceback in a notebook, whose message is at its end.
             self.is_headed |= line.trim_start().starts_with("OutOfMemoryError ");
@@ -87,6 +97,7 @@ impl LineReader for PrintedReader {
             operators,
             progress,
             engine,
+            is_windows: _,
             is_foreign: _,
             left_out,
         } = &mut self.printed;
@@ -105,11 +116,11 @@ impl LineReader for PrintedReader {
             self.is_loading = is_loading;
             // A bar of progress comes behind the error if both went to different streams.
             if let Some(last) = ooms.last_mut().filter(|_| is_loading) {
-                last.error.is_loading = true;
+                last.error.work = Work::Loading;
             }
         }
         if let Some(mut oom) = may_be_error.then(|| Oom::of(line)).flatten() {
-            oom.is_loading = self.is_loading || self.trace_back.is_of(&LOADING);
+            oom.work = if self.is_loading { Work::Loading } else { self.trace_back.work() };
             *engine = engine.or_else(|| engine_of(line)).or(self.trace_back.engine());
             self.lines_of_oom = if oom.asked_bytes.is_none() { LINES_OF_OOM } else { 0 };
             // The words are those of PyTorch's own allocator.
@@ -137,7 +148,11 @@ impl LineReader for PrintedReader {
             let is_of_fork = std::mem::take(&mut self.is_of_fork) || self.trace_back.is_of_fork();
             error.kind = match error.kind {
                 HostErrorKind::HostMemory if is_of_fork => HostErrorKind::Fork,
-                HostErrorKind::Library if self.trace_back.is_of(&PINNING) => HostErrorKind::Pinned,
+                HostErrorKind::Library if self.trace_back.is_of_pinning() => HostErrorKind::Pinned,
+                // Every call after a fault fails.
+                HostErrorKind::Library if host_errors.iter().any(|one| one.error.kind == HostErrorKind::Fault) => {
+                    HostErrorKind::Fault
+                }
                 kind => kind,
             };
             // C++ and some pages print the name of an exception and its message in lines of their own.
@@ -165,6 +180,9 @@ impl LineReader for PrintedReader {
             self.printed.ooms.push(Repeated { error: Oom::default(), place: self.trace_back.take_own(), count: 1 });
         }
         self.printed.is_foreign = self.names_other && !self.names_torch;
+        for oom in &mut self.printed.ooms {
+            oom.error.work = oom.error.work.or(self.work);
+        }
         self.printed
     }
 }
@@ -197,12 +215,6 @@ const OTHERS: [&str; 17] = [
     "julia",
 ];
 
-/// Functions that load a model.
-const LOADING: [&str; 5] = ["from_pretrained", "load_model", "load_weights", "create_weights", "initialize_model"];
-
-/// Functions that page-lock memory of the host.
-const PINNING: [&str; 3] = ["allocate_cpu_cache", "pin_memory", "_pin_memory_loop"];
-
 /// Returns whether a model's weights are being loaded, if a bar of progress says so.
 fn loads(line: &str) -> Option<bool> {
     let (_, bar) = line.split_once("checkpoint shards:")?;
@@ -210,8 +222,9 @@ fn loads(line: &str) -> Option<bool> {
 }
 
 /// Parts of the words of every error: most lines have none of them, and are spared a search for all words.
-const PARTS: [&str; 24] = [
+const PARTS: [&str; 25] = [
     "emory",
+    "ssert",
     "lloc",
     "ALLOC",
     "rror",

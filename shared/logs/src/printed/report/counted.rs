@@ -47,8 +47,9 @@ pub(super) fn counter_table(printed: &Printed) -> LogTable {
     LogTable::new("Counters of the allocator", columns, printed.counters.iter().map(row))
 }
 
-/// Reports what the counters of the allocator show.
-pub(super) fn counted(counters: &Counters) -> Vec<Finding> {
+/// Reports what the counters of the allocator show; some allocators count no failures, so that a text with an error refutes
+/// them.
+pub(super) fn counted(counters: &Counters, has_error: bool) -> Vec<Finding> {
     let device = i64::from(counters.device.unwrap_or(0));
     let finding = |code, severity, bytes, title: String, shows: String, advice: &str| Finding {
         severity,
@@ -122,7 +123,7 @@ pub(super) fn counted(counters: &Counters) -> Vec<Finding> {
             let share = format::percent(peak, bytes);
             format!("PyTorch reserved {} at most, of which {share} was allocated at the peak.", format::bytes(bytes))
         });
-        let never = (counters.ooms.is_some() && counters.retries.is_some())
+        let never = (!has_error && counters.ooms.is_some() && counters.retries.is_some())
             .then(|| "It never ran out of memory and never emptied its cache.".to_owned());
         let cut = reserved.peak_bytes.is_none().then(|| format!("What was reserved is not in the text: {WHOLE}"));
         found.push(finding(

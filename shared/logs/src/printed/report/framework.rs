@@ -177,11 +177,16 @@ fn advice(oom: &FrameworkOom) -> String {
              `gpu_mem_limit` so that sessions can share it; where shapes vary, set `enable_mem_pattern = False`.\n\nThe message does not say \
              whether the pool is of the GPU or of the host."
         }
-        (Framework::LlamaCpp, _) if oom.is_limited => {
+        (Framework::LlamaCpp, _) if oom.is_limited && oom.operation != COMPUTING => {
             "Let llama.cpp split the weights into smaller buffers: ``GGML_VK_FORCE_MAX_ALLOCATION_SIZE=1073741824``.\n\
-             If it is the buffer for computing, make that smaller: smaller batches (`--ubatch-size`), `--flash-attn`, a shorter \
-             context (`--ctx-size`).\n\n\
+             Make the buffer for computing smaller: smaller batches (`--ubatch-size`), `--flash-attn`, a shorter context \
+             (`--ctx-size`).\n\n\
              The driver allows no single buffer of this size, even if more memory is free."
+        }
+        (Framework::LlamaCpp, _) if oom.is_host => {
+            "Shorten the context (`--ctx-size`): unless it is set, it is the longest that the model knows, for each process.\n\
+             Quantize its cache (`--cache-type-k q8_0`, `--cache-type-v q8_0`) with `--flash-attn`.\n\
+             Use a smaller quantization of the model, or serve all requests from one process."
         }
         (Framework::LlamaCpp, _) if oom.operation == WEIGHTS => {
             "Keep fewer layers on the GPU: `--n-gpu-layers`, in Ollama `num_gpu`; of a mixture of experts, keep the experts on \

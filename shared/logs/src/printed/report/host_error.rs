@@ -30,6 +30,11 @@ pub(super) fn finding(repeated: &Repeated<HostError>) -> Finding {
         _ if error.text.contains("huge page") => {
             "Reserve huge pages: ``sysctl vm.nr_hugepages=…``; without any, most programs go on with ordinary pages.\n"
         }
+        // C++ says it also of a size that it has read from a broken file.
+        HostErrorKind::HostMemory if error.text.contains("bad_alloc") && error.asked_bytes.is_none() => {
+            "See whether memory is short at all: ``free -h``. If not, look at the file that is loaded, which may be damaged or of \
+             another version, and at libraries that clash.\n"
+        }
         HostErrorKind::HostMemory if error.asked_bytes.is_some_and(|bytes| bytes < LITTLE_BYTES) => {
             "Look for a limit, since this is little: ``ulimit -v``, that of the job or container, on Windows the page file, \
              and 2 GiB for programs of 32 bits.\n"
@@ -93,8 +98,8 @@ fn statement(kind: HostErrorKind) -> (FindingCode, &'static str, &'static str) {
         HostErrorKind::HostMemory => (
             FindingCode::HostOutOfMemory,
             "The host refused memory",
-            "Load files by memory mapping, keep fewer batches in memory, and use fewer workers: the host's memory or the \
-             container's limit is used up.\n\
+            "If the host's memory or the container's limit is used up, load files by memory mapping, keep fewer batches in \
+             memory, and use fewer workers.\n\
              [record] See which processes climb: ``snapscope host -- python train.py``.",
         ),
         HostErrorKind::Fork => (
@@ -237,6 +242,15 @@ fn statement(kind: HostErrorKind) -> (FindingCode, &'static str, &'static str) {
             "Call ``torch.multiprocessing.set_sharing_strategy(\"file_system\")``.\n\
              Or raise the limit: ``ulimit -n 65536``.\n\
              Keep no batches of a loader with workers: each shared tensor is an open file until it is freed.",
+        ),
+        HostErrorKind::Fault => (
+            FindingCode::KernelFault,
+            "A kernel on the GPU used an index or an address out of range: no lack of memory",
+            "Run it with ``CUDA_LAUNCH_BLOCKING=1``, or once on the CPU: the traceback then ends at the line.\n\
+             Compare the largest index with its table: tokens with the embedding, positions with the longest sequence, labels \
+             with the number of classes.\n\
+             If the kernel is a library's, update it, or use another implementation.\n\n\
+             Every call after it fails too, also `cublasCreate` and allocations.",
         ),
         HostErrorKind::Dispatched => (
             FindingCode::OutOfMemory,

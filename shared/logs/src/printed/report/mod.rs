@@ -5,7 +5,7 @@ mod framework;
 mod host_error;
 mod operators;
 
-use crate::printed::{Holder, Oom, OomApi, OomCause, Printed, Repeated};
+use crate::printed::{Age, Holder, Oom, OomApi, OomCause, Printed, Repeated, Work};
 use crate::source::{LogPart, Source};
 use counted::{MUCH_UNUSED, RECORD, counted, counter_table, largest_line, line_table};
 use shared::analysis::{Confidence, FindingCode, title_of_parts};
@@ -68,11 +68,11 @@ fn title(printed: &Printed) -> String {
 /// Reports errors and what counters show.
 fn findings(printed: &Printed) -> Vec<Finding> {
     let groups = groups(&printed.ooms);
-    let mut findings: Vec<Finding> = groups.iter().map(|group| out_of_memory(group, printed.engine)).collect();
+    let mut findings: Vec<Finding> = groups.iter().map(|group| out_of_memory(group, printed)).collect();
     findings.extend(printed.framework_ooms.iter().map(framework::out_of_memory));
     findings.extend(printed.host_errors.iter().map(host_error::finding));
     findings.extend(groups.iter().filter_map(|group| outside(&group[0].error)));
-    findings.extend(printed.counters.iter().flat_map(counted));
+    findings.extend(printed.counters.iter().flat_map(|counters| counted(counters, !printed.ooms.is_empty())));
     findings.extend(counted::printed(&printed.progress));
     findings.extend(largest_line(&printed.line_uses));
     findings.extend(operators::finding(&printed.operators));
@@ -101,7 +101,10 @@ fn groups(ooms: &[Repeated<Oom>]) -> Vec<Group<'_>> {
     let mut groups: Vec<Group<'_>> = Vec::new();
     for oom in ooms {
         let is_same = |other: &Oom| {
-            device_words(other) == device_words(&oom.error) && OomCause::of(other) == OomCause::of(&oom.error)
+            let capacities = other.capacity_bytes.zip(oom.error.capacity_bytes);
+            device_words(other) == device_words(&oom.error)
+                && OomCause::of(other) == OomCause::of(&oom.error)
+                && capacities.is_none_or(|(one, other)| one == other)
         };
         match groups.iter_mut().find(|group| is_same(&group[0].error)) {
             Some(group) => group.push(oom),
@@ -122,7 +125,7 @@ fn device_words(oom: &Oom) -> String {
     oom.rank.map_or(device.clone(), |rank| format!("{device} of rank {rank}"))
 }
 
-fn out_of_memory(group: &Group<'_>, engine: Option<&'static str>) -> Finding {
+fn out_of_memory(group: &Group<'_>, printed: &Printed) -> Finding {
     let Repeated { error: oom, .. } = group[0];
     let cause = OomCause::of(oom);
     // Whoever fixes one place wants to know of the others.
@@ -158,7 +161,7 @@ fn out_of_memory(group: &Group<'_>, engine: Option<&'static str>) -> Finding {
         oom.asked_bytes.unwrap_or(0),
         title_of_parts(&what, [at, free, times]),
         shows(oom, cause),
-        advice(oom, cause, engine),
+        advice(oom, cause, printed),
     );
     Finding { severity: Severity::Error, confidence: confidence(oom, cause), line, ..stated }
 }
@@ -260,7 +263,40 @@ fn pids(oom: &Oom) -> String {
     if named.is_empty() { String::new() } else { format!(": {}", named.join(", ")) }
 }
 
-fn advice(oom: &Oom, cause: OomCause, engine: Option<&'static str>) -> String {
+/// Returns how PyTorch comes to use the memory that it holds in pieces.
+fn combine(oom: &Oom, is_windows: bool) -> String {
+    let variable = oom.api.settings_variable();
+    match oom.age {
+        Age::WithoutSettings => format!(
+            "Update PyTorch: since 2.1, ``{variable}=expandable_segments:True`` lets it combine its unused memory. This version \
+             (1.3 or older, by the words of its message) has no settings for that"
+        ),
+        // Expandable segments need addresses that the driver reserves, which PyTorch does on Linux alone.
+        _ if is_windows => format!(
+            "Set ``{variable}=backend:cudaMallocAsync`` (PyTorch 2.0 or later): the driver can then combine unused memory; on \
+             Windows, PyTorch has no expandable segments"
+        ),
+        Age::WithoutExpandable => format!(
+            "Update PyTorch to 2.1 or later and set ``{variable}=expandable_segments:True``: it can then combine its unused \
+             memory. Until then, ``{variable}=max_split_size_mb:128`` keeps large blocks whole"
+        ),
+        Age::Current => {
+            format!("Set ``{variable}=expandable_segments:True``: PyTorch can then combine its unused memory")
+        }
+    }
+}
+
+fn advice(oom: &Oom, cause: OomCause, printed: &Printed) -> String {
+    let engine = printed.engine;
+    let combine = combine(oom, printed.is_windows);
+    let is_inference = oom.work == Work::Inference;
+    let avoid = if is_inference {
+        "attention without the matrix of all pairs (`scaled_dot_product_attention`), `float16` instead of `float32`, or an \
+         output on the host that is put together from parts"
+    } else {
+        "attention without the matrix of all pairs (`scaled_dot_product_attention`), a loss in chunks, `float16` instead of \
+         `float32`"
+    };
     let (list, choose) = oom.api.tools();
     let missing = oom.asked_bytes.unwrap_or(0).saturating_sub(oom.free_bytes.unwrap_or(0));
     let record = match oom.api {
@@ -278,11 +314,11 @@ fn advice(oom: &Oom, cause: OomCause, engine: Option<&'static str>) -> String {
              the driver's settings: this one request is larger than what it has now.\n\
              Or split the operation into parts: a smaller batch, chunks of the sequence, tiles of the image."
             .to_owned(),
-        OomCause::TooLarge => "Split the operation into parts: a smaller batch, chunks of the sequence, tiles of the image.\n\
-             Or avoid the tensor: attention without the matrix of all pairs (`scaled_dot_product_attention`), a loss in \
-             chunks, `float16` instead of `float32`.\n\n\
+        OomCause::TooLarge => format!(
+            "Split the operation into parts: a smaller batch, chunks of the sequence, tiles of the image.\n\
+             Or avoid the tensor: {avoid}.\n\n\
              No setting of the allocator helps, since this one tensor is larger than the whole GPU."
-            .to_owned(),
+        ),
         OomCause::Limit if oom.api == OomApi::Mps => format!(
             "Use less: a smaller batch, or `float16`.\n\nThe limit of {} is a multiple of what Metal recommends for the \
              GPU, which `PYTORCH_MPS_HIGH_WATERMARK_RATIO` changes; 0.0 removes it, and the machine may then swap.",
@@ -304,20 +340,18 @@ fn advice(oom: &Oom, cause: OomCause, engine: Option<&'static str>) -> String {
         ),
         OomCause::MoreFree => {
             let slices = if oom.api == OomApi::Cuda { ", for MIG slices" } else { "" };
-            let variable = oom.api.settings_variable();
             format!(
                 "Look at `{list}` for processes that came or went at that moment{slices} and for a limit of the container; \
                  on Windows and WSL for the size of the page file; on a GPU that shares the host's memory, for the share \
                  that is reserved for it.\n\
-                 Then try ``{variable}=expandable_segments:True``, which requests memory in small steps.\n\n\
+                 {combine}.\n\n\
                  More memory was free than the request needs, so something else refused it."
             )
         }
         OomCause::Fragmentation if engine.is_some() => format!(
-            "Set ``{}=expandable_segments:True``: PyTorch can then combine its unused memory.\n\
+            "{combine}.\n\
              Make single requests smaller: `--max-num-batched-tokens` or `--chunked-prefill-size`, and fewer or smaller \
-             images.\nLeave more room: a lower `--gpu-memory-utilization` or `--mem-fraction-static`.",
-            oom.api.settings_variable()
+             images.\nLeave more room: a lower `--gpu-memory-utilization` or `--mem-fraction-static`."
         ),
         OomCause::Fragmentation => {
             let more = match oom.private_bytes.is_some_and(|private| private >= MUCH_UNUSED) {
@@ -326,13 +360,15 @@ fn advice(oom: &Oom, cause: OomCause, engine: Option<&'static str>) -> String {
             };
             let only = match missing {
                 0 => String::new(),
-                _ => format!(", and only {} was missing", format::bytes(missing)),
+                _ => format!(" Only {} was missing.", format::bytes(missing)),
+            };
+            let sizes = if is_inference {
+                "Between inputs of different sizes"
+            } else {
+                "If batches vary in size, start with the largest one, or pad them to few sizes.\nAfter an evaluation"
             };
             format!(
-                "Set ``{}=expandable_segments:True``: PyTorch can then combine its unused memory{only}.\n\
-                 If batches vary in size, start with the largest one, or pad them to few sizes.\n\
-                 After an evaluation, call ``{}.empty_cache()``, which gives back whole unused segments.{more}",
-                oom.api.settings_variable(),
+                "{combine}.{only}\n{sizes}, call ``{}.empty_cache()``, which gives back whole unused segments.{more}",
                 oom.api.module()
             )
         }
@@ -349,15 +385,19 @@ fn advice(oom: &Oom, cause: OomCause, engine: Option<&'static str>) -> String {
         OomCause::Others => {
             let held = oom.reserved_bytes.filter(|held| *held > oom.capacity_bytes.unwrap_or(u64::MAX) / 2);
             let how = if engine.is_some() { "a lower `--gpu-memory-utilization` or `--mem-fraction-static`" } else { "a smaller batch" };
-            let own = held.map_or_else(String::new, |held| {
-                format!("\nOr use less in this program, which holds {} itself: {how}.", format::bytes(held))
-            });
-            format!(
+            let own = held.map(|held| format!("se less in this program, which holds {} itself: {how}.", format::bytes(held)));
+            let others = format!(
                 "Free the GPU from what else runs on it{}.\n\
                  List its processes: ``{list}``; end notebooks and crashed runs that still hold memory.\n\
-                 Or choose another device by `{choose}`.{own}",
+                 Or choose another device by `{choose}`.",
                 pids(oom)
-            )
+            );
+            // Who holds far more can free more.
+            match own {
+                Some(own) if held > oom.others_bytes().map(|others| others.saturating_mul(4)) => format!("U{own}\n{others}"),
+                Some(own) => format!("{others}\nOr u{own}"),
+                None => others,
+            }
         }
         OomCause::Outside if oom.outside_bytes() > Some(oom.capacity_bytes.unwrap_or(u64::MAX) / 2) => format!(
             "Look for another framework in this process: JAX and TensorFlow take most of the GPU when they start \
@@ -366,7 +406,7 @@ fn advice(oom: &Oom, cause: OomCause, engine: Option<&'static str>) -> String {
              Or let each use a process of its own.",
             format::bytes(oom.outside_bytes().unwrap_or(0))
         ),
-        OomCause::Full | OomCause::Outside if engine.is_some() && oom.is_loading => "Use a smaller model or one in fewer bits, or spread it \
+        OomCause::Full | OomCause::Outside if engine.is_some() && oom.work == Work::Loading => "Use a smaller model or one in fewer bits, or spread it \
              over more GPUs (`--tensor-parallel-size`, `--tp`, `--pipeline-parallel-size`).\n\n\
              It failed while the model was loaded: shares, lengths and numbers of requests change nothing."
             .to_owned(),
@@ -384,7 +424,7 @@ fn advice(oom: &Oom, cause: OomCause, engine: Option<&'static str>) -> String {
              hundred MiB each, and libraries such as vLLM, DALI or CuPy have pools of their own.\n\nOnly {} was missing.",
             format::bytes(missing)
         ),
-        OomCause::Full if oom.is_loading => "Load the weights in fewer bits: ``dtype=torch.bfloat16``, or quantized to \
+        OomCause::Full if oom.work == Work::Loading => "Load the weights in fewer bits: ``dtype=torch.bfloat16``, or quantized to \
              8 or 4 bits.\n\
              Spread them over several devices (``device_map=\"auto\"``), or let each rank load a part (FSDP, DeepSpeed's \
              ZeRO-3).\nOr choose a smaller model.\n\n\
@@ -400,17 +440,31 @@ fn advice(oom: &Oom, cause: OomCause, engine: Option<&'static str>) -> String {
             format!(
                 "Split the operation into parts (a smaller batch, chunks of the sequence, tiles of the image): this one \
                  request is {} of the GPU.\n\
-                 Or avoid the tensor: attention without the matrix of all pairs (`scaled_dot_product_attention`), a loss \
-                 in chunks, `float16` instead of `float32`.{record}",
+                 Or avoid the tensor: {avoid}.{record}",
                 format::percent(asked, capacity)
             )
         }
-        OomCause::Full => format!(
-            "Use less memory at once: a smaller micro-batch with gradient accumulation, activation checkpointing \
-             (`torch.utils.checkpoint`), `bfloat16` autocast, or an optimizer with smaller state.\n\
-             In an evaluation, use ``with torch.no_grad():``.\n\
-             If it fails only after some steps, memory grows: look for losses or outputs that are kept.{record}"
-        ),
+        OomCause::Full => {
+            let less = match oom.work {
+                Work::Inference => {
+                    "Run it under ``torch.inference_mode()``: without, each layer's outputs stay for a backward pass.\n\
+                     Use less at once: a smaller batch, image or context, or tiles; take results to the host (``.cpu()``).\n\
+                     Keep less of the model on the GPU: weights in `bfloat16`, 8 or 4 bits, and parts on the host until they are \
+                     needed."
+                }
+                Work::Training => {
+                    "Use less memory at once: a smaller micro-batch with gradient accumulation, activation checkpointing \
+                     (`torch.utils.checkpoint`), `bfloat16` autocast, or an optimizer with smaller state."
+                }
+                Work::Unknown | Work::Loading => {
+                    "Use less memory at once: a smaller batch, image or sequence, or `bfloat16`.\n\
+                     In a training, also a smaller micro-batch with gradient accumulation, activation checkpointing \
+                     (`torch.utils.checkpoint`), or an optimizer with smaller state.\n\
+                     In an evaluation or inference, use ``with torch.no_grad():`` and weights in fewer bits."
+                }
+            };
+            format!("{less}\nIf it fails only after some steps, memory grows: look for losses or outputs that are kept.{record}")
+        }
     }
 }
 
@@ -455,6 +509,9 @@ fn outside(oom: &Oom) -> Option<Finding> {
                 0 if oom.api == OomApi::Mps => OUTSIDE_OF_MPS.to_owned(),
                 0 => "Look at what takes it in this process: the CUDA context with its kernels takes about 0.5 GiB; NCCL \
                       buffers, CUDA graphs and other libraries take the rest."
+                    .to_owned(),
+                _ if outside > others => "Look first at what takes it in this process: libraries with pools of their own, NCCL \
+                      and CUDA graphs."
                     .to_owned(),
                 _ => format!("Look for other processes: ``{}``.", oom.api.tools().0),
             },

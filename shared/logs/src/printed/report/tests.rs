@@ -414,3 +414,48 @@ fn of_ranks_without_growth_the_fullest_is_told() {
     assert_eq!(findings.len(), 1, "{findings:?}");
     assert_eq!(findings[0].title, "At most 3.00 GiB was printed as reserved of rank 0");
 }
+
+#[test]
+fn advice_is_for_what_the_program_does() {
+    let advice = |text: &str| log_report(&log(text)).diagnosis.findings.swap_remove(0).advice;
+    let at = |frame: &str| advice(&format!("Traceback (most recent call last):\n{frame}\n{}", small("", 80)));
+    let frame =
+        |file: &str, function: &str, call: &str| format!("  File \"{file}\", line 3, in {function}\n    {call}");
+    let training = at(&frame("main.py", "<module>", "loss.backward()"));
+    assert!(training.contains("micro-batch") && !training.contains("inference"), "{training}");
+    let predict = frame("C:\\\\nnunet\\\\training\\\\trainer.py", "predict_3D", "y = self.net(x)");
+    for inference in [
+        at(&predict),
+        at(&frame("demo.py", "main", "y = net(x)")),
+        advice(&("python infer.py\n".to_owned() + &small("", 80))),
+    ] {
+        assert!(
+            inference.starts_with("Run it under `torch.inference_mode()`") && !inference.contains("micro"),
+            "{inference}"
+        );
+    }
+    let moved = at(&frame("/v/torch/nn/modules/module.py", "_apply", "param_applied = fn(param)"));
+    assert!(moved.contains("quantized to 8 or 4 bits"), "{moved}");
+    let unknown = at(&frame("a.py", "main", "y = net(x)"));
+    assert!(unknown.contains("micro-batch") && unknown.contains("no_grad"), "{unknown}");
+}
+
+#[test]
+fn settings_exist_in_the_version_that_wrote_the_message() {
+    let advice = |text: &str| log_report(&log(text)).diagnosis.findings.swap_remove(0).advice;
+    let pieces = |held: &str| {
+        format!(
+            "CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 8.00 GiB total capacity; 4.00 GiB already allocated; 1.00 GiB free; {held})"
+        )
+    };
+    let reserved = pieces("6.50 GiB reserved in total by PyTorch");
+    assert!(advice(&pieces("2.50 GiB cached")).starts_with("Update PyTorch: since 2.1"));
+    assert!(advice(&reserved).contains("max_split_size_mb"));
+    let on_windows = advice(&format!("File \"C:\\\\train.py\", line 3, in main\n{reserved}"));
+    assert!(
+        on_windows.contains("backend:cudaMallocAsync") && !on_windows.contains("expandable_segments:True"),
+        "{on_windows}"
+    );
+    let larger = reserved.replace("8.00 GiB", "8.50 GiB");
+    assert_eq!(log_report(&log(&format!("{reserved}\n{larger}"))).diagnosis.findings.len(), 2, "two cards");
+}

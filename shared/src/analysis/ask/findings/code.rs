@@ -69,6 +69,8 @@ crate::codes! {
         FailedTryKept => "failed-try-kept",
         /// Memory of the GPU was in use outside PyTorch's allocator when memory ran out.
         OutsidePytorch => "outside-pytorch",
+        /// A kernel used an index or an address out of range: no lack of memory.
+        KernelFault => "kernel-fault",
         /// An inference engine finds too little GPU memory for its KV cache.
         KvCacheTooSmall => "kv-cache-too-small",
         /// NCCL holds GPU memory outside PyTorch's allocator.
@@ -189,6 +191,7 @@ impl FindingCode {
             | Self::CudaGraphsLarge
             | Self::RoomOfEngineUnused
             | Self::OutsidePytorch
+            | Self::KernelFault
             | Self::EvaluationWithGraph
             | Self::PeakAtLoading
             | Self::CheckpointKept
