@@ -234,7 +234,7 @@ fn what_makes_a_config_fit_is_told_with_its_lines() {
     page.wait_for("location.pathname.startsWith('/jobs/')");
     // Some thirty recordings take long on a busy machine; each ends within the time of other waits.
     let mut known = 0;
-    let is_finished = "document.querySelector('main').dataset.state === 'finished'";
+    let is_finished = "document.querySelector('main')?.dataset.state === 'finished'";
     while page.value(is_finished) != true {
         let count = "+(document.querySelector('[data-recorded]')?.dataset.recorded ?? 0)";
         page.wait_for(&format!("{is_finished} || {count} > {known}"));
