@@ -4,13 +4,13 @@ use crate::common::browser::{page_path, search_words};
 use crate::common::hooks::use_token;
 use crate::common::hooks::{Fetched, use_fetched};
 use crate::common::model::route::Route;
-use crate::common::parts::NoServer;
 use crate::common::parts::TokenDialog;
+use crate::common::parts::no_server;
 use crate::gallery::see::SeePage;
 use crate::job::JobPage;
 use crate::list::ListPage;
 use crate::new_job::NewJobPage;
-use frontend::components::site_header::{Place, SiteHeader};
+use frontend::components::site_header::{Place, scheme_switch, site_header};
 use frontend::hooks::use_scheme;
 use frontend::platform::search_param;
 use shared::api::ServerLimits;
@@ -36,9 +36,8 @@ pub(crate) fn App() -> Html {
     let route = use_memo((), |()| route());
     let limits = use_fetched::<ServerLimits>(Some("limits".to_owned()), wait_ms);
     let token = use_token();
-    let again = limits.again_callback();
     let shown = match (&limits.now.answer, &limits.now.error) {
-        (None, Some(_)) => html! { <NoServer on_retry={again} /> },
+        (None, Some(_)) => no_server(&limits.again_callback()),
         (None, None) => html! { <main class="state"><p role="status">{ "Contacting the server…" }</p></main> },
         (Some(limits), _) => match &*route {
             Route::List => html! { <ListPage limits={limits.clone()} /> },
@@ -50,9 +49,10 @@ pub(crate) fn App() -> Html {
         },
     };
     let choice = scheme.choice();
+    let on_scheme = Callback::from(move |choice| scheme.choose(choice));
     html! {
         <>
-            <SiteHeader place={Place::Jobs} scheme={choice} on_scheme={move |choice| scheme.choose(choice)} />
+            { site_header(Place::Jobs, Html::default(), scheme_switch(choice, &on_scheme)) }
             { shown }
             if token.is_asked() {
                 <TokenDialog token={token.clone()} />

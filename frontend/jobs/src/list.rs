@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use frontend::components::icon::{Icon, IconName};
+use frontend::components::icon::{IconName, icon};
 use frontend::platform::{set_title, site_url};
 use shared::api::{JobList as Jobs, JobResource, JobState, JobTask, ServerLimits};
 use yew::prelude::*;
@@ -11,8 +11,7 @@ use crate::common::browser::{clock_ms, local_time};
 use crate::common::hooks::{Fetched, use_fetched};
 use crate::common::model::route::{Route, Start};
 use crate::common::model::{job, task};
-use crate::common::parts::RefusalNote;
-use crate::common::parts::StateBadge;
+use crate::common::parts::{refusal_note, state_badge};
 use crate::gallery::Gallery;
 
 #[derive(Clone, PartialEq, Properties)]
@@ -32,24 +31,24 @@ pub(crate) fn ListPage(props: &ListPageProps) -> Html {
                     <p class="hint">{ "Run a training config on a virtual or real GPU to get its memory snapshot." }</p>
                 </div>
                 <a class="button primary" href={site_url(&Route::new_job(Start::Example).path())}>
-                    <Icon name={IconName::Add} />{ "New job" }
+                    { icon(IconName::Add) }{ "New job" }
                 </a>
             </header>
             if props.limits.is_recorder_being_built {
                 <p class="note" role="status">
-                    <Icon name={IconName::Info} />
+                    { icon(IconName::Info) }
                     { "The recorder is still being built on this machine, which takes some minutes. Jobs that you submit \
                        now start when it is ready." }
                 </p>
             } else if props.limits.kinds.is_empty() {
                 <p class="note warning" role="status">
-                    <Icon name={IconName::Warning} />
+                    { icon(IconName::Warning) }
                     { "No worker is available. Submitted jobs wait until a worker takes them." }
                 </p>
             }
             { for props.limits.problems.iter().map(|(kind, problem)| html! {
                 <p class="note warning" role="status">
-                    <Icon name={IconName::Warning} />
+                    { icon(IconName::Warning) }
                     <span class="note-text">
                         { format!("No job can run on {kind} at this time: {problem}. The worker tries again every minute.") }
                     </span>
@@ -90,12 +89,11 @@ pub(crate) fn JobList() -> Html {
         let limit = limit.clone();
         move |_: MouseEvent| limit.set((*limit + 2 * PART).min(MOST))
     };
-    let again = jobs.again_callback();
     html! {
         <section class="section" aria-labelledby="jobs-title">
             <h2 id="jobs-title" class="section-title">{ "Jobs" }</h2>
-            if let Some(error) = jobs.now.error.clone() {
-                <RefusalNote {error} on_retry={again} />
+            if let Some(error) = &jobs.now.error {
+                { refusal_note(error, Some(&jobs.again_callback())) }
             }
             { match &jobs.now.answer {
                 None if jobs.now.error.is_some() => Html::default(),
@@ -130,7 +128,7 @@ fn line(resource: &JobResource) -> Html {
     html! {
         <li key={resource.id.clone()} class="job" data-job={resource.id.clone()}>
             <a class="job-link" {href}>
-                <StateBadge state={resource.state} outcome={resource.outcome} />
+                { state_badge(resource.state, resource.outcome) }
                 <span class="job-name">
                     { name }
                     if resource.task != JobTask::Record {

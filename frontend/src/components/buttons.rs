@@ -1,6 +1,6 @@
 //! Buttons that copy a text to the clipboard, or make a file and save it, and show the outcome.
 
-use super::icon::{Icon, IconName};
+use super::icon::{IconName, icon};
 use crate::platform::{Blob, copy_text, save};
 use gloo_timers::future::TimeoutFuture;
 use std::pin::Pin;
@@ -39,14 +39,14 @@ pub fn CopyButton(props: &CopyButtonProps) -> Html {
             });
         }
     };
-    let (icon, label) = match *outcome {
+    let (name, label) = match *outcome {
         None => (IconName::Copy, props.label.clone()),
         Some(Outcome::Copied) => (IconName::Done, "Copied".into()),
         Some(Outcome::Failed) => (IconName::Error, "Blocked by the browser".into()),
     };
     html! {
         <button type="button" class="button quiet" {onclick}>
-            <Icon name={icon} /><span aria-live="polite">{ label }</span>
+            { icon(name) }<span aria-live="polite">{ label }</span>
         </button>
     }
 }
@@ -97,7 +97,7 @@ pub fn ExportButton(props: &ExportButtonProps) -> Html {
             });
         }
     };
-    let (icon, said) = match &*step {
+    let (name, said) = match &*step {
         Step::Idle => (IconName::Drop, String::new()),
         Step::Making => (IconName::Again, "Creating the file…".to_owned()),
         Step::Saved => (IconName::Done, format!("Saved as {}", props.name)),
@@ -107,7 +107,7 @@ pub fn ExportButton(props: &ExportButtonProps) -> Html {
     html! {
         <button type="button" class="button export-button" {onclick} {title} disabled={*step == Step::Making}
             aria-label={props.title.clone()} data-export={props.name.clone()}>
-            <Icon name={icon} />{ &props.label }<span class="visually-hidden" role="status">{ said }</span>
+            { icon(name) }{ &props.label }<span class="visually-hidden" role="status">{ said }</span>
         </button>
     }
 }

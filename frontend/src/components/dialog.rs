@@ -1,6 +1,6 @@
 //! Modal dialog with a title and a close button.
 
-use super::icon::{Icon, IconName};
+use super::icon::{IconName, icon};
 use crate::platform::{focus_first, show_modal};
 use web_sys::{HtmlElement, Node};
 use yew::prelude::*;
@@ -55,7 +55,7 @@ pub fn Dialog(props: &DialogProps) -> Html {
                 <header class="sheet-head">
                     <h2 id={&props.id}>{ &props.title }</h2>
                     <button type="button" class="button quiet square" onclick={on_button} aria-label="Close">
-                        <Icon name={IconName::Close} />
+                        { icon(IconName::Close) }
                     </button>
                 </header>
                 { props.children.clone() }

@@ -143,18 +143,12 @@ impl IconName {
     }
 }
 
-#[derive(Clone, PartialEq, Properties)]
-pub struct IconProps {
-    pub name: IconName,
-}
-
 /// Shows an icon, which is hidden from screen readers, so that a text or label must accompany it.
-#[component]
-pub fn Icon(props: &IconProps) -> Html {
+pub fn icon(name: IconName) -> Html {
     html! {
         <svg class="icon" viewBox="0 0 16 16" width="16" height="16" fill="none" stroke="currentColor"
             stroke-width="1.5" stroke-linecap="round" stroke-linejoin="round" aria-hidden="true">
-            <path d={props.name.path()} />
+            <path d={name.path()} />
         </svg>
     }
 }

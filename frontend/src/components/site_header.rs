@@ -1,7 +1,7 @@
 //! Bar at the top of all pages: name, links to the other pages, and the switch between the colours of the system, light
 //! and dark.
 
-use super::icon::{Icon, IconName};
+use super::icon::{IconName, icon};
 use crate::platform::{has_server, site_url};
 use crate::state::{Scheme, SchemeChoice};
 use yew::prelude::*;
@@ -15,27 +15,12 @@ pub enum Place {
     Jobs,
 }
 
-#[derive(Clone, PartialEq, Properties)]
-pub struct SiteHeaderProps {
-    /// The page on which the bar is.
-    pub place: Place,
-    pub scheme: SchemeChoice,
-    pub on_scheme: Callback<SchemeChoice>,
-    /// Content in the middle of the bar.
-    #[prop_or_default]
-    pub children: Html,
-    /// The page's own buttons, before the choice of colours.
-    #[prop_or_default]
-    pub actions: Html,
-    /// The page's own buttons, after the choice of colours.
-    #[prop_or_default]
-    pub last_actions: Html,
-}
-
-#[component]
-pub fn SiteHeader(props: &SiteHeaderProps) -> Html {
+/// Shows the bar of the page `here`, with the page's own content in its middle.
+///
+/// The [`scheme_switch`] is among `actions`, the buttons at the bar's end.
+pub fn site_header(here: Place, content: Html, actions: Html) -> Html {
     let link = |place: Place, path: &str, name: &str| {
-        let current = (props.place == place).then_some("page");
+        let current = (here == place).then_some("page");
         html! { <a class="site-link" href={site_url(path)} aria-current={current}>{ name }</a> }
     };
     html! {
@@ -49,12 +34,8 @@ pub fn SiteHeader(props: &SiteHeaderProps) -> Html {
                     { link(Place::Jobs, "jobs", "Jobs") }
                 </nav>
             }
-            { props.children.clone() }
-            <div class="header-actions">
-                { props.actions.clone() }
-                <SchemeSwitch choice={props.scheme} on_choose={props.on_scheme.clone()} />
-                { props.last_actions.clone() }
-            </div>
+            { content }
+            <div class="header-actions">{ actions }</div>
         </header>
     }
 }
@@ -70,26 +51,19 @@ fn mark() -> Html {
     }
 }
 
-#[derive(Clone, PartialEq, Properties)]
-pub struct SchemeSwitchProps {
-    pub choice: SchemeChoice,
-    pub on_choose: Callback<SchemeChoice>,
-}
-
-/// Shows three buttons, one of them pressed.
-#[component]
-fn SchemeSwitch(props: &SchemeSwitchProps) -> Html {
+/// Shows three buttons, the chosen one pressed.
+pub fn scheme_switch(chosen: SchemeChoice, on_choose: &Callback<SchemeChoice>) -> Html {
     let button = |choice: SchemeChoice| {
-        let (icon, label) = match choice {
+        let (name, label) = match choice {
             SchemeChoice::System => (IconName::System, "System colors"),
             SchemeChoice::Always(Scheme::Light) => (IconName::Light, "Light colors"),
             SchemeChoice::Always(Scheme::Dark) => (IconName::Dark, "Dark colors"),
         };
-        let onclick = props.on_choose.reform(move |_: MouseEvent| choice);
-        let pressed = (choice == props.choice).to_string();
+        let onclick = on_choose.reform(move |_: MouseEvent| choice);
+        let pressed = (choice == chosen).to_string();
         html! {
             <button type="button" {onclick} aria-pressed={pressed} aria-label={label} title={label}>
-                <Icon name={icon} />
+                { icon(name) }
             </button>
         }
     };

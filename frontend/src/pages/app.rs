@@ -1,7 +1,7 @@
 //! Root component of the viewer: header, shown file, and dialogs.
 
 use super::viewer::Viewer;
-use crate::components::drop_overlay::DropOverlay;
+use crate::components::drop_overlay::drop_overlay;
 use crate::hooks::{
     Arrival, Commands, FileHandle, FilesHandle, OPEN_DOCK_SELECTOR, SessionHandle, ViewLink, use_arrival, use_commands,
     use_drop, use_files, use_keys, use_scheme, use_session, use_view_link,
@@ -10,12 +10,12 @@ use crate::platform::{bring_into_view_soon, chosen_files, focus_element, on_laun
 use crate::state::{DockTab, FileAction, FileStatus, KeyAction, LINKS_DIALOG, OpenFile, Origin, Remedy, Scheme};
 use crate::views::export::ExportDialog;
 use crate::views::head::header::{Above, Header};
-use crate::views::head::help_dialog::HelpDialog;
+use crate::views::head::help_dialog::help_dialog;
 use crate::views::log::LogView;
-use crate::views::open::cards::{ArrivalCard, AwaitedBar, ErrorCard, KeepBox, LoadingCard};
-use crate::views::open::hero::Hero;
+use crate::views::open::cards::{arrival_card, awaited_bar, error_card, keep_box, loading_card};
+use crate::views::open::hero::hero;
 use crate::views::open::part_card::PartCard;
-use crate::views::open::preview_view::PreviewView;
+use crate::views::open::preview_view::preview_view;
 use crate::views::selection::SEARCH_ID;
 use crate::views::share::ShareDialog;
 use crate::views::share::links_dialog::LinksDialog;
@@ -80,13 +80,12 @@ pub fn App(props: &AppProps) -> Html {
             <Header files={files.clone()} scheme={scheme.clone()} on_open={on_open.clone()} {on_above} />
             <input ref={input} class="visually-hidden" type="file" multiple=true tabindex="-1"
                 aria-hidden="true" onchange={on_change} />
-            <AwaitedBar files={files.files().awaited.clone()} on_open={on_open.clone()}
-                on_dismiss={session.on_forget.clone()} />
+            { awaited_bar(&files.files().awaited, &on_open, &session.on_forget) }
             { shown(&files, (&arrival, &session), (&commands, &view_link), scheme.scheme(), &on_open) }
-            if is_over { <DropOverlay /> }
+            if is_over { { drop_overlay() } }
             { match *above {
                 None => Html::default(),
-                Some(Above::Keys) => html! { <HelpDialog on_close={on_closed} /> },
+                Some(Above::Keys) => help_dialog(&on_closed),
                 Some(Above::Links) => html! { <LinksDialog on_close={on_closed} /> },
                 Some(Above::Export) => export_dialog(&files, &view_link, scheme.scheme(), on_closed),
                 Some(Above::Share) => share_dialog(&files, &view_link, on_closed),
@@ -103,19 +102,16 @@ fn shown(
     scheme: Scheme,
     on_open: &Callback<()>,
 ) -> Html {
-    let keep_box = |keeping| {
-        let on_keep = session.on_keep.clone();
-        html! { <KeepBox is_on={session.is_keeping} {keeping} {on_keep} /> }
-    };
+    let keep_box = |keeping| keep_box(session.is_keeping, keeping, &session.on_keep);
     let Some(OpenFile { id, name, origin, status, keeping, .. }) = files.files().shown_file() else {
         return match arrival {
             Arrival::Done if !session.is_restoring => {
                 let has_local = files.files().all.iter().any(OpenFile::is_local);
                 let keep = if has_local { keep_box(None) } else { Html::default() };
-                html! { <Hero on_open={on_open.clone()}>{ keep }</Hero> }
+                hero(on_open, None, keep)
             }
             Arrival::Asking | Arrival::Done => html! { <p class="state" role="status">{ "Opening…" }</p> },
-            Arrival::Failed(failure) => html! { <ArrivalCard failure={failure.clone()} /> },
+            Arrival::Failed(failure) => arrival_card(failure),
         };
     };
     let id = *id;
@@ -123,14 +119,10 @@ fn shown(
     let on_close = files.doing(move |files, ()| files.close(id));
     let on_part = files.doing(move |files, ()| files.choose_part(id));
     match (status, files.client(id)) {
-        (FileStatus::Loading(loading), _) => {
-            match loading.preview.clone().filter(|preview| !preview.devices.is_empty()) {
-                Some(preview) => {
-                    html! { <PreviewView {name} {scheme} loading={loading.clone()} {preview} on_cancel={on_close} {on_part} /> }
-                }
-                None => html! { <LoadingCard {name} loading={loading.clone()} on_cancel={on_close} {on_part} /> },
-            }
-        }
+        (FileStatus::Loading(loading), _) => match &loading.preview {
+            Some(preview) if !preview.devices.is_empty() => preview_view(&name, loading, scheme, &on_close, &on_part),
+            _ => loading_card(&name, loading, &on_close, &on_part),
+        },
         (FileStatus::Choosing(overview), _) => {
             let on_open = files.doing(move |files, part| files.open_part(id, part));
             html! { <PartCard key={id} {name} {scheme} overview={overview.clone()} on_cancel={on_close} {on_open} /> }
@@ -143,7 +135,7 @@ fn shown(
                 Remedy::Retry => files.retry(id),
                 Remedy::Part => files.choose_part(id),
             });
-            html! { <ErrorCard {name} failure={failure.clone()} {on_close} {on_remedy} /> }
+            error_card(&name, failure, &on_close, &on_remedy)
         }
         (FileStatus::Ready(ready), Some(client)) => {
             let keep = if *origin == Origin::Local { keep_box(Some(*keeping)) } else { Html::default() };

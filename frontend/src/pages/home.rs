@@ -1,14 +1,14 @@
 //! Page without a file: explains what Snapscope is, and loads the viewer on demand.
 
-use crate::components::drop_overlay::DropOverlay;
-use crate::components::icon::{Icon, IconName};
-use crate::components::site_header::{Place, SiteHeader};
+use crate::components::drop_overlay::drop_overlay;
+use crate::components::icon::{IconName, icon};
+use crate::components::site_header::{Place, scheme_switch, site_header};
 use crate::hooks::{use_drop, use_keys, use_scheme};
 use crate::platform::{HandOver, chosen_files, on_launch, query};
 use crate::state::{KeyAction, LINKS_DIALOG};
 use crate::views::head::header::{last_actions, open_button};
-use crate::views::head::help_dialog::HelpDialog;
-use crate::views::open::hero::Hero;
+use crate::views::head::help_dialog::help_dialog;
+use crate::views::open::hero::hero;
 use crate::views::open::mistakes::{first_look, title_of};
 use wasm_bindgen_futures::spawn_local;
 use web_sys::{File, HtmlInputElement};
@@ -111,7 +111,7 @@ pub fn Home(props: &HomeProps) -> Html {
     });
     let on_scheme = {
         let scheme = scheme.clone();
-        move |choice| scheme.choose(choice)
+        Callback::from(move |choice| scheme.choose(choice))
     };
     let on_links = go.reform(|()| Some(LINKS_DIALOG));
     let on_retry = {
@@ -128,22 +128,27 @@ pub fn Home(props: &HomeProps) -> Html {
             step.set(Step::Waiting);
         })
     };
+    let no_tabs = html! { <nav class="file-tabs" aria-label="Open files"><ul /></nav> };
+    let actions = html! {
+        <>
+            { open_button(&on_open) }
+            { scheme_switch(scheme.choice(), &on_scheme) }
+            { last_actions(&on_links, &on_help) }
+        </>
+    };
     html! {
         <>
-            <SiteHeader place={Place::Viewer} scheme={scheme.choice()} {on_scheme}
-                actions={open_button(&on_open)} last_actions={last_actions(&on_links, &on_help)}>
-                <nav class="file-tabs" aria-label="Open files"><ul /></nav>
-            </SiteHeader>
+            { site_header(Place::Viewer, no_tabs, actions) }
             <input ref={input} class="visually-hidden" type="file" multiple=true tabindex="-1"
                 aria-label="Snapshots to open"
                 onchange={on_files.reform(|event: Event| chosen_files(&event.target_unchecked_into()))} />
             { match &*step {
-                Step::Waiting => html! { <Hero {on_open} on_follow={Some(on_follow)} /> },
+                Step::Waiting => hero(&on_open, Some(&on_follow), Html::default()),
                 Step::Loading { name, path } => loading(name, path),
                 Step::Failed => failed(on_retry, on_close),
             } }
-            if is_over { <DropOverlay /> }
-            if *is_help { <HelpDialog on_close={on_help} /> }
+            if is_over { { drop_overlay() } }
+            if *is_help { { help_dialog(&on_help) } }
         </>
     }
 }
@@ -168,7 +173,7 @@ fn failed(on_retry: Callback<MouseEvent>, on_close: Callback<MouseEvent>) -> Htm
     html! {
         <main class="state">
             <section class="card error" role="alert">
-                <h1 class="card-title"><Icon name={IconName::Error} />{ "The viewer could not be loaded" }</h1>
+                <h1 class="card-title">{ icon(IconName::Error) }{ "The viewer could not be loaded" }</h1>
                 <p class="error-message">{ "The part of Snapscope that shows files could not be downloaded." }</p>
                 <p class="hint">
                     { "Check the connection and try again. If Snapscope was updated in the meantime, reload the page." }

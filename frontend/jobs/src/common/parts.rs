@@ -2,7 +2,7 @@
 
 use frontend::components::buttons::CopyButton;
 use frontend::components::dialog::Dialog;
-use frontend::components::icon::{Icon, IconName};
+use frontend::components::icon::{IconName, icon};
 use frontend::platform::{ApiError, site_url};
 use frontend::views::head::figures::figure;
 use frontend::views::head::model::Figure;
@@ -15,38 +15,23 @@ use super::hooks::TokenHandle;
 use super::model::job::{state_class, state_word};
 use super::model::refusal::refusal;
 
-#[derive(Clone, PartialEq, Properties)]
-pub(crate) struct FigureListProps {
-    pub figures: Vec<Figure>,
-}
-
 /// Shows figures with their names; the explanation of each is its tooltip.
-#[component]
-pub(crate) fn FigureList(props: &FigureListProps) -> Html {
-    html! { <dl class="numbers-row" data-figures="">{ for props.figures.iter().map(|row| figure(row, "number")) }</dl> }
+pub(crate) fn figure_list(figures: &[Figure]) -> Html {
+    html! { <dl class="numbers-row" data-figures="">{ for figures.iter().map(|row| figure(row, "number")) }</dl> }
 }
 
 /// Key, and a note on how it was used or why it was not.
 pub(crate) type Note = (String, String);
 
-#[derive(Clone, PartialEq, Properties)]
-pub(crate) struct KeyNotesProps {
-    /// Keys that have a meaning for Snapscope.
-    pub understood: Vec<Note>,
-    /// Keys that have none.
-    pub ignored: Vec<Note>,
-}
-
-/// Shows both lists, collapsed.
-#[component]
-pub(crate) fn KeyNotes(props: &KeyNotesProps) -> Html {
-    if props.understood.is_empty() && props.ignored.is_empty() {
+/// Shows the keys that have a meaning for Snapscope and those that have none, collapsed.
+pub(crate) fn key_notes(understood: &[Note], ignored: &[Note]) -> Html {
+    if understood.is_empty() && ignored.is_empty() {
         return Html::default();
     }
     html! {
         <div class="key-notes">
-            { list("understood", &props.understood) }
-            { list("ignored", &props.ignored) }
+            { list("understood", understood) }
+            { list("ignored", ignored) }
         </div>
     }
 }
@@ -67,19 +52,12 @@ fn list(what: &str, notes: &[Note]) -> Html {
 /// Command that starts a server.
 const COMMAND: &str = "snapscope serve";
 
-#[derive(Clone, PartialEq, Properties)]
-pub(crate) struct NoServerProps {
-    /// Called when the server should be asked again.
-    pub on_retry: Callback<()>,
-}
-
-/// Explains that jobs need a server, and how to start one.
-#[component]
-pub(crate) fn NoServer(props: &NoServerProps) -> Html {
+/// Explains that jobs need a server, and how to start one; `on_retry` asks the server again.
+pub(crate) fn no_server(on_retry: &Callback<()>) -> Html {
     html! {
         <main class="state">
             <section class="card" role="alert">
-                <h1 class="card-title"><Icon name={IconName::Warning} />{ "No server responds here" }</h1>
+                <h1 class="card-title">{ icon(IconName::Warning) }{ "No server responds here" }</h1>
                 <p class="error-message">
                     { "Jobs and the gallery's recordings are made by a Snapscope server, and no server responds at this \
                        address. The viewer needs no server: it decodes files in the browser." }
@@ -90,7 +68,7 @@ pub(crate) fn NoServer(props: &NoServerProps) -> Html {
                 </div>
                 <p class="hint">{ "This command serves the page with jobs at http://127.0.0.1:8080. This page continues as soon as a server responds." }</p>
                 <div class="card-foot">
-                    <button type="button" class="button primary" onclick={props.on_retry.reform(|_: MouseEvent| ())}>
+                    <button type="button" class="button primary" onclick={on_retry.reform(|_: MouseEvent| ())}>
                         { "Try again" }
                     </button>
                     <a class="button" href={site_url("")}>{ "Open the viewer" }</a>
@@ -100,53 +78,36 @@ pub(crate) fn NoServer(props: &NoServerProps) -> Html {
     }
 }
 
-#[derive(Clone, PartialEq, Properties)]
-pub(crate) struct RefusalNoteProps {
-    pub error: ApiError,
-    /// Called when the request should be sent again; without it there is no button.
-    #[prop_or_default]
-    pub on_retry: Option<Callback<()>>,
-}
-
-/// Shows what happened, what to do, and a button to retry where that can help.
-#[component]
-pub(crate) fn RefusalNote(props: &RefusalNoteProps) -> Html {
-    let refusal = refusal(&props.error);
+/// Shows what happened, what to do, and a button that sends the request again, unless `on_retry` is `None`.
+pub(crate) fn refusal_note(error: &ApiError, on_retry: Option<&Callback<()>>) -> Html {
+    let refusal = refusal(error);
     html! {
         <div class="note error" role="alert">
-            <Icon name={IconName::Error} />
+            { icon(IconName::Error) }
             <div class="note-text">
                 <p data-error="">{ refusal.message }</p>
                 <p class="hint">{ refusal.hint }</p>
             </div>
-            if let Some(on_retry) = &props.on_retry {
+            if let Some(on_retry) = on_retry {
                 <button type="button" class="button" onclick={on_retry.reform(|_: MouseEvent| ())}>{ "Try again" }</button>
             }
         </div>
     }
 }
 
-#[derive(Clone, PartialEq, Properties)]
-pub(crate) struct StateBadgeProps {
-    pub state: JobState,
-    /// Outcome of the job, once it has ended.
-    pub outcome: Option<JobOutcome>,
-}
-
-#[component]
-pub(crate) fn StateBadge(props: &StateBadgeProps) -> Html {
-    let StateBadgeProps { state, outcome } = *props;
+/// Shows the state of a job, or its outcome once it has ended.
+pub(crate) fn state_badge(state: JobState, outcome: Option<JobOutcome>) -> Html {
     html! { <span class={classes!("badge", state_class(state, outcome))}>{ state_word(state, outcome) }</span> }
 }
 
 /// Shows a result with the icon and the colour of its outcome.
 pub(crate) fn verdict(outcome: JobOutcome, text: &str) -> Html {
-    let (icon, class) = match outcome {
+    let (name, class) = match outcome {
         JobOutcome::Completed => (IconName::Done, "fits"),
         JobOutcome::OutOfMemory => (IconName::Error, "out-of-memory"),
         JobOutcome::Failed | JobOutcome::Cancelled => (IconName::Warning, "failed"),
     };
-    html! { <span class={classes!("verdict", class)} data-verdict={class}><Icon name={icon} />{ text }</span> }
+    html! { <span class={classes!("verdict", class)} data-verdict={class}>{ icon(name) }{ text }</span> }
 }
 
 #[derive(Clone, PartialEq, Properties)]

@@ -9,16 +9,9 @@ use shared::api::GalleryRow;
 use shared::base::format;
 use yew::prelude::*;
 
-#[derive(Clone, PartialEq, Properties)]
-pub(crate) struct GalleryCardProps {
-    /// The config or script, with the repair of a script.
-    pub entry: Entry,
-}
-
 /// Shows the title, the memory curves, one sentence, and links that open the recording.
-#[component]
-pub(crate) fn GalleryCard(props: &GalleryCardProps) -> Html {
-    let Entry { row, repair, model, card, .. } = &props.entry;
+pub(crate) fn gallery_card(entry: &Entry) -> Html {
+    let Entry { row, repair, model, card, .. } = entry;
     // Both curves use the same scale, so that they can be compared.
     let rows = || [Some(row), repair.as_ref()].into_iter().flatten();
     let top = top_bytes(rows().flat_map(|row| [row.live_curve.as_slice(), row.reserved_curve.as_slice()]));
@@ -26,7 +19,8 @@ pub(crate) fn GalleryCard(props: &GalleryCardProps) -> Html {
     let (sentence, rest) = first_sentence(&row.text);
     let folded = if is_pair { "The lines and their repair" } else { "What to look for" };
     html! {
-        <article class={classes!("tile", is_pair.then_some("pair"))} data-config={row.name.clone()}>
+        <article key={row.name.clone()} class={classes!("tile", is_pair.then_some("pair"))}
+            data-config={row.name.clone()}>
             <header class="tile-head">
                 <h4 class="tile-title">{ &row.title }</h4>
                 <p class="tile-facts">

@@ -4,11 +4,11 @@ mod card;
 mod model;
 pub(crate) mod see;
 
-use self::card::GalleryCard;
+use self::card::gallery_card;
 use self::model::{CatalogFilter, Entry, Kind, Topic, entries, topics};
 use crate::common::hooks::{Fetched, use_fetched};
-use crate::common::parts::RefusalNote;
-use frontend::components::icon::{Icon, IconName};
+use crate::common::parts::refusal_note;
+use frontend::components::icon::{IconName, icon};
 use shared::api::GalleryRow;
 use shared::base::format;
 use std::collections::BTreeSet;
@@ -38,8 +38,8 @@ pub(crate) fn Gallery() -> Html {
                 { "Scripts with common mistakes and their fixes, and configs of healthy training runs of realistic size. \
                    The server records each config once, in seconds, when somebody first opens it." }
             </p>
-            if let Some(error) = rows.now.error.clone() {
-                <RefusalNote {error} />
+            if let Some(error) = &rows.now.error {
+                { refusal_note(error, None) }
             }
             if rows.now.answer.is_some() {
                 { filters(&filter, &all, &on_filter) }
@@ -61,11 +61,7 @@ fn topic(topic: &Topic) -> Html {
             if !topic.title.is_empty() {
                 <h3 class="topic-title">{ topic.title }</h3>
             }
-            <div class="tiles">
-                { for topic.entries.iter().map(|entry| html! {
-                    <GalleryCard key={entry.row.name.clone()} entry={(*entry).clone()} />
-                }) }
-            </div>
+            <div class="tiles">{ for topic.entries.iter().map(|entry| gallery_card(entry)) }</div>
         </section>
     }
 }
@@ -89,7 +85,7 @@ fn filters(filter: &CatalogFilter, all: &[Entry], on_filter: &Callback<CatalogFi
     html! {
         <div class="filters" role="search">
             <label class="search">
-                <Icon name={IconName::Search} />
+                { icon(IconName::Search) }
                 <span class="visually-hidden">{ "Search the gallery" }</span>
                 <input type="search" placeholder="Search" value={filter.query.clone()} {oninput} />
             </label>

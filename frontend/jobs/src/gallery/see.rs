@@ -6,7 +6,7 @@ use crate::common::hooks::{Fetched, use_fetched};
 use crate::common::model::job;
 use crate::common::model::refusal::needs_token;
 use crate::common::model::route::Route;
-use crate::common::parts::RefusalNote;
+use crate::common::parts::refusal_note;
 use frontend::platform::{ApiError, ApiRequest, set_title, site_url};
 use shared::api::{ErrorCode, JobResource, JobState};
 use wasm_bindgen_futures::spawn_local;
@@ -61,7 +61,7 @@ pub(crate) fn SeePage(props: &SeePageProps) -> Html {
             </p>
             <div class="job-progress" data-recording={props.name.clone()}>
                 if let Some(error) = error {
-                    <RefusalNote {error} on_retry={Callback::from(move |()| order.clone().send())} />
+                    { refusal_note(&error, Some(&Callback::from(move |()| order.clone().send()))) }
                 } else {
                     { progress(&props.name, job.now.answer.as_deref().and_then(Option::as_ref)) }
                 }

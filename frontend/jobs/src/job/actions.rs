@@ -1,7 +1,7 @@
 //! What can be done with a job: buttons, forms that change it, and the choice of another job to compare it with.
 
 use frontend::components::dialog::Dialog;
-use frontend::components::icon::{Icon, IconName};
+use frontend::components::icon::{IconName, icon};
 use frontend::platform::{api_url, site_url};
 use shared::api::{JobChange, JobList, JobResource, JobState, JobTask};
 use shared::base::format;
@@ -15,43 +15,36 @@ use crate::common::model::job;
 use crate::common::model::job::recording;
 use crate::common::model::route::{Change, Route, Start};
 
-#[derive(Clone, PartialEq, Properties)]
-pub(crate) struct JobActionsProps {
-    pub job: JobResource,
-    /// True once the job was asked to end.
-    pub is_ending: bool,
-    pub on_order: Callback<Order>,
-}
-
 /// Offers what the job's state allows: open, compare, download, run again, rename, cancel, delete.
-#[component]
-pub(crate) fn JobActions(props: &JobActionsProps) -> Html {
-    let JobResource { id, state, name, snapshot_bytes, task, .. } = &props.job;
+///
+/// `state` may be ahead of the job's own; `is_ending` is true once the job was asked to end.
+pub(crate) fn job_actions(job: &JobResource, state: JobState, is_ending: bool, on_order: &Callback<Order>) -> Html {
+    let JobResource { id, name, snapshot_bytes, task, .. } = job;
     let other = |task| site_url(&Route::New(Start::Job(id.clone()), Change::to_task(task)).path());
     let again = site_url(&Route::new_job(Start::Job(id.clone())).path());
-    let on_cancel = props.on_order.reform(|()| Order::Cancel);
+    let on_cancel = on_order.reform(|()| Order::Cancel);
     html! {
         <div class="actions">
             if let Some(size_bytes) = snapshot_bytes {
                 <a class="button primary" href={site_url(&format!("?job={id}"))}>
-                    <Icon name={IconName::Peak} />{ "Open in viewer" }
+                    { icon(IconName::Peak) }{ "Open in viewer" }
                 </a>
                 <Compare id={id.clone()} />
                 <a class="button" href={api_url(&format!("jobs/{id}/snapshot"))} download="">
-                    <Icon name={IconName::Drop} />{ format!("Download ({})", format::bytes(*size_bytes)) }
+                    { icon(IconName::Drop) }{ format!("Download ({})", format::bytes(*size_bytes)) }
                 </a>
             }
-            <a class="button" href={again}><Icon name={IconName::Again} />{ "Run again with…" }</a>
+            <a class="button" href={again}>{ icon(IconName::Again) }{ "Run again with…" }</a>
             if *task == JobTask::Record {
                 <a class="button" href={other(JobTask::Fit)}>{ "Find the largest batch" }</a>
                 <a class="button" href={other(JobTask::Fix)}>{ "Try remedies" }</a>
                 <a class="button" href={other(JobTask::Sweep)}>{ "Sweep…" }</a>
             }
-            <Rename name={name.clone()} on_rename={props.on_order.reform(Order::Rename)} />
+            <Rename name={name.clone()} on_rename={on_order.reform(Order::Rename)} />
             if state.is_over() {
-                <Delete has_snapshot={snapshot_bytes.is_some()} on_delete={props.on_order.reform(|()| Order::Delete)} />
+                <Delete has_snapshot={snapshot_bytes.is_some()} on_delete={on_order.reform(|()| Order::Delete)} />
             } else {
-                <Cancel is_running={*state == JobState::Running} is_ending={props.is_ending} {on_cancel} />
+                <Cancel is_running={state == JobState::Running} {is_ending} {on_cancel} />
             }
         </div>
     }
@@ -86,7 +79,7 @@ fn Cancel(props: &CancelProps) -> Html {
         <>
             <button type="button" class="button" disabled={props.is_ending}
                 onclick={onclick.reform(|_: MouseEvent| ())}>
-                <Icon name={IconName::Stop} />{ if props.is_ending { "Cancelling…" } else { "Cancel" } }
+                { icon(IconName::Stop) }{ if props.is_ending { "Cancelling…" } else { "Cancel" } }
             </button>
             if *is_asked {
                 <Dialog id="cancel-title" class="small" title="Cancel this job?" on_close={set(false)}>
@@ -138,7 +131,7 @@ pub(super) fn Rename(props: &RenameProps) -> Html {
     html! {
         <>
             <button type="button" class="button" onclick={open}>
-                <Icon name={IconName::Edit} />{ "Rename" }
+                { icon(IconName::Edit) }{ "Rename" }
             </button>
             if let Some(name) = (*typed).clone() {
                 <Dialog id="rename-title" class="small" title="Rename this job" on_close={close.clone()} is_light={false}>
@@ -187,7 +180,7 @@ pub(super) fn Delete(props: &DeleteProps) -> Html {
     html! {
         <>
             <button type="button" class="button" onclick={open.reform(|_: MouseEvent| ())}>
-                <Icon name={IconName::Delete} />{ "Delete" }
+                { icon(IconName::Delete) }{ "Delete" }
             </button>
             if *is_asked {
                 <Dialog id="delete-title" class="small" title="Delete this job?" on_close={close.clone()}>

@@ -7,11 +7,11 @@ mod several;
 mod use_orders;
 mod use_watch;
 
-use self::actions::JobActions;
+use self::actions::job_actions;
 use self::model::chart::Course;
 use self::model::watch::Watch;
-use self::progress::{JobOutcome, JobProgress, MemoryChart, out_of_memory};
-use self::several::{RecordedList, Several};
+use self::progress::{MemoryChart, job_outcome, job_progress, out_of_memory};
+use self::several::{recorded_list, several};
 use self::use_orders::{Order, use_orders};
 use self::use_watch::use_watch;
 use crate::common::browser::{clock_ms, local_time, replace_by};
@@ -19,10 +19,7 @@ use crate::common::hooks::TokenHandle;
 use crate::common::hooks::{Fetched, use_fetched};
 use crate::common::model::route::Route;
 use crate::common::model::{job, task};
-use crate::common::parts::FigureList;
-use crate::common::parts::KeyNotes;
-use crate::common::parts::RefusalNote;
-use crate::common::parts::StateBadge;
+use crate::common::parts::{figure_list, key_notes, refusal_note, state_badge};
 use frontend::components::buttons::CopyButton;
 use frontend::platform::{set_title, site_url};
 use frontend::state::Scheme;
@@ -80,8 +77,8 @@ pub(crate) fn JobPage(props: &JobPageProps) -> Html {
         return html! {
             <main class="page">
                 { way_back() }
-                { match details.now.error.clone() {
-                    Some(error) => html! { <RefusalNote {error} on_retry={details.again_callback()} /> },
+                { match &details.now.error {
+                    Some(error) => refusal_note(error, Some(&details.again_callback())),
                     None => html! { <p class="hint waiting" role="status">{ "Loading the job…" }</p> },
                 } }
             </main>
@@ -95,20 +92,20 @@ pub(crate) fn JobPage(props: &JobPageProps) -> Html {
     html! {
         <main class="page" data-state={state.word()} data-outcome={job::state_class(state, known.job.outcome)}>
             { way_back() }
-            { head(&known.job, state, *is_ending, on_order) }
+            { head(&known.job, state, *is_ending, &on_order) }
             if let Some(error) = orders.refused() {
-                <RefusalNote {error} />
+                { refusal_note(&error, None) }
             }
             if !known.job.state.is_over() {
-                <JobProgress job={known.job.clone()} watch={watch.clone()} />
+                { job_progress(&known.job, &watch) }
                 if let Some(oom) = &watch.oom {
                     { out_of_memory(oom) }
                 }
-                <FigureList figures={watch.figures()} />
-                <RecordedList recorded={watch.recorded.clone()} />
+                { figure_list(&watch.figures()) }
+                { recorded_list(&watch.recorded) }
             }
-            <JobOutcome details={(*known).clone()} />
-            <Several details={(*known).clone()} scheme={props.scheme} />
+            { job_outcome(&known.job) }
+            { several(&known, props.scheme) }
             if has_chart {
                 <MemoryChart {course} memory_bytes={known.capacity_bytes.or(watch.memory_bytes)}
                     is_over={known.job.state.is_over()} scheme={props.scheme} />
@@ -134,11 +131,11 @@ fn way_back() -> Html {
     html! { <nav class="way-back" aria-label="Back"><a href={site_url(&Route::List.path())}>{ "All jobs" }</a></nav> }
 }
 
-fn head(resource: &JobResource, state: JobState, is_ending: bool, on_order: Callback<Order>) -> Html {
+fn head(resource: &JobResource, state: JobState, is_ending: bool, on_order: &Callback<Order>) -> Html {
     html! {
         <header class="page-head">
             <div>
-                <h1 class="page-title">{ job::name(resource) }<StateBadge {state} outcome={resource.outcome} /></h1>
+                <h1 class="page-title">{ job::name(resource) }{ state_badge(state, resource.outcome) }</h1>
                 <p class="hint facts">
                     if resource.task != JobTask::Record {
                         <span>{ task::title(resource.task) }</span>
@@ -151,7 +148,7 @@ fn head(resource: &JobResource, state: JobState, is_ending: bool, on_order: Call
                 </p>
             </div>
             // The available actions follow the state that is shown.
-            <JobActions job={JobResource { state, ..resource.clone() }} {is_ending} {on_order} />
+            { job_actions(resource, state, is_ending, on_order) }
         </header>
     }
 }
@@ -182,7 +179,7 @@ fn config(details: &JobDetails) -> Html {
                 <CopyButton text={details.source.clone()} label="Copy" />
             </div>
             <pre class="source" tabindex="0"><code>{ &details.source }</code></pre>
-            <KeyNotes understood={notes(true)} ignored={notes(false)} />
+            { key_notes(&notes(true), &notes(false)) }
         </section>
     }
 }

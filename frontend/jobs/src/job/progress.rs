@@ -2,29 +2,20 @@
 
 use std::rc::Rc;
 
-use frontend::components::icon::{Icon, IconName};
+use frontend::components::icon::{IconName, icon};
 use frontend::components::picture::Picture;
 use frontend::state::Scheme;
-use shared::api::{JobDetails, JobError, JobResource, JobState, JobTask, OutOfMemory};
+use shared::api::{JobError, JobResource, JobState, JobTask, OutOfMemory};
 use shared::base::format;
 use yew::prelude::*;
 
 use super::model::chart::{Chart, Course, Source};
 use super::model::watch::{Link, Watch};
 use crate::common::model::{job, task};
-use crate::common::parts::FigureList;
-
-#[derive(Clone, PartialEq, Properties)]
-pub(crate) struct JobProgressProps {
-    pub job: JobResource,
-    /// State derived from the job's events.
-    pub watch: Rc<Watch>,
-}
+use crate::common::parts::figure_list;
 
 /// Shows a bar with the step and its phase, or with the place in the queue.
-#[component]
-pub(crate) fn JobProgress(props: &JobProgressProps) -> Html {
-    let JobProgressProps { job: resource, watch } = props;
+pub(crate) fn job_progress(resource: &JobResource, watch: &Watch) -> Html {
     let state = watch.state.unwrap_or(resource.state);
     let steps = watch.steps.unwrap_or(resource.steps);
     let is_one = resource.task == JobTask::Record;
@@ -109,15 +100,8 @@ fn source(source: Source, is_over: bool) -> &'static str {
     }
 }
 
-#[derive(Clone, PartialEq, Properties)]
-pub(crate) struct JobOutcomeProps {
-    pub details: JobDetails,
-}
-
 /// Shows the figures of a recording and what went wrong.
-#[component]
-pub(crate) fn JobOutcome(props: &JobOutcomeProps) -> Html {
-    let JobDetails { job: resource, .. } = &props.details;
+pub(crate) fn job_outcome(resource: &JobResource) -> Html {
     let oom = resource.result.as_ref().and_then(|report| report.oom.as_ref());
     html! {
         <>
@@ -125,13 +109,13 @@ pub(crate) fn JobOutcome(props: &JobOutcomeProps) -> Html {
                 { failure(error) }
             }
             if resource.state == JobState::Cancelled {
-                <p class="note plain"><Icon name={IconName::Stop} />{ "The job was cancelled, and nothing was kept" }</p>
+                <p class="note plain">{ icon(IconName::Stop) }{ "The job was cancelled, and nothing was kept" }</p>
             }
             if let Some(oom) = oom {
                 { out_of_memory(oom) }
             }
             if let Some(report) = &resource.result {
-                <FigureList figures={job::figures(report)} />
+                { figure_list(&job::figures(report)) }
             }
         </>
     }
@@ -140,7 +124,7 @@ pub(crate) fn JobOutcome(props: &JobOutcomeProps) -> Html {
 fn failure(error: &JobError) -> Html {
     html! {
         <div class="note error" role="alert">
-            <Icon name={IconName::Error} />
+            { icon(IconName::Error) }
             <div class="note-text">
                 <p data-error="">{ &error.message }</p>
                 <p class="hint">{ &error.hint }</p>
@@ -152,7 +136,7 @@ fn failure(error: &JobError) -> Html {
 pub(crate) fn out_of_memory(oom: &OutOfMemory) -> Html {
     html! {
         <div class="note error">
-            <Icon name={IconName::Warning} />
+            { icon(IconName::Warning) }
             <div class="note-text">
                 <p><strong>{ "CUDA ran out of memory" }</strong></p>
                 <p>{ job::oom_place(oom) }</p>

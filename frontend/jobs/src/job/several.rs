@@ -13,22 +13,15 @@ use shared::recordings::fix::{self, Curves};
 use shared::recordings::{self, Peaks, Table};
 use yew::prelude::*;
 
-#[derive(Clone, PartialEq, Properties)]
-pub(crate) struct SeveralProps {
-    pub details: JobDetails,
-    pub scheme: Scheme,
-}
-
 /// Shows the results of a search, of remedies or of a sweep that has finished.
-#[component]
-pub(crate) fn Several(props: &SeveralProps) -> Html {
-    let JobDetails { job, fit, fix: remedies, sweep, .. } = &props.details;
+pub(crate) fn several(details: &JobDetails, scheme: Scheme) -> Html {
+    let JobDetails { job, fit, fix: remedies, sweep, .. } = details;
     match (fit, remedies, sweep) {
         (Some(report), ..) => html! {
             <>
                 <p class="answer" data-answer="">{ recordings::answer(report) }{ room(report) }</p>
                 { for recordings::notes(report).into_iter().map(note) }
-                { plot(Peaks::of_fit(report, job.steps).svg(props.scheme.theme())) }
+                { plot(Peaks::of_fit(report, job.steps).svg(scheme.theme())) }
                 { table(job, &recordings::probes(report, job.steps), &rows_of_fit(report), Some(recordings::fit_csv(report))) }
             </>
         },
@@ -37,14 +30,14 @@ pub(crate) fn Several(props: &SeveralProps) -> Html {
                 <p class="answer" data-answer="">{ fix::answer(report) }</p>
                 { lines(fix::lines(report)) }
                 { table(job, &fix::table(report), &[], None) }
-                { plot(Curves::of(report).svg(props.scheme.theme())) }
+                { plot(Curves::of(report).svg(scheme.theme())) }
                 { for fix::notes(report).into_iter().map(note) }
             </>
         },
         (.., Some(report)) => html! {
             <>
                 <p class="answer" data-answer="">{ recordings::sweep::answer(report) }</p>
-                { plot(Peaks::of_sweep(report, job.steps).svg(props.scheme.theme())) }
+                { plot(Peaks::of_sweep(report, job.steps).svg(scheme.theme())) }
                 { table(job, &recordings::table(report, job.steps), &rows_of_sweep(report), Some(recordings::sweep_csv(report))) }
             </>
         },
@@ -184,14 +177,8 @@ fn export(job: &JobResource, format: TableFormat, text: String) -> Html {
     }
 }
 
-#[derive(Clone, PartialEq, Properties)]
-pub(crate) struct RecordedListProps {
-    pub recorded: Vec<Recorded>,
-}
-
 /// Lists the recordings that have ended while the others run, the latest first.
-#[component]
-pub(crate) fn RecordedList(props: &RecordedListProps) -> Html {
+pub(crate) fn recorded_list(recorded: &[Recorded]) -> Html {
     let row = |recorded: &Recorded| {
         html! {
             <li key={recorded.done}>
@@ -201,9 +188,9 @@ pub(crate) fn RecordedList(props: &RecordedListProps) -> Html {
         }
     };
     html! {
-        if !props.recorded.is_empty() {
-            <ol class="recorded" reversed=true data-recorded={props.recorded.len().to_string()}>
-                { for props.recorded.iter().rev().map(row) }
+        if !recorded.is_empty() {
+            <ol class="recorded" reversed=true data-recorded={recorded.len().to_string()}>
+                { for recorded.iter().rev().map(row) }
             </ol>
         }
     }

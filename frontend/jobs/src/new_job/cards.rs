@@ -11,20 +11,11 @@ use super::model::edit::FieldValue;
 /// Key of the config that the choice sets.
 pub(super) const SWEEP_CARDS: &str = "sweep.card";
 
-#[derive(Clone, PartialEq, Properties)]
-pub(crate) struct CardBoxesProps {
-    /// Cards with commas between them: those of the sweep, or else the card of the config.
-    pub written: AttrValue,
-    /// True if a problem was found with the key.
-    pub is_wrong: bool,
-    /// Called with the new value of the key; `None` removes it.
-    pub on_change: Callback<Option<FieldValue>>,
-}
-
 /// Shows the boxes; the last card can't be removed, since a sweep needs one.
-#[component]
-pub(crate) fn CardBoxes(props: &CardBoxesProps) -> Html {
-    let CardBoxesProps { written, is_wrong, on_change } = props;
+///
+/// `written` has the cards of the sweep, or else the card of the config, with commas between them.
+/// `on_change` is called with the new value of the key; `None` removes it.
+pub(crate) fn card_boxes(written: &str, is_wrong: bool, on_change: &Callback<Option<FieldValue>>) -> Html {
     let card = |card: Card| {
         let onclick = {
             let (changed, on_change) = (toggled(written, &card.name), on_change.clone());
@@ -45,7 +36,7 @@ pub(crate) fn CardBoxes(props: &CardBoxesProps) -> Html {
         }
     };
     let oninput = {
-        let (written, on_change) = (written.clone(), on_change.clone());
+        let (written, on_change) = (written.to_owned(), on_change.clone());
         move |event: InputEvent| {
             let text = event.target_unchecked_into::<HtmlInputElement>().value();
             let changed = Some(with_typed(&written, &text)).filter(|text| !text.is_empty());

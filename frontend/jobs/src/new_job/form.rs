@@ -4,7 +4,7 @@ use shared::api::JobTask;
 use web_sys::{HtmlInputElement, HtmlSelectElement};
 use yew::prelude::*;
 
-use super::cards::{CardBoxes, SWEEP_CARDS};
+use super::cards::{SWEEP_CARDS, card_boxes};
 use super::model::draft::Draft;
 use super::model::edit::FieldValue;
 use super::model::fields::{Choice, Control, Field, Group, Values, cards, form, ranges};
@@ -31,7 +31,7 @@ pub(crate) fn ConfigForm(props: &ConfigFormProps) -> Html {
             }
             if props.draft.task == JobTask::Sweep {
                 { group(props, &ranges(), &values) }
-                { card_boxes(props, &values) }
+                { sweep_cards(props, &values) }
             } else {
                 { device(props, &values) }
             }
@@ -44,10 +44,8 @@ fn group(props: &ConfigFormProps, group: &Group, values: &Values) -> Html {
     let field = |field: &Field| {
         let is_wrong = props.draft.check.problems.iter().any(|problem| problem.path == field.path);
         let range = field.path.starts_with("sweep.").then(|| AttrValue::from(props.draft.range(field.path)));
-        html! {
-            <FormField key={field.path} field={field.clone()} values={values.clone()} {is_wrong} {range}
-                names_assumed={props.draft.is_imported() && !group.is_folded} on_change={props.on_change.clone()} />
-        }
+        let names_assumed = props.draft.is_imported() && !group.is_folded;
+        form_field(&FormField { field, values, range, names_assumed, is_wrong, on_change: &props.on_change })
     };
     let fields = html! { <div class="fields">{ for group.fields.iter().map(field) }</div> };
     if group.is_folded {
@@ -58,13 +56,13 @@ fn group(props: &ConfigFormProps, group: &Group, values: &Values) -> Html {
 }
 
 /// Shows the choice of a sweep's cards, of which the config's own is the only one at first.
-fn card_boxes(props: &ConfigFormProps, values: &Values) -> Html {
+fn sweep_cards(props: &ConfigFormProps, values: &Values) -> Html {
     let ranges = props.draft.range(SWEEP_CARDS);
     let has_own = ranges.is_empty() && values.written("device").is_empty();
     let written = if has_own { values.default("card") } else { ranges };
     let is_card = |path: &str| path == SWEEP_CARDS || path.starts_with("card with ");
     let is_wrong = props.draft.check.problems.iter().any(|problem| is_card(&problem.path));
-    html! { <CardBoxes {written} {is_wrong} on_change={props.on_change.reform(|value| (SWEEP_CARDS, value))} /> }
+    card_boxes(&written, is_wrong, &props.on_change.reform(|value| (SWEEP_CARDS, value)))
 }
 
 /// Shows the choice of device: a virtual card, or a GPU of the server.
@@ -106,25 +104,22 @@ fn device(props: &ConfigFormProps, values: &Values) -> Html {
 /// Config key and its new value; `None` removes the key.
 pub(crate) type Change = (&'static str, Option<FieldValue>);
 
-#[derive(Clone, PartialEq, Properties)]
-pub(crate) struct FormFieldProps {
-    pub field: Field,
-    pub values: Values,
+/// Field, with what its control shows.
+struct FormField<'a> {
+    field: &'a Field,
+    values: &'a Values,
     /// Value as it is written, for a field of several values.
-    #[prop_or_default]
-    pub range: Option<AttrValue>,
+    range: Option<AttrValue>,
     /// True if a value that the config leaves out is named below the field.
-    #[prop_or_default]
-    pub names_assumed: bool,
+    names_assumed: bool,
     /// True if a problem was found with the field's key.
-    pub is_wrong: bool,
-    pub on_change: Callback<Change>,
+    is_wrong: bool,
+    on_change: &'a Callback<Change>,
 }
 
 /// Shows the field with its label.
-#[component]
-pub(crate) fn FormField(props: &FormFieldProps) -> Html {
-    let Field { path, label, control, .. } = &props.field;
+fn form_field(props: &FormField<'_>) -> Html {
+    let Field { path, label, control, .. } = props.field;
     match control {
         Control::Flag => flag(props, path, label),
         Control::Words(choices) => labelled(props, label, words(props, path, choices)),
@@ -136,9 +131,9 @@ pub(crate) fn FormField(props: &FormFieldProps) -> Html {
     }
 }
 
-fn labelled(props: &FormFieldProps, label: &str, control: Html) -> Html {
+fn labelled(props: &FormField<'_>, label: &str, control: Html) -> Html {
     html! {
-        <label class={classes!("field", props.is_wrong.then_some("wrong"))}>
+        <label key={props.field.path} class={classes!("field", props.is_wrong.then_some("wrong"))}>
             <span class="field-label">{ label }{ key(label, props.field.path) }</span>
             { control }
             { assumed(props.values.assumed(props.field.path).filter(|_| props.names_assumed), props.field.path) }
@@ -160,7 +155,7 @@ pub(super) fn assumed(value: Option<String>, path: &'static str) -> Html {
     html! { <span class="field-note" data-assumed={path}>{ format!("{value} assumed: not in the file") }</span> }
 }
 
-fn words(props: &FormFieldProps, path: &'static str, choices: &[Choice]) -> Html {
+fn words(props: &FormField<'_>, path: &'static str, choices: &[Choice]) -> Html {
     let written = props.values.written(path);
     let onchange = props.on_change.reform(move |event: Event| {
         let word = event.target_dyn_into::<HtmlSelectElement>().map(|select| select.value()).unwrap_or_default();
@@ -184,7 +179,7 @@ fn words(props: &FormFieldProps, path: &'static str, choices: &[Choice]) -> Html
 
 type Attributes = (&'static str, Option<String>, Option<String>);
 
-fn input(props: &FormFieldProps, path: &'static str, (kind, min, max): Attributes) -> Html {
+fn input(props: &FormField<'_>, path: &'static str, (kind, min, max): Attributes) -> Html {
     let is_number = kind == "number";
     let oninput = props.on_change.reform(move |event: InputEvent| {
         let text = event.target_dyn_into::<HtmlInputElement>().map(|input| input.value()).unwrap_or_default();
@@ -204,13 +199,13 @@ fn input(props: &FormFieldProps, path: &'static str, (kind, min, max): Attribute
     }
 }
 
-fn flag(props: &FormFieldProps, path: &'static str, label: &str) -> Html {
+fn flag(props: &FormField<'_>, path: &'static str, label: &str) -> Html {
     let onchange = props.on_change.reform(move |event: Event| {
         let is_on = event.target_dyn_into::<HtmlInputElement>().is_some_and(|input| input.checked());
         (path, is_on.then_some(FieldValue::Flag(true)))
     });
     html! {
-        <label class="check">
+        <label key={path} class="check">
             <input type="checkbox" data-key={path} checked={props.values.is_on(path)} {onchange} />{ label }
         </label>
     }

@@ -6,7 +6,7 @@ mod form;
 mod hooks;
 mod model;
 
-use self::editor::{Editor, ProblemList, TaskChoice};
+use self::editor::{editor, problem_list, task_choice};
 use self::form::ConfigForm;
 use self::hooks::{SubmitHandle, use_draft, use_submit};
 use self::model::draft::{Draft, DraftAction};
@@ -16,11 +16,9 @@ use crate::common::browser::read_text;
 use crate::common::hooks::TokenHandle;
 use crate::common::model::route::{Change, Route, Start};
 use crate::common::model::{refusal, task};
-use crate::common::parts::FigureList;
-use crate::common::parts::RefusalNote;
-use crate::common::parts::{KeyNotes, Note};
-use frontend::components::drop_overlay::DropOverlay;
-use frontend::components::icon::{Icon, IconName};
+use crate::common::parts::{Note, figure_list, key_notes, refusal_note};
+use frontend::components::drop_overlay::drop_overlay;
+use frontend::components::icon::{IconName, icon};
 use frontend::hooks::use_drop;
 use frontend::platform::{chosen_files, set_title, site_url};
 use shared::api::ServerLimits;
@@ -65,28 +63,27 @@ pub(crate) fn NewJobPage(props: &NewJobPageProps) -> Html {
                 { file_button(on_files) }
             </header>
             if let Some(error) = handle.error() {
-                <RefusalNote {error} />
+                { refusal_note(&error, None) }
             }
             if let Some(message) = (*unread).clone() {
                 { refused_file(&message) }
             }
             { for draft.refused.iter().map(|problem| refused_file(&problem.to_string())) }
-            <TaskChoice task={draft.task} on_change={dispatch.reform(DraftAction::Task)} />
+            { task_choice(draft.task, &dispatch.reform(DraftAction::Task)) }
             <div class="columns">
                 <ConfigForm draft={(*draft).clone()} kinds={props.limits.kinds.clone()}
                     on_change={dispatch.reform(|(path, value)| DraftAction::Set(path, value))} />
                 <div class="column">
-                    <Editor text={draft.text.clone()} problems={draft.check.problems.clone()}
-                        on_change={dispatch.reform(DraftAction::Type)} />
+                    { editor(&draft.text, &draft.check.problems, &dispatch.reform(DraftAction::Type)) }
                     { other_language(&draft, &dispatch) }
-                    <ProblemList problems={draft.check.problems.clone()} fine="Valid" />
-                    <KeyNotes understood={notes(&draft.understood)} ignored={notes(&draft.ignored)} />
+                    { problem_list(&draft.check.problems, "Valid") }
+                    { key_notes(&notes(&draft.understood), &notes(&draft.ignored)) }
                     { meaning(&draft) }
                     { submission(&submit, &draft) }
                 </div>
             </div>
             if is_over {
-                <DropOverlay />
+                { drop_overlay() }
             }
         </main>
     }
@@ -97,9 +94,9 @@ fn meaning(draft: &Draft) -> Html {
     let Some(job) = &draft.check.job else { return Html::default() };
     html! {
         <>
-            <FigureList figures={numbers::numbers(job)} />
+            { figure_list(&numbers::numbers(job)) }
             if let Some(warning) = numbers::warning(job) {
-                <p class="note warning" role="status"><Icon name={IconName::Warning} />{ warning }</p>
+                <p class="note warning" role="status">{ icon(IconName::Warning) }{ warning }</p>
             }
         </>
     }
@@ -114,7 +111,7 @@ fn other_language(draft: &Draft, dispatch: &Callback<DraftAction>) -> Html {
     let onclick = dispatch.reform(|_: MouseEvent| DraftAction::Convert);
     html! {
         <p class="note plain">
-            <Icon name={IconName::Info} />
+            { icon(IconName::Info) }
             <span class="note-text">{ format!("This config is {name} and can be recorded as it is. The form edits only TOML.") }</span>
             <button type="button" class="button" {onclick}>{ "Convert to TOML" }</button>
         </p>
@@ -127,9 +124,9 @@ fn submission(submit: &SubmitHandle, draft: &Draft) -> Html {
     html! {
         <div class="submission">
             if let Some(error) = submit.error() {
-                <RefusalNote error={error.clone()} />
+                { refusal_note(&error, None) }
                 if !refusal::problems(&error).is_empty() {
-                    <ProblemList problems={refusal::problems(&error)} fine="" />
+                    { problem_list(&refusal::problems(&error), "") }
                 }
             }
             <button type="button" class="button primary large" {onclick}
@@ -146,7 +143,7 @@ fn notes(notes: &[ImportNote]) -> Vec<Note> {
 
 fn refused_file(message: &str) -> Html {
     html! {
-        <div class="note error" role="alert"><Icon name={IconName::Error} /><p class="note-text">{ message }</p></div>
+        <div class="note error" role="alert">{ icon(IconName::Error) }<p class="note-text">{ message }</p></div>
     }
 }
 
@@ -159,7 +156,7 @@ fn file_button(on_files: Callback<Vec<File>>) -> Html {
     };
     html! {
         <label class="button file-button">
-            <Icon name={IconName::Open} />{ "Open config" }
+            { icon(IconName::Open) }{ "Open config" }
             <input type="file" class="visually-hidden" multiple=true accept=".json,.toml,.yaml,.yml" {onchange} />
         </label>
     }

@@ -1,7 +1,7 @@
 //! Table of any length; only the rows on the screen are in the document.
 
 use crate::ask::{Column, GroupKeyData, Kind, Sort};
-use crate::components::icon::{Icon, IconName};
+use crate::components::icon::{IconName, icon};
 use crate::draw::scrolling::row_after;
 use crate::hooks::{LongList, use_long_list, use_room};
 use crate::views::allocations::model::{Head, Level, Line, Target};
@@ -176,7 +176,7 @@ fn opener(props: &LongTableProps, line: &Line) -> Html {
     });
     html! {
         <button type="button" class="table-open" tabindex="-1" aria-label={format!("{verb} {title}")} {onclick}>
-            <Icon name={if is_open { IconName::Down } else { IconName::Next }} />
+            { icon(if is_open { IconName::Down } else { IconName::Next }) }
         </button>
     }
 }

@@ -12,8 +12,8 @@ use crate::ask::{
     Column, Columns, Found, GetRows, GroupBy, GroupKeyData, Hit, Kind, ScopeData, SelectionData, SheetOf, TablePage,
     TableRequest, Walk, WalkRequest, WalkTo,
 };
-use crate::components::controls::Select;
-use crate::components::icon::{Icon, IconName};
+use crate::components::controls::select;
+use crate::components::icon::{IconName, icon};
 use crate::hooks::{FileHandle, Seen, use_answer, use_file, use_shown, use_subject};
 use crate::platform::{AskError, WorkerClient};
 use crate::state::{Choice, FileAction, RowsChoice, TimelineCommand};
@@ -192,7 +192,7 @@ fn grouping(by: Option<GroupBy>, on_by: &Callback<Option<GroupBy>>) -> Html {
         std::iter::once("Allocations".to_owned()).chain(groups).map(AttrValue::from).collect();
     let chosen = GroupBy::ALL.iter().position(|&kind| Some(kind) == by).map_or(0, |position| position + 1);
     let on_choose = on_by.reform(move |index: usize| index.checked_sub(1).map(|index| GroupBy::ALL[index]));
-    html! { <Select label="Rows" {options} {chosen} {on_choose} /> }
+    select("Rows", &options, chosen, &on_choose)
 }
 
 /// Returns the part of the saved file's name that names the table.
@@ -211,7 +211,7 @@ fn matches(counts: Option<(u64, u64)>, place: Option<u32>, on_next: &Callback<bo
         let onclick = on_next.reform(move |_: MouseEvent| is_back);
         html! {
             <button type="button" class="button quiet square" aria-label={label} {title} disabled={is_empty} {onclick}>
-                <Icon {name} />
+                { icon(name) }
             </button>
         }
     };

@@ -11,7 +11,7 @@ use super::selection::use_awaited_group;
 use super::source::SourceView;
 use super::what_if::WhatIf;
 use crate::components::controls::tab_keys;
-use crate::components::icon::{Icon, IconName};
+use crate::components::icon::{IconName, icon};
 use crate::hooks::{Seen, use_file, use_shown};
 use crate::platform::{Folder, store, stored};
 use crate::state::{DockTab, FileAction, dock_key};
@@ -65,7 +65,7 @@ pub fn Dock(props: &DockProps) -> Html {
             <button type="button" role="tab" {id} data-tab={(this as u32).to_string()}
                 aria-selected={is_shown.to_string()} tabindex={if is_stop { "0" } else { "-1" }}
                 title={format!("{} ({})", label, dock_key(this).to_uppercase())}
-                aria-controls={open.map(|_| "dock-body")} {onclick}><Icon {name} />{ label }</button>
+                aria-controls={open.map(|_| "dock-body")} {onclick}>{ icon(name) }{ label }</button>
         }
     };
     html! {
@@ -80,9 +80,9 @@ pub fn Dock(props: &DockProps) -> Html {
                         <PictureButtons {tab} easel={easel.clone()} />
                         <button type="button" class="button quiet square" aria-label="Maximize" title="Maximize (F)"
                             aria-pressed={is_maximized.to_string()}
-                            onclick={on_maximize.reform(|_: MouseEvent| ())}><Icon name={IconName::Fit} /></button>
+                            onclick={on_maximize.reform(|_: MouseEvent| ())}>{ icon(IconName::Fit) }</button>
                         <button type="button" class="button quiet square" aria-label="Close" title="Close"
-                            onclick={on_dock.reform(|_: MouseEvent| None)}><Icon name={IconName::Close} /></button>
+                            onclick={on_dock.reform(|_: MouseEvent| None)}>{ icon(IconName::Close) }</button>
                     </div>
                 }
             </div>

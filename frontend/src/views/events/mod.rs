@@ -6,7 +6,7 @@ pub mod model;
 use self::list::List;
 use self::model::{event_of_moment, event_of_text, facts, row};
 use crate::ask::{Axis, EventDetails, GetEvent, GetEvents};
-use crate::components::icon::{Icon, IconName};
+use crate::components::icon::{IconName, icon};
 use crate::components::stack_view::StackView;
 use crate::hooks::{FileHandle, Seen, use_asked, use_file, use_shown};
 use crate::state::{Choice, EventsChoice, FileAction, TimelineCommand};
@@ -150,7 +150,7 @@ fn EventCard(props: &EventCardProps) -> Html {
                 <h3>{ title }</h3>
                 if hit.is_some() {
                     <button type="button" class="button" {onclick}>
-                        <Icon name={IconName::Pin} />{ "Pin its allocation" }
+                        { icon(IconName::Pin) }{ "Pin its allocation" }
                     </button>
                 }
             </header>

@@ -5,7 +5,7 @@ use super::model::{Prose, conf_of, confidence, moments, place, prose, severity_w
 use crate::ask::stack::{label, stack_mark};
 use crate::ask::{AllocationKey, ColorBy, FindAllocation, GroupBy, GroupMark, Hit, Kind, NameMark};
 use crate::components::buttons::CopyButton;
-use crate::components::icon::{Icon, IconName};
+use crate::components::icon::{IconName, icon};
 use crate::components::stack_view::StackRow;
 use crate::hooks::{FileHandle, use_file};
 use crate::platform::bring_into_view;
@@ -56,7 +56,7 @@ pub fn item(finding: &Finding, device: Html, events: Html, doing: Option<&Doing>
         <li class={classes!("finding", finding.severity.name())} data-code={finding.code.name()}
             data-cause={(finding.at_peak.rest_bytes > 0).then_some("")}>
             <p class="finding-head">
-                <Icon name={icon(finding.severity)} />
+                { icon(severity_icon(finding.severity)) }
                 <span class="finding-severity">{ severity_word(finding.severity) }</span>
                 { device }
                 if let bytes @ 1.. = finding.at_peak.bytes.max(finding.bytes) {
@@ -98,7 +98,7 @@ fn show(evidence: &Evidence, finding: &Finding, doing: &Doing) -> Html {
         let onclick = on_event.reform(move |_: MouseEvent| target.unwrap_or(0));
         html! {
             <button type="button" class="button quiet square" aria-label={label} title={label}
-                disabled={target.is_none()} {onclick}><Icon {name} /></button>
+                disabled={target.is_none()} {onclick}>{ icon(name) }</button>
         }
     };
     let around = index.filter(|_| *count > 1);
@@ -111,7 +111,7 @@ fn show(evidence: &Evidence, finding: &Finding, doing: &Doing) -> Html {
     };
     html! {
         <div class="finding-show">
-            <button type="button" class="button" {onclick}><Icon name={IconName::Search} />{ "Show in timeline" }</button>
+            <button type="button" class="button" {onclick}>{ icon(IconName::Search) }{ "Show in timeline" }</button>
             if let Some(index) = around {
                 { step(index.checked_sub(1), IconName::Previous, "Previous event") }
                 <span class="numbers" role="status">{ place(index, *count) }</span>
@@ -125,7 +125,7 @@ fn stack(frames: &[Frame]) -> Html {
     html! { <StackRow label={label(frames)} frames={Rc::new(frames.to_vec())} /> }
 }
 
-fn icon(severity: Severity) -> IconName {
+fn severity_icon(severity: Severity) -> IconName {
     match severity {
         Severity::Info => IconName::Info,
         Severity::Warning => IconName::Warning,
@@ -286,7 +286,7 @@ fn show_button(doing: &Doing, target: &Target, what: &str) -> Html {
     let onclick = doing.on_target.reform(move |_: MouseEvent| target.clone());
     html! {
         <button type="button" class="button quiet" aria-label={format!("Show {what}")} {onclick}>
-            <Icon name={IconName::Search} />{ "Show" }
+            { icon(IconName::Search) }{ "Show" }
         </button>
     }
 }

@@ -51,7 +51,7 @@ pub(super) fn FindingList() -> Html {
             <ol>{ for rows.iter().enumerate().map(card) }</ol>
             if let Some(run) = run {
                 if let Some(growth) = diagnosis.growth_of(run.device) {
-                    <GrowthTable classes={growth.classes.clone()} />
+                    { growth_table(&growth.classes) }
                 }
                 <CardPicker recorded_bytes={run.recorded_capacity_bytes} card={file.card} />
             }
@@ -67,16 +67,9 @@ fn name_of(file: &ReadyFile, finding: &Finding) -> Option<AttrValue> {
     (file.summary.devices.len() > 1).then(|| device_name(finding.device).into())
 }
 
-#[derive(Clone, PartialEq, Properties)]
-struct GrowthTableProps {
-    /// Sums of the memory that stays, by the reason why it stays.
-    classes: Vec<ClassTotal>,
-}
-
 /// Shows a row per reason why memory stays; renders nothing without steps.
-#[component]
-fn GrowthTable(props: &GrowthTableProps) -> Html {
-    if props.classes.is_empty() {
+fn growth_table(classes: &[ClassTotal]) -> Html {
+    if classes.is_empty() {
         return Html::default();
     }
     let row = |line: GrowthLine| {
@@ -101,7 +94,7 @@ fn GrowthTable(props: &GrowthTableProps) -> Html {
                     <th scope="col">{ "In steps" }</th>
                 </tr>
             </thead>
-            <tbody>{ for props.classes.iter().map(growth_line).map(row) }</tbody>
+            <tbody>{ for classes.iter().map(growth_line).map(row) }</tbody>
         </table>
     }
 }

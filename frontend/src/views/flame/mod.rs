@@ -16,7 +16,7 @@ use self::sites::Sites;
 use super::export::picture::SheetButtons;
 use super::selection::{ScopeBar, use_selecting};
 use crate::ask::{FlameShape, FlameSource, FlameTree, GetLargest, Kind, NameMark, SheetOf};
-use crate::components::icon::{Icon, IconName};
+use crate::components::icon::{IconName, icon};
 use crate::hooks::{FileHandle, Seen, use_file, use_shown};
 use crate::state::{Choice, Controls, FileAction, Rootward, StacksChoice, TimelineCommand};
 use wasm_bindgen_futures::spawn_local;
@@ -81,15 +81,14 @@ pub(super) fn FlameView(props: &FlameViewProps) -> Html {
             <ScopeBar has_weight={true} error={told.error.clone()} lead={view_switch(controls, &on_controls)}>
                 if controls.is_table { <SheetButtons table="functions" {of} /> }
             </ScopeBar>
-            <Bar {controls} {on_controls} search={search.clone()} {on_search}
-                found={told.found.clone().filter(|_| !controls.is_table)} />
+            { bar(controls, &on_controls, &search, &on_search, told.found.as_ref().filter(|_| !controls.is_table)) }
             if controls.is_table {
                 <Sites {source} {search} {site} {on_site} {order} {on_order} {on_chosen} {on_told} />
             } else {
                 <FlameCanvas tree={tree(controls, source)} {search} {zoom} {on_zoom} {outlined} rootward={controls.rootward}
                     label="Flame graph of the allocations" {on_chosen} {on_told} />
             }
-            <Footer chosen={(*chosen).clone()} {on_show} {on_sandwich} />
+            { footer(chosen.as_ref(), &on_show, &on_sandwich) }
         </div>
     }
 }
@@ -114,16 +113,6 @@ fn show_largest(file: &FileHandle, device: u32) -> Callback<(FlameTree, u32)> {
     })
 }
 
-#[derive(Clone, PartialEq, Properties)]
-struct BarProps {
-    pub(super) controls: Controls,
-    pub(super) on_controls: Callback<Controls>,
-    pub(super) search: AttrValue,
-    pub(super) on_search: Callback<AttrValue>,
-    /// Summary of what the search finds.
-    pub(super) found: Option<AttrValue>,
-}
-
 /// Shows the switch between graph and table.
 fn view_switch(now: Controls, on_controls: &Callback<Controls>) -> Html {
     let view = |label: &'static str, is_table: bool| {
@@ -143,20 +132,23 @@ fn search_hint(now: Controls) -> &'static str {
     if now.is_table { "Find functions and files" } else { "Highlight functions and files" }
 }
 
-/// Shows the switches for the layout of the stacks, and the search.
-#[component]
-fn Bar(props: &BarProps) -> Html {
-    let now = props.controls;
+/// Shows the switches for the layout of the stacks, and the search with a summary of what it finds.
+fn bar(
+    now: Controls,
+    on_controls: &Callback<Controls>,
+    search: &AttrValue,
+    on_search: &Callback<AttrValue>,
+    found: Option<&AttrValue>,
+) -> Html {
     let toggle = |label: &'static str, title: &'static str, is_on: bool, next: Controls| {
-        let onclick = props.on_controls.reform(move |_: MouseEvent| next);
+        let onclick = on_controls.reform(move |_: MouseEvent| next);
         html! {
             <button type="button" class="toggle" aria-pressed={is_on.to_string()} {title} {onclick}>{ label }</button>
         }
     };
     let rises = now.rootward == Rootward::Down;
     let turned = if rises { Rootward::Up } else { Rootward::Down };
-    let oninput = props
-        .on_search
+    let oninput = on_search
         .reform(|event: InputEvent| AttrValue::from(event.target_unchecked_into::<HtmlInputElement>().value()));
     html! {
         <div class="flame-bar" role="toolbar" aria-label="Flame graph">
@@ -174,28 +166,21 @@ fn Bar(props: &BarProps) -> Html {
                     Controls { with_runtime: !now.with_runtime, ..now }) }
             </div>
             <label class="scope-search">
-                <Icon name={IconName::Search} />
-                <input type="search" placeholder={search_hint(now)} aria-label={search_hint(now)} value={&props.search}
+                { icon(IconName::Search) }
+                <input type="search" placeholder={search_hint(now)} aria-label={search_hint(now)} value={search}
                     autocomplete="off" spellcheck="false" {oninput} />
             </label>
-            <span class="flame-found numbers" role="status">{ props.found.clone().unwrap_or_default() }</span>
+            <span class="flame-found numbers" role="status">{ found.cloned().unwrap_or_default() }</span>
         </div>
     }
 }
 
-#[derive(Clone, PartialEq, Properties)]
-struct FooterProps {
-    chosen: Option<Chosen>,
-    /// Called with a node whose largest allocation should be shown.
-    on_show: Callback<(FlameTree, u32)>,
-    /// Called with a site whose callers and callees should be shown.
-    on_sandwich: Callback<NameMark>,
-}
-
 /// Shows one line, which is also there without a chosen box so that nothing moves when one is chosen.
-#[component]
-fn Footer(props: &FooterProps) -> Html {
-    let Some(chosen) = &props.chosen else {
+///
+/// `on_show` is called with a node to show its largest allocation, `on_sandwich` with a site to show its callers and
+/// callees.
+fn footer(chosen: Option<&Chosen>, on_show: &Callback<(FlameTree, u32)>, on_sandwich: &Callback<NameMark>) -> Html {
+    let Some(chosen) = chosen else {
         return html! {
             <footer class="flame-foot">
                 <p class="flame-hint">{ "Click a box to zoom in, Esc or Backspace to go back" }</p>
@@ -206,9 +191,9 @@ fn Footer(props: &FooterProps) -> Html {
     let text = &chosen.text;
     let on_show = chosen.node.map(|node| {
         let tree = chosen.tree.clone();
-        props.on_show.reform(move |_: MouseEvent| (tree.clone(), node))
+        on_show.reform(move |_: MouseEvent| (tree.clone(), node))
     });
-    let on_sandwich = chosen.site.map(|site| props.on_sandwich.reform(move |_: MouseEvent| site));
+    let on_sandwich = chosen.site.map(|site| on_sandwich.reform(move |_: MouseEvent| site));
     let numbers = [&text.total, &text.own, &text.count];
     let numbers: Vec<&str> = numbers.into_iter().map(String::as_str).filter(|part| !part.is_empty()).collect();
     html! {

@@ -2,9 +2,9 @@
 
 use super::model::tab_texts;
 use crate::ask::Axis;
-use crate::components::controls::Select;
-use crate::components::icon::{Icon, IconName};
-use crate::components::site_header::{Place, SiteHeader};
+use crate::components::controls::select;
+use crate::components::icon::{IconName, icon};
+use crate::components::site_header::{Place, scheme_switch, site_header};
 use crate::hooks::{FilesHandle, SchemeHandle, use_file, use_shown};
 use crate::platform::{bring_into_view_soon, has_server};
 use crate::state::{FileAction, FileId, FileStatus, Files, OpenFile, TimelineCommand};
@@ -38,36 +38,38 @@ pub fn Header(props: &HeaderProps) -> Html {
     let texts = tab_texts(&names);
     let tab = |(file, text): (&OpenFile, String)| file_tab(files, file, text);
     let is_ready = files.files().shown_file().is_some_and(|file| matches!(file.status, FileStatus::Ready(_)));
+    let on_scheme = {
+        let scheme = scheme.clone();
+        Callback::from(move |choice| scheme.choose(choice))
+    };
     let actions = html! {
         <>
             { open_button(on_open) }
             if is_ready {
                 <button type="button" class="button" onclick={on_above.reform(|_: MouseEvent| Above::Export)}
                     aria-label="Export" title="Save a report, a picture or a table">
-                    <Icon name={IconName::Drop} /><span class="wide-only">{ "Export" }</span>
+                    { icon(IconName::Drop) }<span class="wide-only">{ "Export" }</span>
                 </button>
                 if has_server() {
                     <button type="button" class="button" onclick={on_above.reform(|_: MouseEvent| Above::Share)}
                         aria-label="Share" title="Share a copy">
-                        <Icon name={IconName::Share} /><span class="wide-only">{ "Share" }</span>
+                        { icon(IconName::Share) }<span class="wide-only">{ "Share" }</span>
                     </button>
                 }
             }
+            { scheme_switch(scheme.choice(), &on_scheme) }
+            { last_actions(&on_above.reform(|()| Above::Links), &on_above.reform(|()| Above::Keys)) }
         </>
     };
-    let on_scheme = {
-        let scheme = scheme.clone();
-        move |choice| scheme.choose(choice)
-    };
-    let last_actions = last_actions(&on_above.reform(|()| Above::Links), &on_above.reform(|()| Above::Keys));
-    html! {
-        <SiteHeader place={Place::Viewer} scheme={scheme.choice()} {on_scheme} {actions} {last_actions}>
+    let tabs = html! {
+        <>
             <nav class="file-tabs" aria-label="Open files">
                 <ul>{ for all.iter().zip(texts).map(tab) }</ul>
             </nav>
             if all.len() > LISTED_FROM { { file_list(files) } }
-        </SiteHeader>
-    }
+        </>
+    };
+    site_header(Place::Viewer, tabs, actions)
 }
 
 /// Returns the button that opens files.
@@ -75,7 +77,7 @@ pub fn open_button(on_open: &Callback<()>) -> Html {
     let on_open = on_open.reform(|_: MouseEvent| ());
     html! {
         <button type="button" class="button" onclick={on_open} aria-label="Open" title="Open snapshots (O)">
-            <Icon name={IconName::Open} /><span class="wide-only">{ "Open" }</span>
+            { icon(IconName::Open) }<span class="wide-only">{ "Open" }</span>
         </button>
     }
 }
@@ -88,12 +90,12 @@ pub fn last_actions(on_links: &Callback<()>, on_help: &Callback<()>) -> Html {
             if has_server() {
                 <button type="button" class="button quiet square" onclick={on_links} aria-label="My links"
                     title="My links">
-                    <Icon name={IconName::Links} />
+                    { icon(IconName::Links) }
                 </button>
             }
             <button type="button" class="button quiet square" onclick={on_help} aria-label="Keyboard shortcuts"
                 title="Keyboard shortcuts (?)">
-                <Icon name={IconName::Help} />
+                { icon(IconName::Help) }
             </button>
         </>
     }
@@ -105,18 +107,15 @@ const LISTED_FROM: usize = 4;
 /// Lists all open files, which the tabs have no room for.
 fn file_list(files: &FilesHandle) -> Html {
     let Files { all, shown, .. } = files.files();
-    let options = all.iter().map(|file| {
+    let name = |file: &OpenFile| {
         let problem = if file.is_out_of_memory() { " · out of memory" } else { "" };
         AttrValue::from(format!("{}{problem}", file.name))
-    });
+    };
+    let options: Vec<AttrValue> = all.iter().map(name).collect();
     let chosen = all.iter().position(|file| *shown == Some(file.id)).unwrap_or(0);
     let ids: Vec<FileId> = all.iter().map(|file| file.id).collect();
     let on_choose = files.acting(move |position: usize| FileAction::Show(ids[position]));
-    html! {
-        <div class="file-list">
-            <Select label="All open files" options={options.collect::<Vec<_>>()} {chosen} {on_choose} />
-        </div>
-    }
+    html! { <div class="file-list">{ select("All open files", &options, chosen, &on_choose) }</div> }
 }
 
 fn file_tab(files: &FilesHandle, file: &OpenFile, text: String) -> Html {
@@ -144,7 +143,7 @@ fn file_tab(files: &FilesHandle, file: &OpenFile, text: String) -> Html {
                 <span class="file-text">{ text }</span>
             </button>
             <button type="button" class="file-close" onclick={on_close} aria-label={format!("Close {}", file.name)}>
-                <Icon name={IconName::Close} />
+                { icon(IconName::Close) }
             </button>
         </li>
     }
@@ -183,22 +182,22 @@ pub fn Toolbar(props: &ToolbarProps) -> Html {
                 { axis(Axis::Time, "Time", time_title, has_times) }
             </div>
             <button type="button" class="button" title="Jump to peak (P)" onclick={command(TimelineCommand::JumpToPeak)}>
-                <Icon name={IconName::Peak} />{ "Jump to peak" }
+                { icon(IconName::Peak) }{ "Jump to peak" }
             </button>
             <button type="button" class="button" title="Reset view (0)" onclick={command(TimelineCommand::Reset)}>
-                <Icon name={IconName::Fit} />{ "Reset view" }
+                { icon(IconName::Fit) }{ "Reset view" }
             </button>
             <button type="button" class="button" title="Go back to the previous view (Backspace)" aria-label="Back"
                 disabled={!props.can_go_back} onclick={command(TimelineCommand::Back)}>
-                <Icon name={IconName::Back} />
+                { icon(IconName::Back) }
             </button>
             <button type="button" class="button" title="Bookmark the middle of the view (B: the moment under the pointer)"
                 aria-label="Bookmark" onclick={command(TimelineCommand::Bookmark)}>
-                <Icon name={IconName::Bookmark} />
+                { icon(IconName::Bookmark) }
             </button>
             <button type="button" class="button" title="Measure the middle of the view (X: from the moment under the pointer)"
                 aria-label="Measure" onclick={command(TimelineCommand::Measure)}>
-                <Icon name={IconName::Measure} />
+                { icon(IconName::Measure) }
             </button>
             { props.children.clone() }
             <span class="toolbar-hint">{ "Scroll to zoom, drag to pan, " }<kbd>{ "?" }</kbd>{ " for more" }</span>

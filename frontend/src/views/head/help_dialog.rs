@@ -4,16 +4,10 @@ use super::keys_model::{KEYS, KeyGroup};
 use crate::components::dialog::Dialog;
 use yew::prelude::*;
 
-#[derive(Clone, PartialEq, Properties)]
-pub struct HelpDialogProps {
-    pub on_close: Callback<()>,
-}
-
 /// Shows the keyboard shortcuts by group.
-#[component]
-pub fn HelpDialog(props: &HelpDialogProps) -> Html {
+pub fn help_dialog(on_close: &Callback<()>) -> Html {
     html! {
-        <Dialog id="keys-title" title="Keyboard shortcuts" on_close={props.on_close.clone()}>
+        <Dialog id="keys-title" title="Keyboard shortcuts" {on_close}>
             <div class="key-groups">{ for KEYS.iter().map(group) }</div>
         </Dialog>
     }

@@ -2,7 +2,7 @@
 
 use super::model::{is_folded, notices_of, severity_word, summary};
 use crate::ask::Notice;
-use crate::components::icon::{Icon, IconName};
+use crate::components::icon::{IconName, icon};
 use crate::hooks::{use_file, use_shown};
 use crate::state::{FileAction, LinkFacts, Origin};
 use std::rc::Rc;
@@ -23,7 +23,7 @@ pub fn NoticeList() -> Html {
     html! {
         <details class="notices folded" data-notices="">
             <summary class={classes!("notice", worst.severity.clone())}>
-                <Icon name={icon(worst)} /><span>{ summary(notices) }</span>
+                { icon(severity_icon(worst)) }<span>{ summary(notices) }</span>
                 <span class="notice-first">{ &worst.message }</span>
             </summary>
             { lines }
@@ -34,13 +34,13 @@ pub fn NoticeList() -> Html {
 fn line(notice: &Notice) -> Html {
     html! {
         <li key={notice.code.clone()} class={classes!("notice", notice.severity.clone())} data-code={notice.code.clone()}>
-            <Icon name={icon(notice)} />
+            { icon(severity_icon(notice)) }
             <span><span class="visually-hidden">{ severity_word(notice) }{ ": " }</span>{ &notice.message }</span>
         </li>
     }
 }
 
-fn icon(notice: &Notice) -> IconName {
+fn severity_icon(notice: &Notice) -> IconName {
     match notice.severity.as_str() {
         "error" => IconName::Error,
         "warning" => IconName::Warning,
@@ -64,9 +64,9 @@ pub fn OriginBar(props: &OriginBarProps) -> Html {
             if let Origin::Link(facts) = &props.origin { { shared_copy(facts) } }
             if let Some(notice) = &props.notice {
                 <p class="origin notice warning" role="status" data-view-notice="">
-                    <Icon name={IconName::Warning} /><span>{ &**notice }</span>
+                    { icon(IconName::Warning) }<span>{ &**notice }</span>
                     <button type="button" class="button quiet square" onclick={on_dismiss} aria-label="Dismiss">
-                        <Icon name={IconName::Close} />
+                        { icon(IconName::Close) }
                     </button>
                 </p>
             }
@@ -79,7 +79,7 @@ fn shared_copy(facts: &LinkFacts) -> Html {
     let ends = expires.as_ref().map_or_else(|| "never expires".to_owned(), |end| format!("expires {end}"));
     html! {
         <p class="origin" data-shared="">
-            <Icon name={IconName::Share} />
+            { icon(IconName::Share) }
             <span>
                 <strong>{ title }</strong>
                 { format!(" · Shared copy from {created}, {ends}") }

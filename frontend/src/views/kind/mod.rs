@@ -4,7 +4,7 @@ pub mod model;
 
 use self::model::{selecting_of, totals_text};
 use crate::ask::KindFacts;
-use crate::components::icon::{Icon, IconName};
+use crate::components::icon::{IconName, icon};
 use crate::hooks::{FileHandle, ShownFile, use_file, use_shown};
 use crate::state::{Choice, DockTab, FileAction, TimelineCommand};
 use yew::prelude::*;
@@ -23,7 +23,7 @@ pub fn KindBar() -> Html {
         <div class="kind-bar" role="group" aria-label="Selected allocations" data-kind="">
             { body }
             <button type="button" class="button quiet square" aria-label="Clear selection" title="Clear the selection (Esc)"
-                onclick={on_leave}><Icon name={IconName::Close} /></button>
+                onclick={on_leave}>{ icon(IconName::Close) }</button>
         </div>
     }
 }
@@ -42,10 +42,10 @@ fn known(file: &FileHandle, shown: &ShownFile, facts: &KindFacts) -> Html {
                 <span class="kind-steps">
                     <button type="button" class="button quiet square" aria-label="Previous allocation of the selection"
                         title="Previous allocation of the selection (Shift+N)" onclick={step(true)}>
-                        <Icon name={IconName::Previous} /></button>
+                        { icon(IconName::Previous) }</button>
                     <button type="button" class="button quiet square" aria-label="Next allocation of the selection"
                         title="Next allocation of the selection (N)" onclick={step(false)}>
-                        <Icon name={IconName::Next} /></button>
+                        { icon(IconName::Next) }</button>
                 </span>
                 { views(file, shown, facts) }
             }

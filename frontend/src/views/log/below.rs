@@ -3,7 +3,7 @@
 use super::beside::{Beside, BesideChart};
 use super::model::{Range, overlap, shifted};
 use super::of_log;
-use super::table::LogTableView;
+use super::table::log_table;
 use crate::ask::{Axis, GetCourse, GetOperators, Joinable};
 use crate::components::buttons::CopyButton;
 use crate::hooks::{OpenLog, Seen, ShownFile, use_answer, use_file, use_shown, use_subject};
@@ -167,7 +167,7 @@ fn Operators(props: &OperatorsProps) -> Html {
         <section class="log-operators" aria-label={format!("Operators of {}", props.name)}>
             <h3>{ &props.name }</h3>
             <p>{ &found.matched }</p>
-            { for found.table.iter().map(|table| html! { <LogTableView table={table.clone()} /> }) }
+            { for found.table.iter().map(log_table) }
         </section>
     }
 }

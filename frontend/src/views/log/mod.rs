@@ -10,7 +10,7 @@ pub use self::below::LogsBelow;
 use self::beside::{Beside, BesideChart, Course};
 use self::chart::LogChart;
 use self::model::{Range, overlap, union};
-use self::table::{LogTableView, OwnersBar, Traced, device, notice};
+use self::table::{Traced, device, log_table, notice, owners_bar};
 use super::export::model::file_name;
 use crate::components::buttons::{ExportButton, Making};
 use crate::hooks::{OpenLog, Peer};
@@ -49,12 +49,12 @@ pub fn LogView(props: &LogViewProps) -> Html {
             <header class="log-head">
                 <h1>{ name }</h1>
                 <p>{ &report.title }{ for report.facts.iter().map(|fact| format!("; {fact}")) }</p>
-                <SaveButtons {name} report={file.report.clone()} scheme={*scheme} />
+                { save_buttons(name, report, *scheme) }
             </header>
             if !report.curves.is_empty() { <Charts view={props.clone()} /> }
             if !report.owners.is_empty() {
                 <section class="log-owners" aria-label="Memory of the GPU by owner">
-                    { for report.owners.iter().map(|owners| html! { <OwnersBar owners={owners.clone()} scheme={*scheme} /> }) }
+                    { for report.owners.iter().map(|owners| owners_bar(owners, *scheme)) }
                 </section>
             }
             <Traced id={*id} file={file.clone()} logs={logs.clone()} />
@@ -62,7 +62,7 @@ pub fn LogView(props: &LogViewProps) -> Html {
                 <div class="findings-lead" role="status"><strong>{ lead }</strong></div>
                 <ol>{ for findings.iter().map(|finding| item(finding, device(finding.device), Html::default(), None)) }</ol>
             </section>
-            { for report.tables.iter().map(|table| html! { <LogTableView table={table.clone()} /> }) }
+            { for report.tables.iter().map(log_table) }
             if !report.notices.is_empty() {
                 <ul class="log-notices">{ for report.notices.iter().map(notice) }</ul>
             }
@@ -175,29 +175,20 @@ fn of_log(OpenLog { id, name, file }: &OpenLog) -> Vec<Beside> {
 /// Pixels of a PNG per CSS pixel of the charts, in each direction.
 const PNG_SCALE: f64 = 2.0;
 
-#[derive(Clone, PartialEq, Properties)]
-struct SaveButtonsProps {
-    name: AttrValue,
-    report: Rc<LogReport>,
-    scheme: Scheme,
-}
-
 /// Shows a button for each form in which the report can be saved.
-#[component]
-fn SaveButtons(props: &SaveButtonsProps) -> Html {
-    let has_curves = !props.report.curves.is_empty();
+fn save_buttons(name: &AttrValue, report: &Rc<LogReport>, scheme: Scheme) -> Html {
+    let has_curves = !report.curves.is_empty();
     let forms = LogForm::ALL.into_iter().filter(|form| has_curves || !form.needs_curves());
     html! {
         <div class="log-save" role="group" aria-label="Save the report">
-            { for forms.map(|form| button(props, form)) }
+            { for forms.map(|form| button(name, report, scheme, form)) }
         </div>
     }
 }
 
-fn button(props: &SaveButtonsProps, form: LogForm) -> Html {
-    let SaveButtonsProps { name, report, scheme } = props.clone();
+fn button(name: &AttrValue, report: &Rc<LogReport>, scheme: Scheme, form: LogForm) -> Html {
     let make = {
-        let name = name.clone();
+        let (name, report) = (name.clone(), report.clone());
         Callback::from(move |()| -> Making {
             let (text, media_type) = form.text(&name, &report, scheme.theme());
             Box::pin(async move {
@@ -219,6 +210,6 @@ fn button(props: &SaveButtonsProps, form: LogForm) -> Html {
         LogForm::Json => "Save the report as JSON",
         LogForm::Markdown => "Save findings and tables as Markdown",
     };
-    let name = file_name(&name, false, &format!("-report.{}", form.ending()));
+    let name = file_name(name, false, &format!("-report.{}", form.ending()));
     html! { <ExportButton key={form.name()} label={form.label()} {title} {name} {make} /> }
 }

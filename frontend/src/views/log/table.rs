@@ -12,17 +12,11 @@ use shared::report::{HOST, LogCell, LogNotice, LogOwners, LogTable, NO_DEVICE};
 use std::rc::Rc;
 use yew::prelude::*;
 
-#[derive(Clone, PartialEq, Properties)]
-pub(super) struct LogTableViewProps {
-    pub(super) table: LogTable,
-}
-
 /// Shows a table, folded until the user opens it if it is long.
-#[component]
-pub(super) fn LogTableView(props: &LogTableViewProps) -> Html {
-    let LogTable { title, columns, rows, left_out } = &props.table;
+pub(super) fn log_table(LogTable { title, columns, rows, left_out }: &LogTable) -> Html {
     let is_right = |column: usize| is_of_figures(rows.iter().filter_map(|row| row.get(column)));
-    let class = |column: usize| is_right(column).then_some("numbers");
+    let are_right: Vec<bool> = (0..columns.len()).map(is_right).collect();
+    let class = |column: usize| (are_right.get(column) == Some(&true)).then_some("numbers");
     let data = |(column, value): (usize, &LogCell)| html! { <td class={classes!(class(column))}>{ value.text() }</td> };
     html! {
         <details class="log-table" open={rows.len() <= 12}>
@@ -57,16 +51,8 @@ pub(super) fn notice(notice: &LogNotice) -> Html {
     html! { <li {class}>{ &notice.message }</li> }
 }
 
-#[derive(Clone, PartialEq, Properties)]
-pub(super) struct OwnersBarProps {
-    pub(super) owners: LogOwners,
-    pub(super) scheme: Scheme,
-}
-
 /// Shows the owners of a GPU's memory as a bar with a legend.
-#[component]
-pub(super) fn OwnersBar(props: &OwnersBarProps) -> Html {
-    let OwnersBarProps { owners, scheme } = props;
+pub(super) fn owners_bar(owners: &LogOwners, scheme: Scheme) -> Html {
     let shares = shares(owners, scheme.theme());
     let rect = |share: &super::model::Share| {
         html! { <rect x={share.start.to_string()} width={share.width.to_string()} height="20" fill={share.color.css()} /> }
@@ -127,7 +113,7 @@ pub(super) fn Traced(props: &TracedProps) -> Html {
                     })
                 }</ol>
             </section>
-            { for growth.tables.iter().map(|table| html! { <LogTableView table={table.clone()} /> }) }
+            { for growth.tables.iter().map(log_table) }
             if !growth.notices.is_empty() {
                 <ul class="log-notices">{ for growth.notices.iter().map(notice) }</ul>
             }

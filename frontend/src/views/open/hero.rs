@@ -3,25 +3,15 @@
 use super::mistakes::{Follow, mistakes, stored_link};
 use crate::components::buttons::CopyButton;
 use crate::components::controls::tab_keys;
-use crate::components::icon::{Icon, IconName};
+use crate::components::icon::{IconName, icon};
 use crate::platform::{fragment, has_server};
 use yew::prelude::*;
 
-#[derive(Clone, PartialEq, Properties)]
-pub struct HeroProps {
-    pub on_open: Callback<()>,
-    /// Called with a snapshot of this site instead of leaving the page.
-    #[prop_or_default]
-    pub on_follow: Option<Follow>,
-    /// Content below everything else.
-    #[prop_or_default]
-    pub children: Html,
-}
-
-/// Shows what Snapscope is, how to open a snapshot, and how to record one.
-#[component]
-pub fn Hero(props: &HeroProps) -> Html {
-    let on_open = props.on_open.reform(|_: MouseEvent| ());
+/// Shows what Snapscope is, how to open a snapshot, and how to record one, with `keep` below everything else.
+///
+/// `on_follow` is called with a snapshot of this site instead of leaving the page.
+pub fn hero(on_open: &Callback<()>, on_follow: Option<&Follow>, keep: Html) -> Html {
+    let on_open = on_open.reform(|_: MouseEvent| ());
     let sample = ("?sample&tour".to_owned(), "the sample");
     html! {
         <main class="hero">
@@ -34,9 +24,9 @@ pub fn Hero(props: &HeroProps) -> Html {
                 </p>
                 <div class="hero-actions">
                     <button type="button" class="button primary large" onclick={on_open}>
-                        <Icon name={IconName::Open} />{ "Open snapshot" }
+                        { icon(IconName::Open) }{ "Open snapshot" }
                     </button>
-                    { stored_link("button large", sample, props.on_follow.as_ref(), "Try the sample".into()) }
+                    { stored_link("button large", sample, on_follow, "Try the sample".into()) }
                 </div>
                 <p class="hint">
                     { "or drop files anywhere on this page: snapshots, and logs of trainings, nvidia-smi, ps and top" }
@@ -46,14 +36,14 @@ pub fn Hero(props: &HeroProps) -> Html {
                 if fragment().is_some() {
                     <p class="hint" data-addressed="">{ "This address contains a view of a file. Open that file to see it" }</p>
                 }
-                { mistakes(props.on_follow.as_ref()) }
+                { mistakes(on_follow) }
                 <RecipeBox />
                 <p class="private">
-                    <Icon name={IconName::Private} />
+                    { icon(IconName::Private) }
                     { "Files are decoded in this tab: nothing leaves this machine" }
                     if has_server() { { " unless you share it" } }
                 </p>
-                { props.children.clone() }
+                { keep }
             </div>
         </main>
     }

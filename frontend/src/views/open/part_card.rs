@@ -2,7 +2,7 @@
 
 use super::preview_model::{Preset, dragged, order, preview, proposed_events, range_text, share_of_plot};
 use crate::ask::{DeviceOutline, PartOrder, PreviewData, PreviewDevice};
-use crate::components::icon::{Icon, IconName};
+use crate::components::icon::{IconName, icon};
 use crate::components::picture::Picture;
 use crate::hooks::use_file;
 use crate::platform::{share_across, size_of_element};
@@ -174,7 +174,7 @@ pub fn PartBar(props: &PartBarProps) -> Html {
     };
     html! {
         <p class="origin part-bar" data-part-bar="">
-            <Icon name={IconName::Info} /><span>{ text }</span>
+            { icon(IconName::Info) }<span>{ text }</span>
             <button type="button" class="button" onclick={move |_: MouseEvent| file.choose_part()}>
                 { "Other events…" }
             </button>

@@ -2,7 +2,7 @@
 
 use super::model::{Fact, exact_bytes, facts, kind_text, near_texts};
 use crate::ask::{Around, Details, GetAround, GetDetails, NearEvent};
-use crate::components::icon::{Icon, IconName};
+use crate::components::icon::{IconName, icon};
 use crate::components::stack_view::StackView;
 use crate::hooks::{FileHandle, ShownFile, use_asked, use_file, use_shown};
 use crate::state::{FileAction, TimelineCommand};
@@ -42,7 +42,7 @@ pub(super) fn Allocation(props: &AllocationProps) -> Html {
                 <span class="fact-note">{ exact_bytes(details.size_bytes) }</span>
                 if is_pinned {
                     <button type="button" class="button quiet unpin" onclick={on_unpin} title="Unpin (Esc)">
-                        <Icon name={IconName::Pin} />{ "Pinned" }
+                        { icon(IconName::Pin) }{ "Pinned" }
                     </button>
                 }
             </header>

@@ -1,7 +1,7 @@
 //! Choice of what counts as the user's own code, by which stacks are named.
 
 use crate::ask::{Report, SetOwnCode};
-use crate::components::controls::Select;
+use crate::components::controls::select;
 use crate::hooks::{FileHandle, use_file, use_shown};
 use crate::platform::now_ms;
 use crate::state::{Choice, FileAction};
@@ -74,7 +74,7 @@ pub(super) fn OwnCodeChoice() -> Html {
     html! {
         <div class="own-code" title="Stacks are named by their innermost frame of your own code">
             <span>{ "Own code" }</span>
-            <Select label="Own code" options={KINDS.map(AttrValue::from).to_vec()} chosen={kind} {on_choose} />
+            { select("Own code", &KINDS.map(AttrValue::from), kind, &on_choose) }
             if kind > 0 {
                 <input type="text" aria-label="Paths of own code" placeholder="src/, mymodel" value={texts} {onchange}
                     autocomplete="off" spellcheck="false" />

@@ -4,7 +4,7 @@ pub mod model;
 
 use self::model::{bookmark_name, measure_text};
 use crate::ask::{Axis, GetMoments};
-use crate::components::icon::{Icon, IconName};
+use crate::components::icon::{IconName, icon};
 use crate::hooks::{FileHandle, use_asked, use_file, use_shown};
 use crate::state::{Bookmark, FileAction, Measure, PointAction, TimelineCommand};
 use web_sys::HtmlInputElement;
@@ -42,12 +42,12 @@ fn chip(bookmark: &Bookmark, file: &FileHandle) -> Html {
     html! {
         <li class="bookmark" key={moment}>
             <button type="button" title="Show in the timeline" onclick={on_jump}>
-                <Icon name={IconName::Bookmark} /><span class="numbers">{ &name }</span>
+                { icon(IconName::Bookmark) }<span class="numbers">{ &name }</span>
             </button>
             <input type="text" value={bookmark.note.clone()} placeholder="Note" maxlength="200" autocomplete="off"
                 aria-label={format!("Note of the bookmark, {name}")} onchange={on_note} />
             <button type="button" aria-label={format!("Remove the bookmark, {name}")} onclick={on_remove}>
-                <Icon name={IconName::Close} />
+                { icon(IconName::Close) }
             </button>
         </li>
     }

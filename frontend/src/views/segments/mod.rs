@@ -41,13 +41,13 @@ pub(super) fn Segments() -> Html {
                 next={data.as_ref().and_then(|data| data.next)}>
                 <SheetButtons table={segments_name(instant, moment)} of={move |()| SheetOf::Segments(instant)} />
             </Controls>
-            <Waste parts={data.as_ref().map(|data| data.reserved.bytes)} />
+            { waste(data.as_ref().map(|data| data.reserved.bytes)) }
             <div class="segments-main">
                 { body(data.as_ref(), |data| html! {
                     <>
                         <Map data={data.clone()} {choice} on_focus={set_focus.clone()} focus={focus_at(choice.focus, &data)}
                             pinned={shown.ready.pinned_allocation().map(|found| found.key())} />
-                        <HeldList {data} on_show={set_focus.clone()} />
+                        { held_list(&data, &set_focus) }
                     </>
                 }) }
             </div>
@@ -108,21 +108,14 @@ fn use_segments(
     of_this.map(|(_, _, segments)| segments.clone())
 }
 
-#[derive(Clone, PartialEq, Properties)]
-struct HeldListProps {
-    data: Rc<SegmentsData>,
-    /// Called with the position of the block to show.
-    on_show: Callback<usize>,
-}
-
 /// Shows the segments with the most free bytes first, those of one stack in a line; a click shows the largest block.
-#[component]
-fn HeldList(props: &HeldListProps) -> Html {
-    let data = &props.data;
+///
+/// `on_show` is called with the position of that block.
+fn held_list(data: &SegmentsData, on_show: &Callback<usize>) -> Html {
     let row = |HeldGroup { free, by, title, first }: HeldGroup| {
         let row = &data.reserved.held[first];
         let largest = row.holders.first().and_then(|holder| block_at_addr(data, row.addr, holder.addr));
-        let on_show = props.on_show.clone();
+        let on_show = on_show.clone();
         let onclick = move |_: MouseEvent| largest.iter().for_each(|&block| on_show.emit(block));
         html! {
             <li>
@@ -149,16 +142,9 @@ fn HeldList(props: &HeldListProps) -> Html {
     }
 }
 
-#[derive(Clone, PartialEq, Properties)]
-struct WasteProps {
-    /// The parts; `None` until they are known.
-    parts: Option<Fragmentation>,
-}
-
-/// Shows a bar of all parts, and the size and definition of each.
-#[component]
-fn Waste(props: &WasteProps) -> Html {
-    let bytes = props.parts.unwrap_or_default();
+/// Shows a bar of all parts, and the size and definition of each; `known` is `None` until the sizes are.
+fn waste(known: Option<Fragmentation>) -> Html {
+    let bytes = known.unwrap_or_default();
     let parts = parts(&bytes);
     let bar = parts.iter().filter(|part| part.bar.1 > 0.0).map(|part| {
         let (x, width) = (format!("{:.3}%", part.bar.0), format!("{:.3}%", part.bar.1));
@@ -186,7 +172,7 @@ fn Waste(props: &WasteProps) -> Html {
         }
     });
     html! {
-        <div class="waste" role="group" aria-label="Reserved memory by use" aria-busy={props.parts.is_none().to_string()}>
+        <div class="waste" role="group" aria-label="Reserved memory by use" aria-busy={known.is_none().to_string()}>
             <svg class="waste-bar" height="10" role="img"
                 aria-label={format!("{} reserved, by use", format::bytes(bytes.reserved_bytes))}>{ for bar }</svg>
             <dl class="waste-parts">

@@ -7,8 +7,8 @@ use self::model::{
     when_text,
 };
 use crate::ask::{FindGroup, GetFacts, SelectionData, SelectionFacts, Weight};
-use crate::components::controls::Select;
-use crate::components::icon::{Icon, IconName};
+use crate::components::controls::select;
+use crate::components::icon::{IconName, icon};
 use crate::hooks::{FileHandle, Seen, ShownFile, use_asked, use_file, use_shown};
 use crate::state::{Choice, Meaning, Selecting, When};
 use shared::analysis::Category;
@@ -88,7 +88,7 @@ fn scope_field(handle: &SelectingHandle, shown: &ShownFile) -> Html {
     let options: Vec<AttrValue> = offered.iter().map(|&when| when_text(when).into()).collect();
     let chosen = offered.iter().position(|&when| when == now).unwrap_or(0);
     let on_choose = handle.choosing(move |selecting, index: usize| selecting.when = offered[index]);
-    html! { <Select label="Scope" {options} {chosen} {on_choose} /> }
+    select("Scope", &options, chosen, &on_choose)
 }
 
 fn weight_field(handle: &SelectingHandle, has_times: bool) -> Html {
@@ -97,7 +97,7 @@ fn weight_field(handle: &SelectingHandle, has_times: bool) -> Html {
     let options: Vec<AttrValue> = offered.iter().map(|&weight| weight_text(weight).into()).collect();
     let chosen = offered.iter().position(|&weight| weight == handle.selecting().weight).unwrap_or(0);
     let on_choose = handle.choosing(move |selecting, index: usize| selecting.weight = offered[index]);
-    html! { <Select label="Weight" {options} {chosen} {on_choose} /> }
+    select("Weight", &options, chosen, &on_choose)
 }
 
 fn search_field(handle: &SelectingHandle, props: &ScopeBarProps) -> Html {
@@ -111,7 +111,7 @@ fn search_field(handle: &SelectingHandle, props: &ScopeBarProps) -> Html {
     });
     html! {
         <span class="scope-search">
-            <Icon name={IconName::Search} />
+            { icon(IconName::Search) }
             <input type="search" id={SEARCH_ID} value={filter.text.clone()} {oninput} aria-label="Search allocations"
                 placeholder="Search frames, files, modules" title="Search (/)" autocomplete="off" spellcheck="false"
                 aria-invalid={props.error.is_some().to_string()} onkeydown={props.on_search_key.clone()} />
@@ -123,7 +123,8 @@ fn search_field(handle: &SelectingHandle, props: &ScopeBarProps) -> Html {
 
 fn filter_line(handle: &SelectingHandle, facts: Option<&SelectionFacts>) -> Html {
     let filter = &handle.selecting().filter;
-    let position = |found: Option<usize>| found.unwrap_or(0);
+    let size = MIN_BYTES.iter().position(|&bytes| bytes == filter.min_bytes).unwrap_or(0);
+    let lifetime = MIN_LIFETIMES.iter().position(|&events| events == filter.min_lifetime).unwrap_or(0);
     let sizes: Vec<AttrValue> = MIN_BYTES.iter().map(|&bytes| min_bytes_text(bytes).into()).collect();
     let on_size = handle.choosing(|selecting, index: usize| selecting.filter.min_bytes = MIN_BYTES[index]);
     let lifetimes: Vec<AttrValue> = MIN_LIFETIMES.iter().map(|&events| min_lifetime_text(events).into()).collect();
@@ -135,10 +136,8 @@ fn filter_line(handle: &SelectingHandle, facts: Option<&SelectionFacts>) -> Html
     let on_clear = handle.choosing(|selecting, _: MouseEvent| *selecting = selecting.without_filter());
     html! {
         <div class="scope-line scope-filters" role="group" aria-label="Filters">
-            <Select label="Minimum size" options={sizes} on_choose={on_size}
-                chosen={position(MIN_BYTES.iter().position(|&bytes| bytes == filter.min_bytes))} />
-            <Select label="Minimum lifetime" options={lifetimes} on_choose={on_lifetime}
-                chosen={position(MIN_LIFETIMES.iter().position(|&events| events == filter.min_lifetime))} />
+            { select("Minimum size", &sizes, size, &on_size) }
+            { select("Minimum lifetime", &lifetimes, lifetime, &on_lifetime) }
             { optional("Category", "Any category", named(&Category::ALL, category_text), filter.category, on_category) }
             { optional("Stream", "Any stream", named(&facts.streams, stream_text), filter.stream, on_stream) }
             { optional("Pool", "Any pool", named(&facts.pools, pool_text), filter.pool, on_pool) }
@@ -164,7 +163,7 @@ fn optional<T: Copy + PartialEq + 'static>(
     let chosen = values.iter().position(|(other, _)| Some(*other) == value).map_or(0, |position| position + 1);
     let on_choose =
         on_choose.reform(move |index: usize| index.checked_sub(1).and_then(|index| values.get(index)).map(|row| row.0));
-    html! { <Select {label} {options} {chosen} {on_choose} /> }
+    select(label, &options, chosen, &on_choose)
 }
 
 /// Shows the group to which the selection is limited, and a button that lifts the limit.
@@ -176,7 +175,7 @@ fn group_line(handle: &SelectingHandle) -> Html {
     html! {
         <div class="scope-line">
             <button type="button" class="scope-group" title="Show all allocations again" onclick={on_all}>
-                <span>{ "Only " }{ &handle.selecting().group_title }</span><Icon name={IconName::Close} />
+                <span>{ "Only " }{ &handle.selecting().group_title }</span>{ icon(IconName::Close) }
             </button>
         </div>
     }

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use super::hook::SharingHandle;
 use super::model::{CutRow, FoundTexts, copy_text, cut_rows, end_text, ends, sent_text, typed_names, typed_text};
 use crate::ask::CopyOptions;
-use crate::components::icon::{Icon, IconName};
+use crate::components::icon::{IconName, icon};
 use crate::hooks::use_long_list;
 use crate::state::{CopyStep, SendFailure, SendStep, SharingAction};
 use shared::base::format;
@@ -13,19 +13,8 @@ use shared::export::{Package, SanitizeReport};
 use web_sys::{HtmlInputElement, HtmlSelectElement};
 use yew::prelude::*;
 
-#[derive(Clone, PartialEq, Properties)]
-pub(super) struct FormProps {
-    pub(super) sharing: SharingHandle,
-    /// Number of annotations in the file.
-    pub(super) annotations: u64,
-    /// Called when the dialog should be closed.
-    pub(super) on_close: Callback<()>,
-}
-
-/// Shows what would be sent, and the button that sends it.
-#[component]
-pub(super) fn Form(props: &FormProps) -> Html {
-    let sharing = &props.sharing;
+/// Shows what would be sent of a file with a number of annotations, and the button that sends it.
+pub(super) fn form(sharing: &SharingHandle, annotations: u64, on_close: &Callback<()>) -> Html {
     let state = sharing.state();
     let onsubmit = {
         let sharing = sharing.clone();
@@ -36,7 +25,7 @@ pub(super) fn Form(props: &FormProps) -> Html {
     };
     let is_sending = matches!(state.sending, SendStep::Sending { .. });
     let on_cancel = {
-        let (sharing, on_close) = (sharing.clone(), props.on_close.clone());
+        let (sharing, on_close) = (sharing.clone(), on_close.clone());
         move |_: MouseEvent| if is_sending { sharing.cancel() } else { on_close.emit(()) }
     };
     html! {
@@ -48,7 +37,7 @@ pub(super) fn Form(props: &FormProps) -> Html {
             if let Some(text) = typed_text(&sharing.typed()) { <p class="hint" data-typed="">{ text }</p> }
             <fieldset class="share-fields" disabled={is_sending}>
                 { title_and_end(sharing) }
-                <Cuts sharing={sharing.clone()} annotations={props.annotations} />
+                { cuts(sharing, annotations) }
                 if let Some(preview) = &state.preview { <RemainingTexts preview={preview.clone()} /> }
             </fieldset>
             <div class="share-foot">
@@ -56,7 +45,7 @@ pub(super) fn Form(props: &FormProps) -> Html {
                 <div class="share-status" aria-live="polite">
                     <p class="share-size numbers">{ copy_text(state) }</p>
                     <p class="hint numbers">
-                        if matches!(state.sending, SendStep::Nothing) { <Icon name={IconName::Private} /> }
+                        if matches!(state.sending, SendStep::Nothing) { { icon(IconName::Private) } }
                         { sent_text(state) }
                     </p>
                 </div>
@@ -125,7 +114,7 @@ fn refusal(sharing: &SharingHandle) -> Html {
     };
     html! {
         <div class="share-refused" role="alert">
-            <p class="error-message"><Icon name={IconName::Error} />{ message }</p>
+            <p class="error-message">{ icon(IconName::Error) }{ message }</p>
             <p class="hint">{ hint }</p>
             if *needs_token {
                 <label class="share-field">
@@ -152,20 +141,12 @@ fn progress(sharing: &SharingHandle) -> Html {
     html! { <progress class="progress" max="1" {value} aria-label="Progress" /> }
 }
 
-#[derive(Clone, PartialEq, Properties)]
-struct CutsProps {
-    pub(super) sharing: SharingHandle,
-    /// Number of annotations in the file.
-    pub(super) annotations: u64,
-}
-
 /// Shows the choices, each with examples from this file.
-#[component]
-fn Cuts(props: &CutsProps) -> Html {
-    let state = props.sharing.state();
+fn cuts(sharing: &SharingHandle, annotations: u64) -> Html {
+    let state = sharing.state();
     let (options, preview) = (&state.options, state.preview.as_deref());
     let choose = {
-        let sharing = props.sharing.clone();
+        let sharing = sharing.clone();
         Callback::from(move |options: CopyOptions| sharing.dispatch(SharingAction::Choose(options)))
     };
     let on_names = {
@@ -175,7 +156,7 @@ fn Cuts(props: &CutsProps) -> Html {
             CopyOptions { names: typed_names(&typed.value()), ..options.clone() }
         })
     };
-    let rows = cut_rows(options, preview, props.annotations);
+    let rows = cut_rows(options, preview, annotations);
     html! {
         <fieldset class="cuts">
             <legend>{ "Removed from the copy" }</legend>

@@ -35,13 +35,14 @@ pub fn LinksDialog(props: &LinksDialogProps) -> Html {
             });
         })
     };
+    let on_ask = {
+        let asked = asked.setter();
+        Callback::from(move |token| asked.set(token))
+    };
     let (links, is_readable) = &*kept;
     let row = |link: &Link| {
         let is_asked = asked.as_deref() == Some(link.token.as_str());
-        html! {
-            <LinkRow key={link.token.clone()} link={link.clone()} {is_asked} on_delete={on_delete.clone()}
-                on_ask={let asked = asked.setter(); move |token| asked.set(token)} />
-        }
+        link_row(link, is_asked, &on_ask, &on_delete)
     };
     html! {
         <Dialog id="links-title" title="My links" class="links" on_close={props.on_close.clone()}>
@@ -64,18 +65,8 @@ pub fn LinksDialog(props: &LinksDialogProps) -> Html {
     }
 }
 
-#[derive(Clone, PartialEq, Properties)]
-struct LinkRowProps {
-    link: Link,
-    /// True while the user is asked to confirm the deletion.
-    is_asked: bool,
-    on_ask: Callback<Option<String>>,
-    on_delete: Callback<Link>,
-}
-
-#[component]
-fn LinkRow(props: &LinkRowProps) -> Html {
-    let LinkRowProps { link, is_asked, on_ask, on_delete } = props;
+/// Shows a link; `is_asked` is true while the user is asked to confirm the deletion.
+fn link_row(link: &Link, is_asked: bool, on_ask: &Callback<Option<String>>, on_delete: &Callback<Link>) -> Html {
     let address = site_url(&format!("s/{}", link.token));
     let title = if link.title.is_empty() { "Snapshot" } else { &link.title };
     let days = match link.expires_ms {
@@ -88,12 +79,12 @@ fn LinkRow(props: &LinkRowProps) -> Html {
         on_delete.reform(move |_: MouseEvent| link.clone())
     };
     html! {
-        <li class="link-row">
+        <li key={link.token.clone()} class="link-row">
             <div class="link-text">
                 <a href={address.clone()}>{ title }</a>
                 <span class="hint numbers">{ days }</span>
             </div>
-            if *is_asked {
+            if is_asked {
                 <div class="link-actions" role="alert">
                     <span>{ "Delete for everyone?" }</span>
                     <button type="button" class="button" onclick={delete}>{ "Delete" }</button>

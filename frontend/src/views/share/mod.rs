@@ -11,13 +11,13 @@ pub mod hook;
 pub mod links_dialog;
 pub mod model;
 
-use self::form::Form;
+use self::form::form;
 use self::hook::use_sharing;
 use self::model::audience;
 use crate::ask::FileSummary;
 use crate::components::buttons::CopyButton;
 use crate::components::dialog::Dialog;
-use crate::components::icon::{Icon, IconName};
+use crate::components::icon::{IconName, icon};
 use crate::platform::{WorkerClient, day_text, focus_first, site_url};
 use crate::state::{Link, SendStep, ServerState, ViewState};
 use std::rc::Rc;
@@ -44,9 +44,7 @@ pub fn ShareDialog(props: &ShareDialogProps) -> Html {
         }
         (_, ServerState::Asking) => html! { <p class="hint" role="status">{ "Contacting the server…" }</p> },
         (_, ServerState::Away) => no_server(),
-        (_, ServerState::There(_)) => {
-            html! { <Form {sharing} annotations={props.summary.annotations} on_close={props.on_close.clone()} /> }
-        }
+        (_, ServerState::There(_)) => form(&sharing, props.summary.annotations, &props.on_close),
     };
     html! {
         <Dialog id="share-title" title="Share a copy" class="share" on_close={props.on_close.clone()} is_light={!is_sending}>
@@ -96,7 +94,7 @@ fn Done(props: &DoneProps) -> Html {
     };
     html! {
         <div class="share-done" ref={node}>
-            <p class="share-lead" role="status"><Icon name={IconName::Done} />{ "The link is ready" }</p>
+            <p class="share-lead" role="status">{ icon(IconName::Done) }{ "The link is ready" }</p>
             <div class="share-link">
                 <a href={address.clone()} target="_blank" rel="noopener" data-link="">{ &address }</a>
                 <CopyButton text={address.clone()} label="Copy" />

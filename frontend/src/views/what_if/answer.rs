@@ -8,28 +8,22 @@ use super::model::{
 };
 use crate::ask::{ReplayData, WhatIfSetup};
 use crate::components::buttons::CopyButton;
-use crate::components::icon::{Icon, IconName};
+use crate::components::icon::{IconName, icon};
 use crate::components::picture::Picture;
 use crate::hooks::use_file;
 use crate::views::export::picture::use_easel;
 use std::rc::Rc;
 use yew::prelude::*;
 
-#[derive(Clone, PartialEq, Properties)]
-pub(super) struct SweepAnswerProps {
-    pub(super) sweep: SweepHandle,
-    /// Current setup, whose card the settings are tried on.
-    pub(super) setup: Rc<WhatIfSetup>,
-    /// Environment variable from which PyTorch reads the settings.
-    pub(super) variable: String,
-    /// Called with the settings to apply.
-    pub(super) on_apply: Callback<String>,
-}
-
 /// Shows the answer with what it takes to use it, or the progress of the search for it.
-#[component]
-pub(super) fn SweepAnswer(props: &SweepAnswerProps) -> Html {
-    let SweepAnswerProps { sweep, setup, variable, on_apply } = props;
+///
+/// Settings are tried on the card of `setup`; PyTorch reads them from the environment variable `variable`.
+pub(super) fn sweep_answer(
+    sweep: &SweepHandle,
+    setup: &Rc<WhatIfSetup>,
+    variable: &str,
+    on_apply: &Callback<String>,
+) -> Html {
     let onclick = {
         let (sweep, setup) = (sweep.clone(), setup.clone());
         move |_: MouseEvent| match sweep.is_running {
@@ -50,7 +44,7 @@ pub(super) fn SweepAnswer(props: &SweepAnswerProps) -> Html {
         <section class="what-if-answer" aria-label="Answer" data-done={is_done.to_string()}>
             <div class="what-if-answer-line">
                 <strong role="status">
-                    if is_fitting { <Icon name={IconName::Done} /> }
+                    if is_fitting { { icon(IconName::Done) } }
                     { line }
                 </strong>
                 if sweep.is_running {
@@ -89,15 +83,8 @@ fn advice(best: &str, setup: &WhatIfSetup, variable: &str, on_apply: &Callback<S
     }
 }
 
-#[derive(Clone, PartialEq, Properties)]
-pub(super) struct FigureTableProps {
-    /// Result of the replay, with the recording to compare with.
-    pub(super) data: ReplayData,
-}
-
 /// Shows the figures of the recording next to those of the replay.
-#[component]
-pub(super) fn FigureTable(props: &FigureTableProps) -> Html {
+pub(super) fn figure_table(data: &ReplayData) -> Html {
     html! {
         <table class="what-if-table" aria-label="Recorded and replayed">
             <thead>
@@ -108,7 +95,7 @@ pub(super) fn FigureTable(props: &FigureTableProps) -> Html {
                     <th scope="col"><span class="visually-hidden">{ "Comparison" }</span></th>
                 </tr>
             </thead>
-            <tbody>{ for figure_rows(&props.data).into_iter().map(row) }</tbody>
+            <tbody>{ for figure_rows(data).into_iter().map(row) }</tbody>
         </table>
     }
 }
@@ -168,21 +155,10 @@ pub(super) fn ReplayPlot(props: &ReplayPlotProps) -> Html {
     }
 }
 
-#[derive(Clone, PartialEq, Properties)]
-pub(super) struct SweepTableProps {
-    pub(super) sweep: SweepHandle,
-    /// Current setup, whose card the settings are tried on.
-    pub(super) setup: Rc<WhatIfSetup>,
-    /// Called with the settings to apply.
-    pub(super) on_apply: Callback<String>,
-}
-
-/// Shows the settings that were tried so far.
-#[component]
-pub(super) fn SweepTable(props: &SweepTableProps) -> Html {
-    let SweepTableProps { sweep, setup, on_apply } = props;
+/// Shows the settings that were tried so far; `shown` are those of the current setup.
+pub(super) fn sweep_table(sweep: &SweepHandle, shown: &str, on_apply: &Callback<String>) -> Html {
     let Some(data) = &sweep.data else { return Html::default() };
-    let rows = sweep_rows(data).into_iter().map(|one| sweep_row(one, &setup.conf, on_apply));
+    let rows = sweep_rows(data).into_iter().map(|one| sweep_row(one, shown, on_apply));
     html! {
         <section class="what-if-sweep" tabindex="0" aria-label="Settings that were tried">
             <table class="what-if-table">

@@ -7,7 +7,7 @@ mod answer;
 mod course;
 mod settings;
 
-use self::answer::{FigureTable, ReplayPlot, SweepAnswer, SweepTable};
+use self::answer::{ReplayPlot, figure_table, sweep_answer, sweep_table};
 use self::course::CourseRows;
 use self::hook::{Replayed, SweepHandle, use_recorded_setup, use_replay, use_sweep};
 use self::model::{file_name, first_setup, notes, summary};
@@ -65,12 +65,11 @@ fn Chosen(props: &ChosenProps) -> Html {
     let is_current = replayed.as_ref().is_some_and(|replayed| replayed.setup == **setup);
     html! {
         <div class="what-if">
-            <SweepAnswer sweep={sweep.clone()} setup={setup.clone()} variable={recorded.variable.clone()}
-                on_apply={on_apply.clone()} />
+            { sweep_answer(&sweep, setup, &recorded.variable, &on_apply) }
             <div class="what-if-columns">
                 <div class="what-if-side">
                     <SettingsForm recorded={recorded.clone()} setup={setup.clone()} on_conf={on_apply.clone()} />
-                    <SweepTable {sweep} setup={setup.clone()} {on_apply} />
+                    { sweep_table(&sweep, &setup.conf, &on_apply) }
                 </div>
                 <section class="what-if-result" aria-label="Replay" aria-busy={(!is_current).to_string()}
                     data-replayed={is_current.to_string()} tabindex="0">
@@ -122,7 +121,7 @@ fn result(replayed: Option<&Replayed>, on_open: Callback<MouseEvent>) -> Html {
                 <p class="visually-hidden" role="status">{ summary(data) }</p>
                 <ReplayPlot data={data.clone()} setup={setup.clone()} />
                 <CourseRows data={data.clone()} />
-                <FigureTable data={data.clone()} />
+                { figure_table(data) }
                 <ul class="what-if-notes">
                     { for notes(data, setup).into_iter().map(|note| html! { <li>{ note }</li> }) }
                 </ul>

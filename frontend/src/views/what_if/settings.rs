@@ -3,7 +3,7 @@
 use super::model::{FIELDS, Field, FieldKind, cards_with, environment, option, refusal, with_option};
 use crate::ask::{RecordedSetup, WhatIfSetup};
 use crate::components::buttons::CopyButton;
-use crate::components::icon::{Icon, IconName};
+use crate::components::icon::{IconName, icon};
 use crate::hooks::{FileHandle, use_file};
 use crate::state::Choice;
 use std::rc::Rc;
@@ -36,7 +36,7 @@ pub(super) fn SettingsForm(props: &SettingsFormProps) -> Html {
                     autocomplete="off" placeholder="default settings" oninput={on_text}
                     aria-invalid={(!refusal.is_empty()).to_string()} aria-describedby="what-if-refusal" />
                 <p id="what-if-refusal" class="what-if-refusal" role="alert">
-                    if !refusal.is_empty() { <Icon name={IconName::Error} />{ refusal.clone() } }
+                    if !refusal.is_empty() { { icon(IconName::Error) }{ refusal.clone() } }
                 </p>
             </div>
             <div class="what-if-actions">
