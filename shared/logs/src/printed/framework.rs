@@ -145,7 +145,7 @@ impl FrameworkOom {
 pub(super) type Read = fn(&str, &str) -> Option<FrameworkOom>;
 
 /// Words of each message, with its reader.
-pub(super) const MESSAGES: [(&str, Read); 24] = [
+pub(super) const MESSAGES: [(&str, Read); 25] = [
     ("OOM when allocating tensor with shape", tensor),
     ("ran out of memory trying to allocate ", pool),
     // Before version 1.0.
@@ -166,6 +166,7 @@ pub(super) const MESSAGES: [(&str, Read); 24] = [
     ("llama runner process has terminated: CUDA error: out of memory", llama),
     ("ggml_vulkan: Device memory allocation of size ", llama_on_vulkan),
     ("failed to allocate ", buffer_of_ggml),
+    ("in function alloc at ", alloc_of_ggml),
     ("model requires more system memory (", ollama),
     ("model request too large for system", ollama),
     ("[metal::malloc] Attempting to allocate ", metal),
@@ -368,6 +369,10 @@ fn buffer_of_ggml(before: &str, rest: &str) -> Option<FrameworkOom> {
     buffer_of_llama(before, &mut oom);
     buffer_of_llama(rest, &mut oom);
     before.contains("ggml").then_some(oom)
+}
+
+fn alloc_of_ggml(_: &str, rest: &str) -> Option<FrameworkOom> {
+    rest.contains("ggml").then(|| FrameworkOom::new(Framework::LlamaCpp))
 }
 
 fn ollama(_: &str, rest: &str) -> Option<FrameworkOom> {

@@ -270,6 +270,7 @@ impl Oom {
             };
         }
         let capacity_bytes = size::before(text, " total capacity")
+            .or_else(|| size::before(text, " total;"))
             .or_else(|| size::after(text, "total capacity of "))
             .or_else(|| size::after(text, "total capacty of "));
         let allocated_bytes =
@@ -512,7 +513,7 @@ impl OomCause {
         let least = MUCH_BYTES.min(capacity / SMALL).max(capacity / 20);
         let explains = |bytes: u64| bytes >= missing && bytes >= least;
         // Without the memory of this process in the message, the context is part of what others seem to hold.
-        let own_is_known = oom.outside_bytes().is_some();
+        let own_is_known = oom.process_bytes.is_some() || oom.outside_bytes().is_some();
         let others = if own_is_known { oom.others_bytes() } else { oom.beside_bytes() };
         let context = if own_is_known { 0 } else { CONTEXT_BYTES.min(capacity / CONTEXT_OF_SMALL) };
         let fills = !own_is_known && reserved >= capacity / 10 * 9;

@@ -1,7 +1,7 @@
 //! Reads a log or a pasted text line by line.
 
 use super::counters::{self, Counters, LineTables, LineUse};
-use super::framework::FrameworkOom;
+use super::framework::{Framework, FrameworkOom};
 use super::framework_reader::{FrameworkReader, MOST_KEPT, Repeated, add};
 use super::host_error::{HostError, HostErrorKind, TraceBack, engine_of};
 use super::oom::{Oom, Work};
@@ -180,6 +180,15 @@ impl LineReader for PrintedReader {
             self.printed.ooms.push(Repeated { error: Oom::default(), place: self.trace_back.take_own(), count: 1 });
         }
         self.printed.is_foreign = self.names_other && !self.names_torch;
+        // The same failure, in the words of a person or of CUDA.
+        let Printed { ooms, framework_ooms, host_errors, is_foreign, .. } = &mut self.printed;
+        if framework_ooms.iter().any(|oom| oom.error.framework == Framework::LlamaCpp) {
+            host_errors.retain(|one| one.error.kind != HostErrorKind::Library);
+        }
+        let is_library = |one: &Repeated<HostError>| one.error.kind == HostErrorKind::Library;
+        if *is_foreign && (!framework_ooms.is_empty() || host_errors.iter().any(is_library)) {
+            ooms.retain(|oom| oom.error.asked_bytes.is_some());
+        }
         for oom in &mut self.printed.ooms {
             oom.error.work = oom.error.work.or(self.work);
         }

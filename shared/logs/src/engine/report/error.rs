@@ -100,6 +100,14 @@ pub(super) fn stated(log: &EngineLog, error: &EngineError, name: &str, more_cach
                               What others hold counts for the share.";
                 return Stated { bytes: 0, title, shows, advice: first + others };
             }
+            if weights.is_none() {
+                let title = format!("Nothing{under} is left for the KV cache");
+                let shows = "Weights, activations and CUDA graphs come first, and what others hold on the GPU counts for the share.";
+                let others = "If another engine runs on the GPU, give this one a share that has room for both: ``nvidia-smi`` lists \
+                              what they hold.\n\
+                              Or use a quantized model, more GPUs (`--tensor-parallel-size`, `--tp`), or a shorter context.";
+                return Stated { bytes: 0, title, shows: shows.to_owned(), advice: first + others };
+            }
             let most = "Or use a quantized model, or more GPUs (`--tensor-parallel-size`, `--tp`), since the weights \
                         take nearly all of it.\nMake activations and graphs smaller: a shorter context, fewer tokens and \
                         requests at a time, no CUDA graphs.";

@@ -170,6 +170,11 @@ fn an_engine_that_does_not_start_says_what_was_missing() {
         );
     }
     check_error(
+        "ValueError: No available memory for the cache blocks. Try increasing `gpu_memory_utilization` when initializing the engine.",
+        "Nothing is left for the KV cache",
+        "Raise `--gpu-memory-utilization` if nothing else needs the GPU.",
+    );
+    check_error(
         "Load weight end. quant=fp8, avail mem=12.25 GB, mem usage=125.65 GB.\n\
          ValueError: Loaded weights leave no GPU memory for the KV cache under --mem-fraction-static=0.88. Raise \
          --mem-fraction-static to at least 0.9113.",

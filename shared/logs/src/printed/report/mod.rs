@@ -94,7 +94,7 @@ fn without_pytorch(finding: &mut Finding) {
     finding.advice = texts.filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" ");
 }
 
-/// Errors of one device with one cause, those of the commonest line first; a program that catches them prints hundreds.
+/// Errors with one cause on GPUs of one size; a program that catches them prints hundreds, and so does each rank.
 type Group<'a> = Vec<&'a Repeated<Oom>>;
 
 fn groups(ooms: &[Repeated<Oom>]) -> Vec<Group<'_>> {
@@ -102,8 +102,7 @@ fn groups(ooms: &[Repeated<Oom>]) -> Vec<Group<'_>> {
     for oom in ooms {
         let is_same = |other: &Oom| {
             let capacities = other.capacity_bytes.zip(oom.error.capacity_bytes);
-            device_words(other) == device_words(&oom.error)
-                && OomCause::of(other) == OomCause::of(&oom.error)
+            (other.api, OomCause::of(other)) == (oom.error.api, OomCause::of(&oom.error))
                 && capacities.is_none_or(|(one, other)| one == other)
         };
         match groups.iter_mut().find(|group| is_same(&group[0].error)) {
@@ -123,6 +122,20 @@ fn device_words(oom: &Oom) -> String {
     };
     let device = oom.gpu.map_or_else(|| device.to_owned(), |gpu| format!("{device} {gpu}"));
     oom.rank.map_or(device.clone(), |rank| format!("{device} of rank {rank}"))
+}
+
+/// Returns the words for the GPUs of a group, and how many they are.
+fn devices(group: &Group<'_>) -> (String, usize) {
+    let mut all: Vec<String> = group.iter().map(|oom| device_words(&oom.error)).collect();
+    all.sort();
+    all.dedup();
+    let words = match all.as_slice() {
+        [one] => one.clone(),
+        all if group.iter().any(|oom| oom.error.rank.is_some()) => format!("{} ranks", all.len()),
+        [one, other] => format!("{one} and {other}"),
+        all => format!("{} GPUs", all.len()),
+    };
+    (words, all.len())
 }
 
 fn out_of_memory(group: &Group<'_>, printed: &Printed) -> Finding {
@@ -149,12 +162,14 @@ fn out_of_memory(group: &Group<'_>, printed: &Printed) -> Finding {
         }
         _ => String::new(),
     };
-    let (often, times) = match (group.len() as u64, count) {
+    let (devices, number) = devices(group);
+    let (often, times) = match (group.len(), count) {
         (1, 1) => (String::new(), String::new()),
         (1, count) => (String::new(), format!(", printed {}", format::counted(count, "time"))),
-        (different, _) => (format!(" {}", format::counted(different, "time")), String::new()),
+        (different, _) if different == number => (String::new(), String::new()),
+        (different, _) => (format!(" {}", format::counted(different as u64, "time")), String::new()),
     };
-    let what = format!("{} ran out of memory{often}{asked}", device_words(oom));
+    let what = format!("{devices} ran out of memory{often}{asked}");
     let stated = Finding::stated(
         FindingCode::OutOfMemory,
         i64::from(oom.gpu.unwrap_or(0)),
@@ -218,6 +233,9 @@ fn owners(oom: &Oom) -> Vec<(&'static str, u64)> {
         (Some(outside), others) => {
             owners.push(("this process outside PyTorch", outside));
             owners.extend(others.map(|bytes| ("other processes", bytes)));
+        }
+        (None, Some(others)) if oom.process_bytes.is_some() => {
+            owners.extend([("this process", oom.process_bytes.unwrap_or(0)), ("other processes", others)]);
         }
         (None, _) => owners.extend(oom.beside_bytes().map(|bytes| ("outside PyTorch or other processes", bytes))),
     }

@@ -7,9 +7,11 @@ use shared::base::{Severity, ShortSort, format};
 use shared::report::{Finding, HOST, LogCell, LogTable, NO_DEVICE};
 use std::cmp::Reverse;
 
-/// Reports the operator that allocates the most by itself, on the device if the table has one.
+/// Reports the operator that allocates the most by itself, on the device if the table has one; all may free more.
 pub(super) fn finding(operators: &[OperatorUse]) -> Option<Finding> {
-    let has_device = operators.iter().any(|operator| operator.own_device_bytes.or(operator.device_bytes) > Some(0));
+    let has_device = operators
+        .iter()
+        .any(|operator| operator.own_device_bytes.or(operator.device_bytes).is_some_and(|bytes| bytes != 0));
     let bytes_of = |operator: &OperatorUse| match has_device {
         true => operator.own_device_bytes.or(operator.device_bytes),
         false => operator.own_host_bytes,
@@ -19,12 +21,15 @@ pub(super) fn finding(operators: &[OperatorUse]) -> Option<Finding> {
         ["aten::empty", "aten::resize_", "["].iter().any(|start| operator.name.starts_with(start))
     };
     let largest = operators.iter().rev().max_by_key(|operator| (!is_primitive(operator), bytes_of(operator)))?;
-    let bytes = bytes_of(largest).filter(|bytes| *bytes > 0)?.unsigned_abs();
+    let bytes = bytes_of(largest)?;
     let memory = if has_device { "GPU memory" } else { "host memory" };
     let often = largest.calls.map_or_else(String::new, |calls| format!(" in {}", format::counted(calls, "call")));
-    let title = format!("{} allocates the most {memory}: {}", largest.name, format::bytes(bytes));
-    let shows =
-        "The table has what each operator allocates in all its calls, less what it frees: no sum of it is a peak.";
+    let (title, often) = match u64::try_from(bytes) {
+        Ok(bytes @ 1..) => (format!("{} allocates the most {memory}: {}", largest.name, format::bytes(bytes)), often),
+        _ => (format!("No operator of the table allocates more {memory} than it frees"), String::new()),
+    };
+    let shows = "The table has what each operator allocates in all its calls, less what it frees, which others may have \
+                 allocated: no sum of it is a peak.";
     let mut advice = "See what is live at the peak: record with `profile_memory=True, with_stack=True`, save it by \
                       ``prof.export_chrome_trace(\"trace.json.gz\")``, and open that file here."
         .to_owned();
@@ -34,7 +39,14 @@ pub(super) fn finding(operators: &[OperatorUse]) -> Option<Finding> {
     let device = if has_device { NO_DEVICE } else { HOST };
     Some(Finding {
         severity: Severity::Info,
-        ..Finding::stated(FindingCode::Peak, device, bytes, title_of_parts(&title, [often]), shows.to_owned(), advice)
+        ..Finding::stated(
+            FindingCode::Peak,
+            device,
+            bytes.max(0).unsigned_abs(),
+            title_of_parts(&title, [often]),
+            shows.to_owned(),
+            advice,
+        )
     })
 }
 
@@ -77,6 +89,7 @@ mod tests {
         let title = |operators: &[OperatorUse]| finding(operators).map(|found| found.title);
         assert_eq!(title(&all).as_deref(), Some("aten::mm allocates the most GPU memory: 3.00 GiB in 2 calls"));
         assert!(title(&all[..1]).is_some_and(|title| title.starts_with("aten::empty")));
-        assert_eq!(title(&[operator("aten::mm", -1)]), None, "it frees more than it allocates");
+        let freed = title(&[operator("aten::mm", -1)]);
+        assert_eq!(freed.as_deref(), Some("No operator of the table allocates more GPU memory than it frees"));
     }
 }

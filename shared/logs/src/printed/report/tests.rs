@@ -108,6 +108,22 @@ fn forms_of_one_error_are_one() {
 }
 
 #[test]
+fn ranks_that_fail_alike_are_one_finding() {
+    let rank = |rank: u32| small(&format!("[rank{rank}]: "), 512).replace("GPU 0", &format!("GPU {rank}"));
+    let titles = |text: &str| -> Vec<String> {
+        log_report(&log(text)).diagnosis.findings.into_iter().map(|found| found.title).collect()
+    };
+    let all: String = (0..4).map(rank).collect();
+    assert_eq!(titles(&all), ["4 ranks ran out of memory: tried to allocate 512 MiB, 6.00 MiB of 10.8 GiB free"]);
+    let two = all.replace("[rank", "[worker").lines().take(2).collect::<Vec<_>>().join("\n");
+    assert!(titles(&two)[0].starts_with("GPU 0 and GPU 1 ran out of memory: "), "{two}");
+    let cut = "CUDA out of memory. Tried to allocate 294.00 MiB. GPU 0 has a total capacity of 31.36 GiB of which 82.62 MiB is \
+               free. Process 73820 has 30.29 GiB memory in use. Including non-PyTorch memory, this process has 994.00 MiB memory \
+               in use. Of the allocated";
+    assert_eq!(OomCause::of(&oom(cut)), OomCause::Others);
+}
+
+#[test]
 fn errors_that_a_program_catches_are_one_finding() {
     let text: String = (0..300).map(|step| small("WARNING:root:", 500 + step)).collect();
     let report = log_report(&log(&text));

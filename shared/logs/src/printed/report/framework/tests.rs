@@ -36,7 +36,7 @@ fn messages_that_strangers_published_are_read() {
         assert!(said.contains(title), "{source}: {said}");
         assert_eq!(finding.severity, Severity::Error, "{source}");
     }
-    assert_eq!(messages().count(), 26);
+    assert_eq!(messages().count(), 27);
 }
 
 #[test]
