@@ -44,6 +44,7 @@ pub(super) fn run(args: &RunArgs, config: &ScriptConfig, interrupted: &Arc<Atomi
         variables: &[],
         ranks: &[],
         hook_options: &[],
+        aside: None,
     };
     let ran = verdict::judge(&machine, &launch.run(interrupted)?);
     let text = if args.json {

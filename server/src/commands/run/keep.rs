@@ -49,9 +49,14 @@ pub(super) struct End {
 }
 
 /// Waits for a command; when this returns, none of its processes runs.
-pub(super) fn keep(mut children: Children, folder: &mut Folder, limits: &Limits, interrupted: &AtomicBool) -> End {
+pub(super) fn keep(
+    mut children: Children,
+    mut processes: Processes,
+    folder: &mut Folder,
+    limits: &Limits,
+    interrupted: &AtomicBool,
+) -> End {
     let start = Instant::now();
-    let mut processes = Processes::adopt(folder.fork());
     let mut measured = start;
     let (status, stop) = loop {
         if let Some(status) = children.ended() {

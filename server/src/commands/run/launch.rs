@@ -18,6 +18,7 @@ use super::engine;
 use super::folder::Folder;
 use super::keep::{End, Limits, keep};
 use super::log::{self, Logged};
+use super::processes::Processes;
 use super::reported::{self, Reported};
 use crate::Failure;
 use crate::config::ScriptConfig;
@@ -56,6 +57,8 @@ pub(super) struct Launch<'a> {
     pub(super) ranks: &'a [Variables],
     /// Options of the hook beside those that follow from the fields above.
     pub(super) hook_options: &'a [(String, serde_json::Value)],
+    /// Process below this one that forks for several runs.
+    pub(super) aside: Option<u32>,
 }
 
 /// A run that has ended, with what its processes reported.
@@ -88,7 +91,8 @@ impl Launch<'_> {
         let mut folder = Folder::make(&self.options()).map_err(no_folder)?;
         let stand_ins = folder.stand_ins(self.config).map_err(no_folder)?;
         let children = self.start(&folder, &stand_ins)?;
-        let end = keep(children, &mut folder, &self.limits, interrupted);
+        let processes = Processes::adopt(folder.fork(), self.aside);
+        let end = keep(children, processes, &mut folder, &self.limits, interrupted);
         let processes = reported::read(folder.path());
         let logged = log::read(&folder.log());
         let engine = engine::read(&folder.engine_log());

@@ -14,6 +14,8 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// The processes below this one, which adopts those whose parent ends, and below a fork that runs the script in place of
 /// one of them.
 pub(super) struct Processes {
+    /// Process below this one that is no part of the run, with those below it: it forks for several runs.
+    aside: Option<u32>,
     /// File with the number of such a fork.
     fork: PathBuf,
     /// Bytes that each process has written to the disk, kept after its end.
@@ -22,10 +24,10 @@ pub(super) struct Processes {
 
 impl Processes {
     /// Makes this process the parent of all that a run starts, even if a process between them ends.
-    pub(super) fn adopt(fork: PathBuf) -> Self {
+    pub(super) fn adopt(fork: PathBuf, aside: Option<u32>) -> Self {
         // If the kernel refuses, processes in sessions of their own may escape.
         let _ = set_child_subreaper(Some(rustix::process::getpid()));
-        Self { fork, written: BTreeMap::new() }
+        Self { aside, fork, written: BTreeMap::new() }
     }
 
     /// Returns the resident memory and the bytes written by all processes of the run; shared pages count repeatedly.
@@ -63,7 +65,8 @@ impl Processes {
     fn all(&self) -> Vec<u32> {
         let own = std::process::id();
         let fork = std::fs::read_to_string(&self.fork).ok().and_then(|text| text.parse().ok());
-        let pids = [Some(own), fork].into_iter().flatten().flat_map(below).map(|(pid, _)| pid);
-        pids.filter(|pid| *pid != own).collect()
+        let all = |root: Option<u32>| root.into_iter().flat_map(below).map(|(pid, _)| pid);
+        let others: Vec<u32> = all(self.aside).collect();
+        all(Some(own)).filter(|pid| *pid != own && !others.contains(pid)).chain(all(fork)).collect()
     }
 }

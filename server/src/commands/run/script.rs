@@ -58,6 +58,7 @@ impl Script<'_> {
             variables: &[],
             ranks: &[],
             hook_options: &self.hook_options,
+            aside: None,
         }
     }
 

@@ -53,6 +53,11 @@ impl Shared {
         }
         Some(Self(process))
     }
+
+    /// Returns the number of the process, below which all others of it are.
+    pub(in crate::commands) fn id(&self) -> u32 {
+        self.0.id()
+    }
 }
 
 impl Drop for Shared {

@@ -73,7 +73,7 @@ impl Trials {
         interrupted: &AtomicBool,
     ) -> Result<RunReport, Failure> {
         let socket = self.folder.path().join("shared");
-        self.shared.get_or_init(|| Shared::start(&self.config, &self.cards, command, &socket));
+        let shared = self.shared.get_or_init(|| Shared::start(&self.config, &self.cards, command, &socket));
         let scratch = make_temporary("snapscope-trial-", None).map_err(no_folder)?;
         let mut said = tempfile::tempfile_in(scratch.path()).map_err(no_folder)?;
         let launch = Launch {
@@ -91,6 +91,7 @@ impl Trials {
             variables: &[],
             ranks: &[],
             hook_options: &[("shared".to_owned(), json!(socket))],
+            aside: shared.as_ref().map(Shared::id),
         };
         let ran = verdict::judge(&self.cards, &launch.run(interrupted)?);
         let mut run = page::decisive(&ran).cloned().expect("a verdict is that of a run");

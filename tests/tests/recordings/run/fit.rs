@@ -43,6 +43,17 @@ fn the_largest_value_is_proven_by_the_next() {
 }
 
 #[test]
+fn every_run_is_a_fork_of_one_process() {
+    // Only forks have room.
+    let stage = Stage::new(
+        "import os, sys, torch\nkept = torch.Block(int(sys.argv[1]) << (30 if torch.imported_by == os.getpid() else 20))\n",
+    );
+    let command = [&CARD[..], &["--", "python3", "train.py", "{2..9}"]].concat();
+    let ran = Ran::of(&stage.named("fit", &command).output().expect("the command to start"));
+    ran.check(0, &["value 9 is the largest that fits", "4 runs"]);
+}
+
+#[test]
 fn the_document_is_that_of_configs() {
     let stage = Stage::new(TRAINING);
     let options = [&CARD[..], &["--json"]].concat();
