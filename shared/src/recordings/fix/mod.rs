@@ -13,6 +13,7 @@ pub use smallest::{Together, smallest_set};
 use super::table::Table;
 use crate::api::{FixCost, FixCostClass, FixFigures, FixRemedy, FixReport};
 use crate::base::format::{bytes, count};
+use crate::job::Card;
 
 /// Cell that stands above the remedies that change the mathematics.
 const MATHEMATICS: &str = "changing the mathematics:";
@@ -30,6 +31,10 @@ pub fn answer(report: &FixReport) -> String {
     };
     let needs = format!("It needs {} and {card} has {}", bytes(needed), bytes(report.capacity_bytes));
     let batch = report.largest_batch.map_or_else(String::new, |batch| format!("; largest batch {}", count(batch)));
+    // With the margin that remedies have to leave.
+    let has_room = |card: &Card| card.capacity_bytes() / 32 * 31 >= needed;
+    let larger = Card::named(card).ok().and_then(|_| Card::all().find(has_room));
+    let larger = larger.map_or_else(String::new, |card| format!("; as it is, {} has room", card.name));
     match together {
         _ if baseline.fits => format!("{needs}: it fits as it is{batch}"),
         Some(all) if !report.smallest_set.is_empty() => {
@@ -38,7 +43,7 @@ pub fn answer(report: &FixReport) -> String {
         }
         Some(all) => {
             let least = bytes(all.figures.peak_reserved_bytes);
-            format!("{needs}: nothing that was tried makes it fit; with {} it takes {least}", all.name)
+            format!("{needs}: nothing that was tried makes it fit; with {} it takes {least}{larger}", all.name)
         }
         None => match report.remedies.iter().find(|remedy| remedy.figures.fits) {
             // Interrupted before the run on the card itself.
@@ -47,7 +52,7 @@ pub fn answer(report: &FixReport) -> String {
             None if report.notes.iter().any(|note| note == INTERRUPTED) => {
                 format!("{needs}: nothing that was tried before the interrupt makes it fit")
             }
-            None => format!("{needs}: nothing that was tried makes it fit"),
+            None => format!("{needs}: nothing that was tried makes it fit{larger}"),
         },
     }
 }

@@ -60,11 +60,11 @@ fn the_answer_says_what_is_enough() {
     assert_eq!(lines(&report), ["expandable+checkpoint(\"<model>\")"]);
     report.smallest_set.clear();
     report.largest_batch = None;
-    let expected = "nothing that was tried makes it fit; with expandable+checkpoint it takes 12.0 GiB";
+    let expected = "nothing that was tried makes it fit; with expandable+checkpoint it takes 12.0 GiB; as it is, rtx4090-24gb has room";
     assert_eq!(told(&report).as_deref(), Some(expected));
     assert_eq!(lines(&report), [""; 0]);
     report.together = None;
-    assert_eq!(told(&report).as_deref(), Some("nothing that was tried makes it fit"));
+    assert_eq!(told(&report).as_deref(), Some("nothing that was tried makes it fit; as it is, rtx4090-24gb has room"));
     assert!(lines(&report).is_empty());
     report.notes.push(INTERRUPTED.to_owned());
     assert_eq!(told(&report).as_deref(), Some("nothing that was tried before the interrupt makes it fit"));
