@@ -21,7 +21,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("report", &["allocator", "analysis", "base", "job", "trace"]),
     ("import", &["base", "pickle", "trace"]),
     ("api", &["base", "report"]),
-    ("recordings", &["api", "base", "draw", "export"]),
+    ("recordings", &["api", "base", "draw", "export", "job"]),
     ("job", &["allocator", "base"]),
 ];
 
