@@ -403,7 +403,9 @@ fn advice(oom: &Oom, cause: OomCause, printed: &Printed) -> String {
         OomCause::Others => {
             let held = oom.reserved_bytes.filter(|held| *held > oom.capacity_bytes.unwrap_or(u64::MAX) / 2);
             let how = if engine.is_some() { "a lower `--gpu-memory-utilization` or `--mem-fraction-static`" } else { "a smaller batch" };
-            let own = held.map(|held| format!("se less in this program, which holds {} itself: {how}.", format::bytes(held)));
+            let own = |verb: &str, held| {
+                format!("{verb} less in this program, which holds {} itself: {how}.", format::bytes(held))
+            };
             let others = format!(
                 "Free the GPU from what else runs on it{}.\n\
                  List its processes: ``{list}``; end notebooks and crashed runs that still hold memory.\n\
@@ -411,9 +413,10 @@ fn advice(oom: &Oom, cause: OomCause, printed: &Printed) -> String {
                 pids(oom)
             );
             // Who holds far more can free more.
-            match own {
-                Some(own) if held > oom.others_bytes().map(|others| others.saturating_mul(4)) => format!("U{own}\n{others}"),
-                Some(own) => format!("{others}\nOr u{own}"),
+            let is_far_more = held > oom.others_bytes().map(|others| others.saturating_mul(4));
+            match held {
+                Some(held) if is_far_more => format!("{}\n{others}", own("Use", held)),
+                Some(held) => format!("{others}\n{}", own("Or use", held)),
                 None => others,
             }
         }
