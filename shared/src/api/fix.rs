@@ -26,7 +26,7 @@ pub struct FixReport {
     pub smallest_set: Vec<String>,
     /// The training with all of `smallest_set`, on the card itself; without a set, with the remedies that save most.
     pub together: Option<FixRemedy>,
-    /// Largest batch that fits with `smallest_set`; `null` if the batch is not known.
+    /// Largest batch that fits with `smallest_set`; `null` if the batch is not known, or if none fits.
     pub largest_batch: Option<u64>,
     /// Remedies that are not among `remedies`, with the reason in a sentence.
     pub left_out: Vec<FixLeftOut>,

@@ -81,7 +81,7 @@ pub struct RemedyFacts {
     pub flops: u64,
     /// Floating-point operations of forward passes that backward repeats in a step.
     pub more_flops: u64,
-    /// Batch that the script was given.
+    /// Batch of the script as it is.
     pub batch: Option<u64>,
 }
 

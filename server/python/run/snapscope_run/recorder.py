@@ -66,7 +66,7 @@ class Recorder:
     def _remedies(self):
         from .remedies import Remedies
 
-        return Remedies(self.torch, self.options, self.report.facts)
+        return Remedies(self.torch, self.options, self.report.facts, self._passed)
 
     def _answer_for_ranks(self):
         from . import ranks
@@ -106,6 +106,13 @@ class Recorder:
         collectives.settle(count)
         tried(None, self.holding.stepped, count)
         self.is_vain = self.remedies is not None and tried(True, self.remedies.stepped, count)
+
+    @guarded
+    def _passed(self):
+        """Counts a backward pass as a step."""
+        self.steps.most += 1
+        self._stepped(self.steps.most)
+        self._step_ended()
 
     def _step_ended(self):
         wanted = self.options.get("steps")

@@ -57,7 +57,7 @@ impl Fix<'_> {
         if !report.baseline.fits && !self.is_interrupted() {
             self.together(&mut report, &proven)?;
         }
-        if let Some(batch) = batch.filter(|_| report.baseline.fits || !report.smallest_set.is_empty()) {
+        if let Some(batch) = batch {
             report.largest_batch = self.largest_batch(&report, batch)?;
         } else if self.trials.is_training && !self.is_interrupted() {
             report.notes.push(
@@ -146,26 +146,41 @@ impl Fix<'_> {
                 reason: format!("{} does not help", remedy.weaker().unwrap_or_default()),
             }));
             let sets: Vec<_> = now.iter().map(|remedy| vec![remedy.name]).collect();
-            let found = self.trials.each(&sets, |names, trial| {
+            let found = self.trials.each(&sets, true, |names, trial| {
                 self.display.line(&format!("{} · {}", names.join(" + "), outcome(trial)));
             });
             for (remedy, trial) in now.into_iter().zip(found) {
                 let Some(trial) = trial else { continue };
                 let facts = trial.as_ref().ok().and_then(|trial| trial.run.remedies.get(remedy.name)).cloned();
                 let facts = facts.unwrap_or_default();
-                let own = facts.batch.filter(|_| remedy.name == "microbatch-2").map(|size| size * 2);
-                batch = batch.or(own);
+                batch = batch.or(facts.batch);
                 match self.judge(remedy, trial, &facts, baseline, report) {
                     Ok(told) => proven.push(Proven { remedy, told }),
                     Err(reason) => left_out.push(FixLeftOut { name: remedy.name.to_owned(), reason }),
                 }
             }
         }
+        self.settle(&mut proven, report);
         proven.sort_by_key(|proven| {
             let FixRemedy { changes, cost, saves_bytes, .. } = &proven.told;
             (changes.is_some(), cost.class, *saves_bytes)
         });
         (proven, left_out, batch)
+    }
+
+    /// Runs remedies on the card where nothing else can say whether they fit: with less memory, the allocator gives back
+    /// what it holds without need, and cuDNN does with less, as where the script fits as it is.
+    fn settle(&self, proven: &mut [Proven], report: &FixReport) {
+        let room_bytes = report.capacity_bytes.saturating_sub(report.margin_bytes);
+        let can_fit = |figures: &FixFigures| report.baseline.fits || figures.peak_live_bytes <= room_bytes;
+        let is_open = |figures: &FixFigures| !figures.fits && can_fit(figures);
+        let mut open: Vec<_> = proven.iter_mut().filter(|proven| is_open(&proven.told.figures)).collect();
+        let sets: Vec<_> = open.iter().map(|proven| vec![proven.remedy.name]).collect();
+        for (proven, trial) in open.iter_mut().zip(self.trials.each(&sets, false, |_, _| {})) {
+            proven.told.figures.fits = trial.is_some_and(|trial| {
+                trial.is_ok_and(|trial| trial.run.status == RunStatus::Fits && trial.run.steps == report.steps)
+            });
+        }
     }
 
     /// Tells a remedy as proven, or why it is not.
@@ -280,11 +295,16 @@ impl Fix<'_> {
         Ok(())
     }
 
-    /// Finds the largest batch that fits with the smallest set.
+    /// Finds the largest batch that fits with the smallest set; below the script's own if nothing makes that fit.
     fn largest_batch(&self, report: &FixReport, own: u64) -> Result<Option<u64>, Failure> {
         let set: Vec<&str> =
             report.smallest_set.iter().map(String::as_str).filter(|name| !name.starts_with("microbatch-")).collect();
-        let values = self.knob.as_ref().map_or(1..=own * MOST_BATCHES, |knob| knob.values.clone());
+        let has_room = report.baseline.fits || !report.smallest_set.is_empty();
+        let most = if has_room { own * MOST_BATCHES } else { own - 1 };
+        let values = self.knob.as_ref().map_or(1..=most, |knob| knob.values.clone());
+        if values.is_empty() {
+            return Ok(None);
+        }
         let room = report.capacity_bytes - report.margin_bytes;
         let search = Search {
             room_bytes: Some(room),

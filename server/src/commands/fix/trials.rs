@@ -61,12 +61,15 @@ pub(super) struct Trial {
 impl Trials<'_> {
     /// Runs the script with remedies, on its cards or on larger ones of their kind; leaves the snapshot at `output`.
     ///
-    /// Once a run was killed beside another one, as when memory runs out, it and all later ones run alone.
+    /// Once a run was killed beside another one, as when memory runs out, or both wanted the same port, as launchers do,
+    /// it and all later ones run alone.
     pub(super) fn run(&self, remedies: &[&str], is_enlarged: bool, output: &Path) -> Result<Trial, Failure> {
         if !self.is_alone.load(Ordering::Relaxed) {
             let _turn = self.turns.read();
             let trial = self.run_now(remedies, is_enlarged, output)?;
-            if trial.run.exit_status != Some(KILLED) || at_once() == 1 || self.interrupted.load(Ordering::Relaxed) {
+            let wants_port = |message: &String| message.to_lowercase().contains("address already in use");
+            let is_crowded = trial.run.exit_status == Some(KILLED) || trial.run.message.iter().any(wants_port);
+            if !is_crowded || at_once() == 1 || self.interrupted.load(Ordering::Relaxed) {
                 return Ok(trial);
             }
             self.is_alone.store(true, Ordering::Relaxed);
@@ -161,10 +164,11 @@ impl Trials<'_> {
         (all != own).then_some((name, all))
     }
 
-    /// Runs several sets of remedies on larger cards, side by side where memory allows; an error ends all.
+    /// Runs several sets of remedies, side by side where memory allows; see [`run`](Self::run).
     pub(super) fn each(
         &self,
         sets: &[Vec<&str>],
+        is_enlarged: bool,
         done: impl Fn(&[&str], &Trial) + Sync,
     ) -> Vec<Option<Result<Trial, Failure>>> {
         let next = AtomicUsize::new(0);
@@ -175,7 +179,7 @@ impl Trials<'_> {
                 && !self.interrupted.load(Ordering::Relaxed)
             {
                 let output = self.scratch.path().join(format!("{}.pickle", set.join("+")));
-                let trial = self.run(set, true, &output);
+                let trial = self.run(set, is_enlarged, &output);
                 let _ = std::fs::remove_file(&output);
                 // A run that an interrupt has ended tells nothing.
                 if !self.interrupted.load(Ordering::Relaxed) {

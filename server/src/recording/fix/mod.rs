@@ -154,8 +154,7 @@ impl Fix<'_> {
         let (indices, remedies): (Vec<usize>, Vec<FixRemedy>) = tried.into_iter().unzip();
         let (chosen, together) =
             if figures.fits { Default::default() } else { self.set(&figures, &indices, &remedies)? };
-        let fits = figures.fits || !chosen.is_empty();
-        let largest_batch = if fits { self.largest_batch(&chosen)? } else { None };
+        let largest_batch = self.largest_batch(&chosen)?;
         Ok(FixReport {
             card: self.room.cards.to_string(),
             name: job.name.clone(),

@@ -10,6 +10,8 @@ pub use curves::{Curves, svg};
 pub use page::html;
 pub use smallest::{Together, smallest_set};
 
+use std::cmp::Reverse;
+
 use super::table::Table;
 use crate::api::{FixCost, FixCostClass, FixFigures, FixRemedy, FixReport};
 use crate::base::format::{bytes, count};
@@ -17,6 +19,10 @@ use crate::job::Card;
 
 /// Cell that stands above the remedies that change the mathematics.
 const MATHEMATICS: &str = "changing the mathematics:";
+
+/// Caveat of figures above the card's memory that fit.
+const GIVES_BACK: &str = "peaks are those on a larger card; on this one, what reserves more than it has can fit, since \
+                          PyTorch's allocator gives back what it holds without need";
 
 /// Caveat of an answer that came before all remedies were tried.
 pub const INTERRUPTED: &str = "interrupted: this is what was known until then";
@@ -35,15 +41,25 @@ pub fn answer(report: &FixReport) -> String {
     let has_room = |card: &Card| card.capacity_bytes() / 32 * 31 >= needed;
     let larger = Card::named(card).ok().and_then(|_| Card::all().find(has_room));
     let larger = larger.map_or_else(String::new, |card| format!("; as it is, {} has room", card.name));
+    let smaller = report.largest_batch.filter(|_| report.smallest_set.is_empty());
+    let smaller = smaller.map_or_else(String::new, |batch| format!("; a batch of {} fits", count(batch)));
     match together {
         _ if baseline.fits => format!("{needs}: it fits as it is{batch}"),
         Some(all) if !report.smallest_set.is_empty() => {
             let names = listed(&report.smallest_set);
-            format!("{needs}: with {names} it fits, {}{batch}", bytes(all.figures.peak_reserved_bytes))
+            // Those that change the mathematics are taken only if nothing else is enough, however slow that is.
+            let is_faster = |remedy: &&FixRemedy| {
+                remedy.figures.fits && remedy.changes.is_some() && remedy.cost.class < all.cost.class
+            };
+            let faster = report.remedies.iter().filter(|_| all.changes.is_none()).filter(is_faster);
+            let faster = faster.min_by_key(|remedy| (remedy.cost.class, Reverse(remedy.saves_bytes)));
+            let faster = faster
+                .map_or_else(String::new, |remedy| format!("; {} is faster, and changes the mathematics", remedy.name));
+            format!("{needs}: with {names} it fits, {}{batch}{faster}", bytes(all.figures.peak_reserved_bytes))
         }
         Some(all) => {
             let least = bytes(all.figures.peak_reserved_bytes);
-            format!("{needs}: nothing that was tried makes it fit; with {} it takes {least}{larger}", all.name)
+            format!("{needs}: nothing that was tried makes it fit; with {} it takes {least}{smaller}{larger}", all.name)
         }
         None => match report.remedies.iter().find(|remedy| remedy.figures.fits) {
             // Interrupted before the run on the card itself.
@@ -52,7 +68,7 @@ pub fn answer(report: &FixReport) -> String {
             None if report.notes.iter().any(|note| note == INTERRUPTED) => {
                 format!("{needs}: nothing that was tried before the interrupt makes it fit")
             }
-            None => format!("{needs}: nothing that was tried makes it fit{larger}"),
+            None => format!("{needs}: nothing that was tried makes it fit{smaller}{larger}"),
         },
     }
 }
@@ -124,7 +140,10 @@ pub fn notes(report: &FixReport) -> Vec<String> {
         }
     }
     let left_out = reasons.into_iter().map(|(reason, names)| format!("without {}: {reason}", listed(&names)));
-    report.notes.iter().cloned().chain(left_out).collect()
+    let mut all = report.remedies.iter().map(|remedy| &remedy.figures).chain([&report.baseline]);
+    let gives_back = all.any(|figures| figures.fits && figures.peak_reserved_bytes > report.capacity_bytes);
+    let gives_back = gives_back.then(|| GIVES_BACK.to_owned());
+    report.notes.iter().cloned().chain(gives_back).chain(left_out).collect()
 }
 
 #[cfg(test)]

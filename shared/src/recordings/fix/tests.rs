@@ -58,13 +58,18 @@ fn the_answer_says_what_is_enough() {
     let expected = "with expandable and checkpoint it fits, 12.0 GiB; largest batch 6";
     assert_eq!(told(&report).as_deref(), Some(expected));
     assert_eq!(lines(&report), ["expandable+checkpoint(\"<model>\")"]);
+    report.remedies[2].figures.fits = true;
+    let faster = format!("{expected}; adafactor is faster, and changes the mathematics");
+    assert_eq!(told(&report), Some(faster), "small and not moderate");
+    report.remedies[2].figures.fits = false;
     report.smallest_set.clear();
     report.largest_batch = None;
     let expected = "nothing that was tried makes it fit; with expandable+checkpoint it takes 12.0 GiB; as it is, rtx4090-24gb has room";
     assert_eq!(told(&report).as_deref(), Some(expected));
     assert_eq!(lines(&report), [""; 0]);
-    report.together = None;
-    assert_eq!(told(&report).as_deref(), Some("nothing that was tried makes it fit; as it is, rtx4090-24gb has room"));
+    (report.together, report.largest_batch) = (None, Some(3));
+    let expected = "nothing that was tried makes it fit; a batch of 3 fits; as it is, rtx4090-24gb has room";
+    assert_eq!(told(&report).as_deref(), Some(expected));
     assert!(lines(&report).is_empty());
     report.notes.push(INTERRUPTED.to_owned());
     assert_eq!(told(&report).as_deref(), Some("nothing that was tried before the interrupt makes it fit"));
@@ -74,7 +79,7 @@ fn the_answer_says_what_is_enough() {
     assert_eq!(lines(&report), ["model.gradient_checkpointing_enable()"], "an interrupt loses nothing");
     (report.remedies, report.left_out) = Default::default();
     assert_eq!(told(&report).as_deref(), Some("no remedy was tried"));
-    report.baseline.fits = true;
+    (report.baseline.fits, report.largest_batch) = (true, None);
     assert_eq!(answer(&report), "It needs 14.6 GiB and t4-16gb has 14.6 GiB: it fits as it is");
 }
 
@@ -91,7 +96,10 @@ fn remedies_that_change_the_mathematics_stand_apart() {
 
 #[test]
 fn what_is_left_out_has_its_reason() {
-    assert_eq!(notes(&report()), ["a note", "without fused: the optimizer is fused already"]);
+    let mut report = report();
+    assert_eq!(notes(&report), ["a note", "without fused: the optimizer is fused already"]);
+    report.remedies[1].figures.fits = true;
+    assert_eq!(notes(&report)[1], GIVES_BACK, "15 GiB of 14.6");
 }
 
 #[test]

@@ -145,6 +145,41 @@ fn a_script_that_trains_nothing_needs_no_graph() {
 }
 
 #[test]
+fn a_backward_pass_is_a_step_without_an_optimizer() {
+    let by_itself = TWO_MODELS.replace("optimizer.step()", "torch.Tensor().backward()").replace("BATCH", "batch");
+    let by_itself: String =
+        by_itself.lines().filter(|line| !line.starts_with("optimizers")).map(|line| format!("{line}\n")).collect();
+    let stage = Stage::new(&by_itself.replace("for optimizer in optimizers:", "if step >= 0:"));
+    let report = report(&stage, &["--card", "custom:2GiB"]);
+    assert_eq!(report["steps"], 2);
+    assert_eq!(report["smallest_set"], json!(["offload-activations"]));
+}
+
+#[test]
+fn what_yields_where_memory_is_short_fits() {
+    // As cuDNN does with workspaces.
+    let workspace = "        loss.backward()\n        try:\n            space = torch.Block(3 << 30)\n        \
+        except torch.OutOfMemoryError:\n            space = torch.Block(1 << 30)\n        del space\n";
+    let stage = Stage::new(&TRAINING.replace("        loss.backward()\n", workspace).replace("= 8", "= 4"));
+    let report = report(&stage, &["--card", "custom:4GiB"]);
+    assert_eq!(report["baseline"]["peak_reserved_bytes"], 5_u64 << 30, "on a larger card");
+    assert_eq!((&report["baseline"]["fits"], &remedy(&report, "microbatch-2")["fits"]), (&json!(true), &json!(true)));
+    let told = fix(&stage, &["--card", "custom:4GiB"]).stdout;
+    assert!(told.contains("note: peaks are those on a larger card"), "{told}");
+}
+
+#[test]
+fn a_smaller_batch_is_named_where_nothing_is_enough() {
+    let whole = TRAINING.replace("BATCH << 28", "BATCH << 30").replace("= 8", "= 5");
+    let ran = fix(&Stage::new(&whole), &["--card", "custom:4GiB"]);
+    ran.check(
+        0,
+        &["nothing that was tried makes it fit; with foreach-off it takes 6.00 GiB; a batch of 1 fits; as it"],
+    );
+    assert!(!ran.text.contains("in a place that is known: name it"), "5 has no half, and is known: {}", ran.text);
+}
+
+#[test]
 fn one_remedy_leaves_its_snapshot() {
     let stage = Stage::new(TRAINING);
     let ran = fix(&stage, &["--card", "custom:4096MiB", "--try", "foreach-off+microbatch-2"]);
@@ -171,12 +206,24 @@ fn a_batch_is_where_the_knob_says() {
 
 #[test]
 fn the_size_is_read_from_arguments_and_loaders() {
-    let words = |script: &str| {
-        let ran = fix(&Stage::new(script), &["--try", "microbatch-2", "--json"]);
+    let words_with = |script: &str, more: &[&str]| {
+        let stage = Stage::new(script);
+        let command = [&["--try", "microbatch-2", "--json", "--", "python3", "train.py"], more].concat();
+        let ran = Ran::of(&stage.named("fix", &command).output().expect("the command to start"));
         let report: Value = serde_json::from_str(&ran.stdout).expect("one document");
         let edits = report["runs"][0]["remedies"]["microbatch-2"]["lines"].as_array().expect("edits").clone();
         edits.iter().map(|edit| edit["text"].as_str().expect("a text").to_owned()).collect::<Vec<_>>()
     };
+    let words = |script: &str| words_with(script, &[]);
+    let own_reader = "import sys\n\nBATCH, ACCUMULATE = 1, 1\nfor word in sys.argv[1:]:\n    \
+        name, value = word[2:].split('=')\n    globals()[name] = int(value)\n";
+    let by_word = TRAINING.replace("BATCH = 8\n", own_reader);
+    assert_eq!(words_with(&by_word, &["--BATCH=16", "--BATCH=8"])[0], "--BATCH=4", "the last one counts");
+    let more = &["--BATCH=8", "--ACCUMULATE=3"];
+    assert_eq!(words_with(&by_word, more), ["--BATCH=4", "--ACCUMULATE=6"]);
+    let in_constants = own_reader.replace("BATCH, ACCUMULATE = 1, 1", "BATCH = 1\nACCUMULATE = 5 * 8");
+    let by_both = TRAINING.replace("BATCH = 8\n", &in_constants);
+    assert_eq!(words_with(&by_both, &["--BATCH=8"]), ["--BATCH=4", "ACCUMULATE = 80"]);
     let options = "PARSER = argparse.ArgumentParser()\n\
         PARSER.add_argument('--batch-size', type=int, default=8)\n\
         PARSER.add_argument('--grad-accum', type=int, default=1)\n\
@@ -215,6 +262,13 @@ fn runs_are_forks_of_a_process_that_has_imported_torch() {
     Ran::of(&module.output().expect("the command to start")).check(0, &["It needs 1.00 GiB"]);
     let refused = peak("held = b'1' * (1 << 29)\ntime.sleep(60)\n", &["--memory-limit", "300MiB"], &[]).unwrap_err();
     assert!(refused.to_string().contains("300 MiB of this machine's memory"), "{refused}");
+}
+
+#[test]
+fn runs_that_want_one_port_take_turns() {
+    let bound = "import socket, time, torch\nlistener = socket.socket()\nlistener.bind(('127.0.0.1', 29517))\n\
+        listener.listen()\ntorch.Block(1 << 30)\ntime.sleep(2)\n";
+    fix(&Stage::new(bound), &[]).check(0, &["It needs 1.00 GiB"]);
 }
 
 #[test]

@@ -1,8 +1,8 @@
 """Remedies on sizes: a part of the batch at a time, with gradients that add up; other batches; shorter sequences.
 
-A size is where the script says it, in this order: arguments of a framework, the command line by `argparse`, a
-constant of the script's own, and for batches the first `DataLoader` or each that shuffles. A smaller batch with the
-same training needs the loss divided and steps left out, unless the script itself has a setting for that.
+A size is where the script says it, in this order: arguments of a framework, a word of the command or a default of
+`argparse`, a constant of the script's own, and for batches the first `DataLoader` or each that shuffles. A smaller batch
+with the same training needs the loss divided and steps left out, unless the script itself has a setting for that.
 """
 
 import argparse
@@ -10,43 +10,110 @@ import ast
 import functools
 import os
 import re
+import sys
 
 from ..notices import tried
 from .places import calls, edit, enclosed, frames, imports_end, own_place, rewritten, statement
 
 _BATCH = re.compile(r"((per_?device_?)?(train_?)?(device_?|micro_?|mini_?|local_?)?(batch_?size|bs|batch)(_?per_?gpu)?)$")
 _LENGTH = re.compile(
-    r"((model_)?max_|train_)?((seq(uence)?|context|ctx|cutoff)(_?len(gth)?)?|len(gth)?)|block_?size|(n|num)_(ctx|positions)"
+    r"((model_)?max_|train_)?((seq(uence)?|context|ctx|cutoff)(_?len(gth)?)?|len(gth)?)|block_?size|bptt|(n|num)_(ctx|positions)"
 )
 _ACCUMULATION = re.compile(r"(grad(ient)?s?_?)?accum(ulat(e|ion))?(_?(grad|grads|steps|iter|iters|batches))*$")
 
 
-# What the run was started with; the constants that were changed before the script ran, by remedy: name, size and place.
+# What the run was started with; the sizes that were changed before the script ran, by remedy: what each place says.
 _options = {}
-_constants = {}
+_changed = {}
 
 
-def change_constants(tree, file, options):
-    """Changes the first constant of a script that is the size of each remedy, in its syntax tree."""
+def change(tree, file, options):
+    """Changes the size of each remedy in the words of the command, or else in the syntax tree of the script."""
     _options.update(options)
     for size in map(Size, filter(is_size, options.get("remedies", ()))):
-        name, node = next((found for found in _numbers(tree) if size.is_named(found[0])), (None, None))
-        if node is not None:
-            own, new = node.value.value, size.changed(node.value.value)
-            node.value.value = own if new is None else new
-            _constants[size.name] = name, own, edit((file, node.lineno), "instead", ast.unparse(node))
+        one = _place(tree, file, size.is_named)
+        if one is None:
+            continue
+        new = size.changed(one.value)
+        _changed[size.name] = [(one.name, one.value, None if new is None else one.write(new))]
+        is_part = new is not None and size.parts > 1 and not size.is_length
+        more = _place(tree, file, _ACCUMULATION.fullmatch) if is_part else None
+        if more is not None:
+            _changed[size.name].append((more.name, more.value, more.write(more.value * size.parts)))
 
 
-def _numbers(tree):
-    """Yields the constants of a script and the fields of its classes that are integers, as name and statement."""
+def _place(tree, file, is_wanted):
+    """Returns the place that says a size; None if there is none. The command comes before the script."""
+    return next((one for one in (*_words(), *_constants(tree, file)) if is_wanted(_plain(one.name))), None)
+
+
+class _Word:
+    """A number in the command: `--batch-size 8`, `--batch_size=8` or `train.batch_size=8`."""
+
+    def __init__(self, name, joint, value):
+        self.name = name
+        self.joint = joint
+        self.value = value
+
+    def write(self, new):
+        """Adds the word once more, of which the last one counts; returns the edit."""
+        text = f"{self.name}{self.joint}{new}"
+        sys.argv += text.split()
+        return {"where": "command", "text": text}
+
+
+def _words():
+    """Yields the numbers in the command, the last first."""
+    words = sys.argv[1:]
+    for word, following in reversed(list(zip(words, [*words[1:], ""]))):
+        name, joint, value = word.partition("=")
+        if not joint and word.startswith("-"):
+            joint, value = " ", following
+        if value.isdecimal():
+            yield _Word(name, joint, int(value))
+
+
+class _Constant:
+    """A constant of a script, or a field of one of its classes: a number, or arithmetic with numbers."""
+
+    def __init__(self, file, node, name, value):
+        self.file = file
+        self.node = node
+        self.name = name
+        self.value = value
+
+    def write(self, new):
+        """Changes the syntax tree, and returns the edit."""
+        self.node.value = ast.copy_location(ast.Constant(new), self.node.value)
+        return edit((self.file, self.node.lineno), "instead", ast.unparse(self.node))
+
+
+def _constants(tree, file):
+    """Yields the constants of a script and the fields of its classes that are integers."""
     for node in tree.body:
         for one in (node, *(node.body if isinstance(node, ast.ClassDef) else ())):
             if not isinstance(one, (ast.Assign, ast.AnnAssign)):
                 continue
             targets = getattr(one, "targets", None) or [one.target]
-            number = getattr(one.value, "value", None)
-            if len(targets) == 1 and isinstance(targets[0], ast.Name) and type(number) is int:
-                yield targets[0].id, one
+            number = _number(one.value)
+            if len(targets) == 1 and isinstance(targets[0], ast.Name) and number is not None:
+                yield _Constant(file, one, targets[0].id, number)
+
+
+def _number(node):
+    """Returns the integer that a number or arithmetic with numbers is; None for all else."""
+    if node is None or not all(isinstance(one, (ast.Constant, ast.BinOp, ast.operator)) for one in ast.walk(node)):
+        return None
+    try:
+        value = eval(compile(ast.Expression(node), "", "eval"))
+    except (ArithmeticError, TypeError):
+        return None
+    return value if type(value) is int else None
+
+
+def _plain(name):
+    """Returns a name without dashes and what is before its last dot."""
+    return name.rsplit(".", 1)[-1].lower().lstrip("_-").replace("-", "_")
 
 
 def is_size(name):
@@ -67,26 +134,27 @@ class Size:
 
     def is_named(self, name):
         """Returns true for a name of this size in a training, or the one that the user has given."""
-        plain = name.lower().lstrip("_-").replace("-", "_")
         knob = not self.is_length and _options.get("knob")
         if knob:
-            return plain == knob.lower().lstrip("_-").replace("-", "_")
-        return bool((_LENGTH if self.is_length else _BATCH).fullmatch(plain))
+            return _plain(name) == _plain(knob)
+        return bool((_LENGTH if self.is_length else _BATCH).fullmatch(_plain(name)))
 
     def changed(self, size):
-        """Returns the wanted size; None if the parts would not be whole."""
+        """Returns the wanted size; None if a batch would not have whole parts."""
         if self.wanted is not None:
             return self.wanted
+        if self.is_length and size > 1:
+            return size // self.parts
         return size // self.parts if size % self.parts == 0 and size >= self.parts else None
 
     def change(self, source, size):
-        """Returns the wanted size, and notes what was changed; None if it cannot be."""
+        """Returns the wanted size, and notes it and the script's own; None if it cannot be."""
+        if not self.is_length:
+            self.site.facts["batch"] = size
         new = self.changed(size)
         if new is None:
             self.site.refuse(f"a {'length' if self.is_length else 'batch'} of {size} does not divide by {self.parts}")
             return None
-        if not self.is_length:
-            self.site.facts["batch"] = new
         self.site.apply(f"{source}: {new} instead of {size}")
         return new
 
@@ -94,10 +162,13 @@ class Size:
 def watch(torch, site, batch):
     """Changes a size where the script says it, and for a part of a batch adds an accumulation unless it has its own."""
     state = {"is_whole": False, "loaders": 0}
-    if site.name in _constants:
-        name, size, line = _constants[site.name]
-        batch.change(name, size)
-        site.apply(next(iter(site.facts["applied"]), name), line)
+    for place, (name, size, line) in enumerate(_changed.get(site.name, ())):
+        if place:
+            state["is_whole"] = True
+            site.apply(f"{name}: {size * batch.parts} instead of {size}", line)
+        elif batch.change(name, size) is not None:
+            site.apply(site.facts["applied"][0], line)
+            state["is_word"] = line is not None and line["where"] == "command"
     parse = argparse.ArgumentParser.parse_known_args
 
     @functools.wraps(parse)
@@ -107,23 +178,27 @@ def watch(torch, site, batch):
         return found
 
     def of_arguments(parser, namespace):
-        if site.is_settled:
+        is_word = state.get("is_word")
+        if site.is_settled and not is_word or state["is_whole"]:
             return
         values = vars(namespace)
         sizes = [name for name, value in values.items() if type(value) is int and batch.is_named(name)]
-        more = [name for name, value in values.items() if type(value) is int and _ACCUMULATION.fullmatch(name.lower())]
+        more = [name for name, value in values.items() if type(value) is int and _ACCUMULATION.fullmatch(_plain(name))]
         if not sizes:
             return
-        new = batch.change(_flag(parser, sizes[0]), values[sizes[0]])
-        if new is None:
-            return
-        setattr(namespace, sizes[0], new)
-        text = f"{_flag(parser, sizes[0])} {new}"
+        text = ""
+        if not is_word:
+            new = batch.change(_flag(parser, sizes[0]), values[sizes[0]])
+            if new is None:
+                return
+            setattr(namespace, sizes[0], new)
+            text = f"{_flag(parser, sizes[0])} {new}"
         if more and batch.parts > 1 and not batch.is_length:
             state["is_whole"] = True
             setattr(namespace, more[0], max(values[more[0]], 1) * batch.parts)
-            text += f" {_flag(parser, more[0])} {getattr(namespace, more[0])}"
-        site.apply(text, {"where": "command", "text": text})
+            text = f"{text} {_flag(parser, more[0])} {getattr(namespace, more[0])}".strip()
+        if text:
+            site.apply(text, {"where": "command", "text": text})
 
     argparse.ArgumentParser.parse_known_args = parse_known_args
     if batch.is_length:

@@ -1,4 +1,4 @@
-"""Runs a script with other values for constants of its own: `python main.py SCRIPT ARGUMENTS…`.
+"""Runs a script with other sizes in its command or its constants: `python main.py SCRIPT ARGUMENTS…`.
 
 `snapscope fix` starts a script so where it gives the script another size, and where runs of it share an import of torch.
 """
@@ -21,7 +21,7 @@ def _main():
         tree = ast.parse(file.read(), script)
     from snapscope_run.remedies import batches
 
-    batches.change_constants(tree, script, start.options)
+    batches.change(tree, script, start.options)
     names = sys.modules["__main__"].__dict__
     for name in list(names):
         if not name.startswith("__"):

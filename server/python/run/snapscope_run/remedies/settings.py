@@ -69,7 +69,8 @@ def install(torch, sites):
             elif wanted:
                 change(wanted)
                 site.facts["settings"] = True
-                site.facts["batch"] = wanted.get("per_device_train_batch_size", site.facts.get("batch"))
+                if "per_device_train_batch_size" in wanted:
+                    site.facts["batch"] = given["per_device_train_batch_size"]
                 listed = ", ".join(f"{key}={value!r}" for key, value in wanted.items())
                 site.apply(f"{kind}: {listed}", rewritten(place, kind, with_keywords(**wanted)))
 
