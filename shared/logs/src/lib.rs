@@ -15,6 +15,7 @@ pub mod torch_profiler;
 pub mod tracemalloc;
 
 mod card_shares;
+mod nearest;
 mod open;
 mod pasted;
 mod reader;
@@ -22,7 +23,8 @@ mod source;
 mod sources;
 
 pub use card_shares::{CardShares, CardSnapshot, card_shares};
-pub use open::{Content, Opener, OpenerBy, ReadsLogs, Unread, is_snapshot, nothing_found};
+pub use nearest::Nearest;
+pub use open::{Content, Opener, OpenerBy, ReadsLogs, Unread, is_snapshot};
 pub use reader::{LogReader, is_log};
 pub use sources::{Document, Log, log_report};
 pub use torch_profiler::{OperatorsAtPeak, operators_at_peak};

@@ -52,7 +52,7 @@ impl ReadsLogs for LogReader {
 
     fn finish(self) -> Result<Box<Log>, (String, String)> {
         let log = self.finish();
-        if log.is_empty() { Err(nothing_found(&log)) } else { Ok(Box::new(log)) }
+        if log.is_empty() { Err(log.nearest.told()) } else { Ok(Box::new(log)) }
     }
 }
 
@@ -193,23 +193,6 @@ fn without_memory(error: Option<ImportError>, (message, hint): (String, String))
     }
 }
 
-/// Says that no line of a text is understood as one about memory, and what to do.
-pub fn nothing_found(log: &Log) -> (String, String) {
-    let (message, hint) = match log.not_understood.as_str() {
-        "" => (
-            "No line about memory was found in this text".to_owned(),
-            "Open what has one: an error with its figures, a table of torch.cuda.memory_summary(), output of nvidia-smi, or \
-             rows of ps aux in a loop.",
-        ),
-        line => (
-            format!("No line about memory is understood; the nearest is “{line}”"),
-            "Add the lines around it: the whole error with its figures and its traceback, or what \
-             torch.cuda.memory_summary() prints at that moment.",
-        ),
-    };
-    (message, hint.to_owned())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -260,15 +243,6 @@ mod tests {
         let read = opener.push(b"K\0\0");
         let unread = read.and_then(|()| opener.finish(Importer::finish)).expect_err("no snapshot");
         assert!(unread.again::<LogReader>().is_err(), "no text");
-    }
-
-    #[test]
-    fn a_text_about_memory_that_is_unknown_is_quoted() {
-        let mut again: Opener = OpenerBy(State::Log(Box::default(), import(b"words").err()));
-        assert!(again.push(b"step 1\nthe Memory module is full\nmemory\n").is_ok());
-        let error = again.finish(Importer::finish).expect_err("no log").into_error();
-        assert_eq!(error.message, "No line about memory is understood; the nearest is “the Memory module is full”");
-        assert!(!error.hint.contains("diagnose"), "{}", error.hint);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Reads a log of any source, or of several.
 
 use super::host::HostReader;
+use super::nearest::Nearest;
 use super::pasted::PastedLines;
 use super::sources::{DocumentReader, LineReaders, Log};
 use shared::base::is_text;
@@ -28,11 +29,11 @@ struct TextReader {
     others: Others,
 }
 
-/// Readers of lines that are not about processes, and the first line about memory that none of them understands.
+/// Readers of lines that are not about processes, and what of the others comes nearest to memory.
 #[derive(Debug, Default)]
 struct Others {
     readers: LineReaders,
-    not_understood: String,
+    nearest: Nearest,
 }
 
 /// Returns true if the beginning of a file is a log that says something about memory.
@@ -117,24 +118,18 @@ impl TextReader {
     fn finish(self) -> Log {
         let Self { lines, mut host, mut others, .. } = self;
         lines.finish(&mut |line| host.line(line, &mut |line| others.line(line)));
-        Log { not_understood: others.not_understood, ..others.readers.finish(host.finish()) }
+        Log { nearest: others.nearest, ..others.readers.finish(host.finish()) }
     }
 }
 
 impl Others {
     fn line(&mut self, line: &str) -> bool {
-        const LONGEST: usize = 200;
         let is_understood = self.readers.line(line);
-        if !is_understood && self.not_understood.is_empty() && names_memory(line) {
-            self.not_understood = line.trim().chars().take(LONGEST).collect();
+        if !is_understood {
+            self.nearest.see(line);
         }
         is_understood
     }
-}
-
-/// Returns true for a line that may be about memory.
-fn names_memory(line: &str) -> bool {
-    ["emory", "EMORY", "oom", "OOM"].iter().any(|word| line.contains(word))
 }
 
 /// Reads a text as a whole.

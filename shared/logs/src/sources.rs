@@ -3,6 +3,7 @@
 use super::engine::{Engine, EngineLog, EngineReader};
 use super::host::HostLog;
 use super::nccl::{NcclLog, NcclReader};
+use super::nearest::Nearest;
 use super::nvidia_smi::{CardLog, CardReader};
 use super::printed::{Printed, PrintedReader};
 use super::source::{FileReader, LineReader, Source, joined};
@@ -26,8 +27,8 @@ macro_rules! sources {
             $($(#[$line_about])* pub $line: $log,)*
             /// Output of a profiler that fills the whole file, if the file is one.
             pub document: Option<Document>,
-            /// First line that names memory and that no source understands; empty if there is none.
-            pub not_understood: String,
+            /// What comes nearest to memory in lines that no source understands.
+            pub nearest: Nearest,
         }
 
         /// Output of a profiler.

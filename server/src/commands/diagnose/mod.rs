@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use logs::Content;
 use logs::tracemalloc::TracemallocSnapshot;
-use logs::{Content, nothing_found};
 use logs::{Log, LogReader, log_report, traced_growth};
 use shared::analysis::{FindingsConfig, SourceLine, place, source_files, studies};
 use shared::api::{DiagnoseReport, OfFile};
@@ -188,7 +188,7 @@ impl DiagnoseArgs {
         })?;
         let log = reader.finish();
         if log.is_empty() {
-            let (message, hint) = nothing_found(&log);
+            let (message, hint) = log.nearest.told();
             return Err(Failure::new(format!("{name}: {message}"), format!("{hint} Pass snapshots as files.")));
         }
         Ok(self.diagnosed_log("standard input".to_owned(), &log))

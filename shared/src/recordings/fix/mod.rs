@@ -51,7 +51,8 @@ pub fn answer(report: &FixReport) -> String {
             let is_faster = |remedy: &&FixRemedy| {
                 remedy.figures.fits && remedy.changes.is_some() && remedy.cost.class < all.cost.class
             };
-            let faster = report.remedies.iter().filter(|_| all.changes.is_none()).filter(is_faster);
+            let is_slow = all.changes.is_none() && all.cost.class >= FixCostClass::Moderate;
+            let faster = report.remedies.iter().filter(|_| is_slow).filter(is_faster);
             let faster = faster.min_by_key(|remedy| (remedy.cost.class, Reverse(remedy.saves_bytes)));
             let faster = faster
                 .map_or_else(String::new, |remedy| format!("; {} is faster, and changes the mathematics", remedy.name));
