@@ -54,7 +54,9 @@ fn title(log: &EngineLog) -> String {
     let requests = log.longest_tokens.zip(log.concurrency_percent).map_or_else(String::new, |(longest, percent)| {
         format!(", room for {} requests of {}", percent as f64 / 100.0, format::counted(longest, "token"))
     });
-    format!("{} on {gpus}{tokens}{requests}", name(log))
+    // Of one process, the log may not say how many there are.
+    let on = if log.workers.is_empty() { String::new() } else { format!(" on {gpus}") };
+    format!("{}{on}{tokens}{requests}", name(log))
 }
 
 /// Returns the process whose GPU has the least room for the KV cache.
@@ -162,17 +164,17 @@ fn more_cache(log: &EngineLog) -> String {
     match log.engine {
         Some(Engine::Sglang) if log.workers.iter().all(|worker| worker.end_free_bytes.is_some_and(|free| free > 5 * GIB)) => {
             "Raise `--mem-fraction-static`, as long as `available_gpu_mem` in the log stays at 5 GB or more.\n\
-             Shorten requests by `--context-length`.\nHalve the cache by ``--kv-cache-dtype fp8_e5m2``.\n\
+             Shorten requests by `--context-length`.\nHalve a cache of 16 bits by ``--kv-cache-dtype fp8_e5m2``.\n\
              Or use more GPUs (`--tp`).\n\nSGLang cuts or \
              refuses requests that are longer than its cache."
         }
         Some(Engine::Sglang) => {
-            "Shorten requests by `--context-length`.\nHalve the cache by ``--kv-cache-dtype fp8_e5m2``.\n\
+            "Shorten requests by `--context-length`.\nHalve a cache of 16 bits by ``--kv-cache-dtype fp8_e5m2``.\n\
              Capture fewer CUDA graphs by `--cuda-graph-max-bs`.\nOr use more GPUs (`--tp`).\n\nSGLang cuts or refuses requests that are longer than its cache."
         }
         _ => {
             "Lower `--max-model-len` to what requests need.\nRaise `--gpu-memory-utilization` if nothing else needs the GPU.\n\
-             Halve the cache by ``--kv-cache-dtype fp8``.\nLower `--max-num-batched-tokens` and `--max-num-seqs` if \
+             Halve a cache of 16 bits by ``--kv-cache-dtype fp8``.\nLower `--max-num-batched-tokens` and `--max-num-seqs` if \
              activations take much.\nOr use a quantized model or more GPUs (`--tensor-parallel-size`).\n\nRequests that find no room wait or \
              are computed again."
         }

@@ -20,7 +20,7 @@ const MOST_SERIES: usize = 16;
 
 impl Source for NcclLog {
     fn is_empty(&self) -> bool {
-        self.processes.is_empty()
+        self.processes.iter().all(|process| process.allocations == 0 && process.paged_bytes == 0) && self.left_out == 0
     }
 
     fn part(&self) -> LogPart {

@@ -7,7 +7,9 @@
 //! InUse:                      7151588096           preallocated temp allocation: 4.44GiB      arguments            0B
 //! ```
 
-use super::framework::{Framework, FrameworkOom, buffer_of_llama, julia_figures, leading_number};
+use super::framework::{
+    COMPUTING, ENCODING_OF_LLAMA, Framework, FrameworkOom, IMAGE, buffer_of_llama, julia_figures, leading_number,
+};
 use shared::analysis::SourceLine;
 use shared::base::size;
 
@@ -27,6 +29,8 @@ const PROGRAM_PARTS: [(&str, &str); 7] = [
 pub(super) struct FrameworkReader {
     /// Position of the error that was read last.
     last: Option<usize>,
+    /// True once llama.cpp has begun to encode an image.
+    is_encoding: bool,
 }
 
 impl FrameworkReader {
@@ -36,9 +40,13 @@ impl FrameworkReader {
     pub(super) fn add(
         &mut self,
         all: &mut Vec<Repeated<FrameworkOom>>,
-        new: Repeated<FrameworkOom>,
+        mut new: Repeated<FrameworkOom>,
         left_out: &mut u64,
     ) {
+        let operation = &mut new.error.operation;
+        if self.is_encoding && (operation.is_empty() || operation == COMPUTING) {
+            IMAGE.clone_into(operation);
+        }
         self.last = match all.iter().rposition(|known| is_same(&known.error, &new.error)) {
             Some(position) => {
                 complete(&mut all[position], new);
@@ -57,6 +65,7 @@ impl FrameworkReader {
 
     /// Reads a line that describes the last error; returns true if it does.
     pub(super) fn detail(&mut self, line: &str, all: &mut [Repeated<FrameworkOom>]) -> bool {
+        self.is_encoding |= line.contains(ENCODING_OF_LLAMA);
         let Some(Repeated { error, .. }) = self.last.and_then(|last| all.get_mut(last)) else { return false };
         match error.framework {
             Framework::TensorFlow => counter_of_pool(line, error),

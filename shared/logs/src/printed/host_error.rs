@@ -85,6 +85,7 @@ pub(super) const WORDS: &[(&[&str], HostErrorKind)] = {
         (&["unable to open shared memory object"], SharedMemory),
         (&["unable to allocate shared memory(shm)"], SharedMemory),
         (&["is killed by signal: Killed"], WorkerKilled),
+        (&["is killed by signal: Unknown signal"], WorkerKilled),
         (&["DataLoader worker", "exited unexpectedly"], WorkerKilled),
         (&["background workers are no longer alive"], WorkerKilled),
         (&["WinError 1455"], PageFile),
@@ -98,6 +99,7 @@ pub(super) const WORDS: &[(&[&str], HostErrorKind)] = {
         (&["cannot allocate memory on host"], HostMemory),
         (&["Unable to allocate ", "for an array with shape"], HostMemory),
         (&["MemoryError: Unable to allocate"], HostMemory),
+        (&["Unable to allocate ", " elements of size "], HostMemory),
         (&["RMM failure at"], Rmm),
         (&["out_of_memory: RMM"], Rmm),
         (&["std::bad_alloc"], HostMemory),
@@ -115,6 +117,9 @@ pub(super) const WORDS: &[(&[&str], HostErrorKind)] = {
         (&["terminated with signal SIGKILL"], Killed),
         (&["Signal 9 (SIGKILL) received by PID"], Killed),
         (&["died with <Signals.SIGKILL: 9>"], Killed),
+        (&["exits with return code = -9"], Killed),
+        (&["was sent SIGKILL! Perhaps out of memory?"], Killed),
+        (&["session crashed after using all available RAM"], Killed),
         (&["exit status 137"], Killed),
         (&["exit code 137"], Killed),
         (&["Exit Code:", "137"], Killed),
@@ -161,6 +166,10 @@ pub(super) const WORDS: &[(&[&str], HostErrorKind)] = {
 impl HostError {
     /// Recognizes the error that a line contains; `is_ignored` if the line before says that Python ignores it.
     pub(super) fn of(line: &str, is_ignored: bool) -> Option<Self> {
+        // A warning: what cannot be locked can be swapped out, and what cannot be unlocked is freed.
+        if ["mlock", "munlock"].iter().any(|call| line.contains(call)) {
+            return None;
+        }
         let row = WORDS.iter().find(|(words, _)| words.iter().all(|words| line.contains(words)));
         let kind = match row {
             Some((_, HostErrorKind::WorkerKilled)) if is_ignored => HostErrorKind::WorkerLeft,

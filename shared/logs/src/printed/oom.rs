@@ -195,8 +195,11 @@ impl Oom {
             return Some(Self::of_text(&line[start..], OomApi::Cuda));
         };
         // A program that looks for the words in an error quotes them.
+        let of_text = Self::of_text(&line[start..], api);
+        // A comment of a script warns of it.
+        let is_comment = line.trim_start().starts_with("# ") && of_text == Self { api, ..Self::default() };
         let is_quoted = line[..start].ends_with(['"', '\'', '`']) && !line[start..].contains("allocate");
-        (!is_quoted).then(|| Self { rank: rank(&line[..start]), ..Self::of_text(&line[start..], api) })
+        (!is_quoted && !is_comment).then(|| Self { rank: rank(&line[..start]), ..of_text })
     }
 
     /// Reads a line of figures that follows an error of `cudaMallocAsync`; returns true if it is one.

@@ -115,7 +115,8 @@ impl Progress {
         };
         let mut is_any = false;
         for &(words, place) in KEYS.iter().chain(short) {
-            let Some(start) = text.find(words) else { continue };
+            // What is unallocated is something else.
+            let Some(start) = text.find(words).filter(|start| !text[..*start].ends_with("un")) else { continue };
             let Some(bytes) = value(&text[start + words.len()..], unit) else { continue };
             // The shorter keys are parts of the longer ones.
             text.replace_range(start..start + words.len(), "");

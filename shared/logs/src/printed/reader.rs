@@ -63,6 +63,7 @@ pub struct PrintedReader {
     seen: Vec<&'static str>,
     /// Number of lines so far, and whether they name PyTorch or another program.
     lines: usize,
+    is_timed_out: bool,
     names_torch: bool,
     names_other: bool,
 }
@@ -144,7 +145,10 @@ impl LineReader for PrintedReader {
         if line.contains("os.fork()") {
             self.is_of_fork = true;
         }
-        if let Some(mut error) = may_be_error.then(|| HostError::of(line, is_ignored)).flatten() {
+        // Gunicorn kills a worker that does not answer in time, and asks whether that was for memory.
+        self.is_timed_out |= line.contains("WORKER TIMEOUT");
+        let is_error = may_be_error && !(self.is_timed_out && line.contains("was sent SIGKILL!"));
+        if let Some(mut error) = is_error.then(|| HostError::of(line, is_ignored)).flatten() {
             let is_of_fork = std::mem::take(&mut self.is_of_fork) || self.trace_back.is_of_fork();
             error.kind = match error.kind {
                 HostErrorKind::HostMemory if is_of_fork => HostErrorKind::Fork,
@@ -231,7 +235,7 @@ fn loads(line: &str) -> Option<bool> {
 }
 
 /// Parts of the words of every error: most lines have none of them, and are spared a search for all words.
-const PARTS: [&str; 25] = [
+const PARTS: [&str; 26] = [
     "emory",
     "ssert",
     "lloc",
@@ -257,6 +261,7 @@ const PARTS: [&str; 25] = [
     "posix_memalign",
     "ancdata",
     "MEMLIMIT",
+    "session crashed",
 ];
 
 fn may_be_error(line: &str) -> bool {

@@ -117,7 +117,7 @@ pub(super) fn stated(log: &EngineLog, error: &EngineError, name: &str, more_cach
         EngineError::Preempted => (
             0,
             "The KV cache was full: requests were put back and computed again".to_owned(),
-            "Nothing failed, but what was computed for them is lost.".to_owned(),
+            "What was computed for them is lost.".to_owned(),
             format!("Let fewer requests run at a time: `{}`.\n{more_cache}", most_requests(log)),
         ),
     };

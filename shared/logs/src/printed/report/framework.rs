@@ -1,6 +1,6 @@
 //! Builds findings on out-of-memory errors of frameworks other than PyTorch.
 
-use crate::printed::framework::{COMPUTING, KV_CACHE, WEIGHTS};
+use crate::printed::framework::{COMPUTING, IMAGE, KV_CACHE, WEIGHTS};
 use crate::printed::{Framework, FrameworkOom, OomCause, Repeated};
 use shared::analysis::{Confidence, FindingCode, title_of_parts};
 use shared::base::{Severity, format};
@@ -50,6 +50,11 @@ fn title(oom: &FrameworkOom) -> String {
     if oom.is_spared {
         let asked = oom.asked_bytes.map_or_else(|| "memory".to_owned(), format::bytes);
         return format!("{} found no room for {asked} and went on without it: no failure", oom.framework.name());
+    }
+    if let Some(bytes) = oom.asked_bytes.filter(|_| oom.is_limited) {
+        let operation = if oom.operation.is_empty() { String::new() } else { format!(" for {}", oom.operation) };
+        let name = oom.framework.name();
+        return format!("The GPU's driver allows no buffer of {}, which {name} wants{operation}", format::bytes(bytes));
     }
     let device = match (oom.is_host, oom.gpu) {
         (true, _) => "The host".to_owned(),
@@ -176,6 +181,12 @@ fn advice(oom: &FrameworkOom) -> String {
              own, which it never gives back.\nOn a GPU, set `arena_extend_strategy` to `kSameAsRequested` so that pools grow by no more than is needed, and \
              `gpu_mem_limit` so that sessions can share it; where shapes vary, set `enable_mem_pattern = False`.\n\nThe message does not say \
              whether the pool is of the GPU or of the host."
+        }
+        (Framework::LlamaCpp, _) if oom.operation == IMAGE => {
+            "Send smaller images, or limit what is made of one: `--image-max-tokens`.\n\
+             If the GPU is too small for it, keep the encoder on the host: `--no-mmproj-offload`.\n\
+             Update llama.cpp: later versions encode some models' images with less.\n\n\
+             The encoder looks at all pairs of an image's patches: the model and its context have no part in it."
         }
         (Framework::LlamaCpp, _) if oom.is_limited && oom.operation != COMPUTING => {
             "Let llama.cpp split the weights into smaller buffers: ``GGML_VK_FORCE_MAX_ALLOCATION_SIZE=1073741824``.\n\

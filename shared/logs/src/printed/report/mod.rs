@@ -431,14 +431,16 @@ fn advice(oom: &Oom, cause: OomCause, printed: &Printed) -> String {
              over more GPUs (`--tensor-parallel-size`, `--tp`, `--pipeline-parallel-size`).\n\n\
              It failed while the model was loaded: shares, lengths and numbers of requests change nothing."
             .to_owned(),
-        OomCause::Full | OomCause::Unknown | OomCause::Outside if engine.is_some() => format!(
-            "Leave more room beside weights and KV cache: lower the share that {} may use \
-             (`--gpu-memory-utilization`, `--mem-fraction-static`), `--max-num-batched-tokens` or \
-             `--chunked-prefill-size`, and `--max-num-seqs` or `--max-running-requests`.\n\
-             Use a smaller or quantized model, or spread it over more GPUs (`--tensor-parallel-size`, `--tp`).\n\
-             Use `--enforce-eager` or `--disable-cuda-graph`: graphs take memory of their own.",
-            engine.unwrap_or_default()
-        ),
+        OomCause::Full | OomCause::Unknown | OomCause::Outside if engine.is_some() => {
+            let name = engine.unwrap_or_default();
+            let [share, tokens, requests, gpus, without_graphs] = options_of(name);
+            format!(
+                "Leave more room beside weights and KV cache: lower the share that {name} may use (`{share}`), `{tokens}` \
+                 and `{requests}`.\n\
+                 Use a smaller or quantized model, or spread it over more GPUs (`{gpus}`).\n\
+                 Use `{without_graphs}`: CUDA graphs take memory of their own."
+            )
+        }
         OomCause::Outside => format!(
             "Look for what this process holds outside PyTorch: NCCL takes memory for each communicator and channel \
              (`NCCL_DEBUG=INFO` with `NCCL_DEBUG_SUBSYS=ALLOC` prints it), CUDA graphs and loaded kernels take some \
@@ -492,8 +494,40 @@ fn advice(oom: &Oom, cause: OomCause, printed: &Printed) -> String {
 /// Largest share of the host's memory that firmware sets aside by default for a GPU within the processor.
 const CARVE_OUT_BYTES: u64 = 1 << 30;
 
+/// Returns an engine's options for its share of the GPU, for tokens and requests at a time, for GPUs, and without graphs.
+fn options_of(engine: &str) -> [&'static str; 5] {
+    match engine {
+        "SGLang" => [
+            "--mem-fraction-static",
+            "--chunked-prefill-size",
+            "--max-running-requests",
+            "--tp",
+            "--disable-cuda-graph",
+        ],
+        "TGI" => [
+            "--cuda-memory-fraction",
+            "--max-batch-prefill-tokens",
+            "--max-concurrent-requests",
+            "--num-shard",
+            "--cuda-graphs 0",
+        ],
+        "LMDeploy" => {
+            ["--cache-max-entry-count", "--max-prefill-token-num", "--max-batch-size", "--tp", "--eager-mode"]
+        }
+        _ => [
+            "--gpu-memory-utilization",
+            "--max-num-batched-tokens",
+            "--max-num-seqs",
+            "--tensor-parallel-size",
+            "--enforce-eager",
+        ],
+    }
+}
+
 /// What to do about memory that Metal counts to this process beside PyTorch's heaps.
-const OUTSIDE_OF_MPS: &str = "Free what this process holds beside PyTorch: other libraries on the GPU (MLX, Core ML, \
+const OUTSIDE_OF_MPS: &str = "Use less at once, since what Metal needs for an operation counts as other memory: a smaller \
+                              batch, image or sequence, or `torch.float16`.\n\
+                              Free what this process holds beside PyTorch: other libraries on the GPU (MLX, Core ML, \
                               decoders), and ``torch.mps.empty_cache()``.\n\
                               Restart the program, which frees what earlier runs in it have left.";
 

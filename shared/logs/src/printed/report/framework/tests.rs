@@ -153,7 +153,8 @@ fn a_buffer_of_llama_has_advice_of_its_own() {
             "--no-kv-offload",
         ),
         (format!("{failed}{reserving}"), "for computing", "--ubatch-size"),
-        (limited.to_owned(), "2.32 GiB was requested", "no single buffer of this size"),
+        (limited.to_owned(), "allows no buffer of 2.32 GiB", "no single buffer of this size"),
+        (format!("encoding image or slice...\n{reserving}"), "for encoding an image", "--image-max-tokens"),
         (failed.to_owned(), "6.78 GiB was requested by llama.cpp", "--n-gpu-layers"),
     ] {
         let findings = report(&text).diagnosis.findings;
