@@ -118,7 +118,12 @@ impl TextReader {
     fn finish(self) -> Log {
         let Self { lines, mut host, mut others, .. } = self;
         lines.finish(&mut |line| host.line(line, &mut |line| others.line(line)));
-        Log { nearest: others.nearest, ..others.readers.finish(host.finish()) }
+        let mut log = Log { nearest: others.nearest, ..others.readers.finish(host.finish()) };
+        if !log.engine.errors.is_empty() {
+            // The shell tells of what was left of an engine that had failed before.
+            log.printed.host_errors.retain(|one| one.error.text != "Killed");
+        }
+        log
     }
 }
 

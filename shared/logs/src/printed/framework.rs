@@ -145,7 +145,7 @@ impl FrameworkOom {
 pub(super) type Read = fn(&str, &str) -> Option<FrameworkOom>;
 
 /// Words of each message, with its reader.
-pub(super) const MESSAGES: [(&str, Read); 25] = [
+pub(super) const MESSAGES: [(&str, Read); 27] = [
     ("OOM when allocating tensor with shape", tensor),
     ("ran out of memory trying to allocate ", pool),
     // Before version 1.0.
@@ -170,6 +170,8 @@ pub(super) const MESSAGES: [(&str, Read); 25] = [
     ("model requires more system memory (", ollama),
     ("model request too large for system", ollama),
     ("[metal::malloc] Attempting to allocate ", metal),
+    ("maximum recommended size of ", beyond_metal),
+    ("allocated size is greater than the recommended max working set size", beyond_metal),
     ("[METAL] Command buffer execution failed: Insufficient Memory", metal),
     ("error: Insufficient Memory (00000008:kIOGPU", llama),
     ("Out of GPU memory trying to allocate ", julia),
@@ -397,6 +399,19 @@ fn metal(_: &str, rest: &str) -> Option<FrameworkOom> {
         capacity_bytes: size::leading(most),
         ..FrameworkOom::new(Framework::Mlx)
     })
+}
+
+/// Reads `requires 7717 MB which is close to the maximum recommended size of 5461 MB` of MLX, and of llama.cpp
+/// `ggml_metal_add_buffer: … (40455.77 / 10922.67), warning: current allocated size is greater than the recommended …`.
+fn beyond_metal(before: &str, rest: &str) -> Option<FrameworkOom> {
+    let mebibytes = |text: &str| size::leading(&format!("{} MiB", text.trim()));
+    let pair = before.rsplit_once('(').and_then(|(_, pair)| pair.split_once(')')?.0.split_once('/'));
+    let (framework, used, most) = match pair.filter(|_| before.contains("ggml_metal")) {
+        Some((used, most)) => (Framework::LlamaCpp, mebibytes(used), mebibytes(most)),
+        None => (Framework::Mlx, size::after(before, "requires "), size::leading(rest)),
+    };
+    let is_beyond = used? > most?;
+    is_beyond.then(|| FrameworkOom { in_use_bytes: used, capacity_bytes: most, ..FrameworkOom::new(framework) })
 }
 
 fn julia(_: &str, rest: &str) -> Option<FrameworkOom> {

@@ -125,7 +125,7 @@ fn complete(known: &mut Repeated<FrameworkOom>, new: Repeated<FrameworkOom>) {
     error.gpu = error.gpu.or(more.gpu);
     error.asked_bytes = error.asked_bytes.or(more.asked_bytes);
     error.capacity_bytes = error.capacity_bytes.or(more.capacity_bytes);
-    error.in_use_bytes = error.in_use_bytes.or(more.in_use_bytes);
+    error.in_use_bytes = error.in_use_bytes.max(more.in_use_bytes);
     error.free_bytes = error.free_bytes.or(more.free_bytes);
     if error.tensor.is_empty() {
         error.tensor = more.tensor;

@@ -235,7 +235,7 @@ fn loads(line: &str) -> Option<bool> {
 }
 
 /// Parts of the words of every error: most lines have none of them, and are spared a search for all words.
-const PARTS: [&str; 26] = [
+const PARTS: [&str; 27] = [
     "emory",
     "ssert",
     "lloc",
@@ -262,6 +262,7 @@ const PARTS: [&str; 26] = [
     "ancdata",
     "MEMLIMIT",
     "session crashed",
+    "recommended size",
 ];
 
 fn may_be_error(line: &str) -> bool {

@@ -259,7 +259,8 @@ fn kind_of_text(text: &str) -> &'static Kind {
         let is_import = line.starts_with("import ") || (line.starts_with("from ") && line.contains(" import "));
         is_import || line.starts_with("def ") || line.starts_with("class ") || line.starts_with("if __name__ ==")
     };
-    let is_script = || text.lines().filter(is_code).count() >= 2;
+    // A report may have a script in a block.
+    let is_script = || text.lines().filter(is_code).count() >= 2 && !text.contains("\n```");
     by_mark(|mark| matches!(mark, Mark::Line(words) if has_line(words)))
         .or_else(|| is_script().then_some(kinds::SCRIPT))
         .or_else(|| config(&keys_of_text(text)?))

@@ -156,6 +156,7 @@ fn binary_files_are_known_by_their_bytes() {
 #[test]
 fn texts_are_told_by_what_they_say() {
     check("import torch\nfrom torch import nn\nx = 1\n", "python-script");
+    check("It leaks:\n```python\nimport torch\nfrom torch import nn\n```\n", "text");
     check("{\"loss\": 1.5}\n{\"loss\": 1.4}\n", "text");
     check("\x1b[32mINFO\x1b[0m starts\r\n", "text");
 }

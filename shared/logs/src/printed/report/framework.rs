@@ -24,8 +24,18 @@ pub(super) fn out_of_memory(repeated: &Repeated<FrameworkOom>) -> Finding {
         advice(oom),
     );
     let confidence = if oom.cause().is_some() { Confidence::High } else { Confidence::Low };
-    let severity = if oom.is_spared { Severity::Info } else { Severity::Error };
+    let severity = match (oom.is_spared, beyond_metal(oom)) {
+        (true, _) => Severity::Info,
+        (false, Some(_)) => Severity::Warning,
+        (false, None) => Severity::Error,
+    };
     Finding { severity, confidence, line, ..stated }
+}
+
+/// Returns what is held and what Metal recommends, if that is less.
+fn beyond_metal(oom: &FrameworkOom) -> Option<(u64, u64)> {
+    let is_on_metal = matches!(oom.framework, Framework::LlamaCpp | Framework::Mlx);
+    oom.in_use_bytes.zip(oom.capacity_bytes).filter(|(used, most)| is_on_metal && used > most)
 }
 
 /// Returns the memory at the failure by owner; `None` if the figures do not tell it.
@@ -36,7 +46,7 @@ pub(super) fn owners(oom: &FrameworkOom) -> Option<LogOwners> {
         let parts = oom.program.iter().map(|(name, bytes)| owner(name, *bytes)).collect();
         return Some(LogOwners { title: "Compiled program".to_owned(), capacity_bytes: total_bytes, parts });
     }
-    let (capacity_bytes, in_use) = oom.capacity_bytes.zip(oom.in_use_bytes)?;
+    let (capacity_bytes, in_use) = oom.capacity_bytes.zip(oom.in_use_bytes).filter(|_| beyond_metal(oom).is_none())?;
     let free = capacity_bytes.saturating_sub(in_use);
     let title = match (oom.framework, oom.gpu) {
         (Framework::Paddle, gpu) => format!("GPU {}", gpu.unwrap_or(0)),
@@ -50,6 +60,10 @@ fn title(oom: &FrameworkOom) -> String {
     if oom.is_spared {
         let asked = oom.asked_bytes.map_or_else(|| "memory".to_owned(), format::bytes);
         return format!("{} found no room for {asked} and went on without it: no failure", oom.framework.name());
+    }
+    if let Some((used, most)) = beyond_metal(oom) {
+        let (name, used, most) = (oom.framework.name(), format::bytes(used), format::bytes(most));
+        return format!("{name} takes {used} where Metal recommends at most {most}");
     }
     if let Some(bytes) = oom.asked_bytes.filter(|_| oom.is_limited) {
         let operation = if oom.operation.is_empty() { String::new() } else { format!(" for {}", oom.operation) };
@@ -90,6 +104,9 @@ fn is_tpu(oom: &FrameworkOom) -> bool {
 fn shows(oom: &FrameworkOom) -> String {
     let name = oom.framework.name();
     let program = oom.program_bytes();
+    if beyond_metal(oom).is_some() {
+        return "Beyond that, macOS swaps, and the GPU may refuse to compute.".to_owned();
+    }
     match (oom.capacity_bytes, oom.in_use_bytes, oom.free_bytes) {
         (Some(capacity), _, _) if is_tpu(oom) => {
             format!("The memory of the TPU that programs can use is {}.", format::bytes(capacity))
@@ -135,6 +152,11 @@ fn advice(oom: &FrameworkOom) -> String {
         _ if oom.is_spared => {
             "Nothing has to be done: the operation takes a slower algorithm that needs less memory.\n\
              For the faster one, leave more memory free: a smaller batch, or a larger share of the GPU."
+        }
+        _ if beyond_metal(oom).is_some() => {
+            "Use a smaller model or one in fewer bits, or a shorter context (`--ctx-size`).\n\
+             In llama.cpp, keep fewer layers on the GPU: `--n-gpu-layers`.\n\
+             On macOS 15 and later, ``sudo sysctl iogpu.wired_limit_mb=…`` lets the GPU have more of the machine's memory."
         }
         (_, Some(OomCause::Absurd)) if oom.operation != COMPUTING => {
             "Look at the shapes that the operation gets: one of them is negative, has overflowed, or is not the one that \

@@ -49,8 +49,14 @@ pub(super) fn finding(repeated: &Repeated<HostError>) -> Finding {
             "See which limit was reached, which the message does not say: ``df -h /dev/shm`` and ``ulimit -n``.\n"
         }
         // cuBLAS has two reasons for this one.
-        _ if error.text.contains("CUBLAS") => INDEX_OUT_OF_RANGE,
+        _ if error.text.contains("CUBLAS_STATUS_NOT_INITIALIZED") => INDEX_OUT_OF_RANGE,
         _ => "",
+    };
+    let advice = match advice.split_once("\n\n") {
+        Some((steps, why)) if error.text.contains("CUBLAS_STATUS_ALLOC_FAILED") => {
+            format!("{steps}\n{INDEX_OUT_OF_RANGE}\n{why}")
+        }
+        _ => advice.to_owned(),
     };
     let (bytes, title) = (error.asked_bytes.unwrap_or(0), title_of_parts(&title, [times]));
     Finding {
@@ -62,7 +68,7 @@ pub(super) fn finding(repeated: &Repeated<HostError>) -> Finding {
         },
         confidence: Confidence::Medium,
         line: place.clone(),
-        ..Finding::stated(code, device, bytes, title, shows, more.to_owned() + advice)
+        ..Finding::stated(code, device, bytes, title, shows, more.to_owned() + &advice)
     }
 }
 
@@ -175,7 +181,8 @@ fn statement(kind: HostErrorKind) -> (FindingCode, &'static str, &'static str) {
             FindingCode::OutsidePytorch,
             "NCCL found no free memory on the GPU",
             "Leave room for NCCL: use a smaller batch, or limit PyTorch's share: \
-             ``torch.cuda.set_per_process_memory_fraction(0.9)``.\nMake its buffers smaller: `NCCL_BUFFSIZE`, \
+             ``torch.cuda.set_per_process_memory_fraction(0.9)``; if an engine fills the GPU, lower its share \
+             (`--mem-fraction-static`, `--gpu-memory-utilization`).\nMake its buffers smaller: `NCCL_BUFFSIZE`, \
              `NCCL_MAX_NCHANNELS`, and fewer process groups.\nSee what it takes: run with ``NCCL_DEBUG=INFO`` and \
              ``NCCL_DEBUG_SUBSYS=ALLOC``, and open that log here.\n\n\
              NCCL takes memory outside PyTorch's allocator, for each communicator at its first use.",

@@ -176,7 +176,7 @@ fn out_of_memory(group: &Group<'_>, printed: &Printed) -> Finding {
         oom.asked_bytes.unwrap_or(0),
         title_of_parts(&what, [at, free, times]),
         shows(oom, cause),
-        advice(oom, cause, printed),
+        unknown_holder(oom, cause) + &advice(oom, cause, printed),
     );
     Finding { severity: Severity::Error, confidence: confidence(oom, cause), line, ..stated }
 }
@@ -302,6 +302,17 @@ fn combine(oom: &Oom, is_windows: bool) -> String {
             format!("Set ``{variable}=expandable_segments:True``: PyTorch can then combine its unused memory")
         }
     }
+}
+
+/// Returns where to look if the message does not say who holds the memory.
+fn unknown_holder(oom: &Oom, cause: OomCause) -> String {
+    let is_known = oom.allocated_bytes.or(oom.process_bytes).is_some() || !oom.others.is_empty();
+    let is_open = matches!(cause, OomCause::Full | OomCause::Unknown) && !is_known;
+    let used = oom.capacity_bytes.zip(oom.free_bytes).and_then(|(capacity, free)| capacity.checked_sub(free));
+    used.filter(|_| is_open).map_or_else(String::new, |used| {
+        let list = oom.api.tools().0;
+        format!("See who holds the other {}, which the message does not say: ``{list}``.\n", format::bytes(used))
+    })
 }
 
 fn advice(oom: &Oom, cause: OomCause, printed: &Printed) -> String {

@@ -151,6 +151,12 @@ fn advice_is_for_the_device_and_the_program() {
     let traceback = "Traceback (most recent call last):\n  File \"/x/sglang/srt/model_runner.py\", line 3, in load\n";
     let engine = advice(&(traceback.to_owned() + &small("torch.OutOfMemoryError: ", 80)));
     assert!(engine.contains("share that SGLang may use"), "{engine}");
+    let cut = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 3.00 GiB. GPU 1 has a total capacity of 47.40 GiB of \
+               which 1.83 GiB is free.";
+    assert!(advice(cut).starts_with("See who holds the other 45.6 GiB, which the message does not say: `nvidia-smi`."));
+    let killed =
+        "ValueError: No available memory for the cache blocks. Try increasing `gpu_memory_utilization`\nKilled\n";
+    assert_eq!(log_report(&log(killed)).diagnosis.findings.len(), 1, "the engine had failed by itself");
 }
 
 #[test]

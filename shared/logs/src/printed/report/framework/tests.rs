@@ -141,6 +141,11 @@ fn a_buffer_of_llama_has_advice_of_its_own() {
     let limited = "ggml_vulkan: Device memory allocation of size 2495610880 failed.\n\
                    ggml_vulkan: Requested buffer size exceeds device memory allocation limit: ErrorOutOfDeviceMemory\n";
     let reserving = "ggml_gallocr_reserve_n: failed to allocate CUDA0 buffer of size 7280263168\n";
+    let beyond = "ggml_metal_add_buffer: allocated 'data' buffer, size = 2821.31 MB, (35589.77 / 10922.67), warning: current \
+                  allocated size is greater than the recommended max working set size\n\
+                  ggml_metal_add_buffer: allocated 'eval' buffer, size = 1536.00 MB, (37125.77 / 10922.67), warning: current \
+                  allocated size is greater than the recommended max working set size\n";
+    let mlx = "[WARNING] Generating with a model that requires 7717 MB which is close to the maximum recommended size of 5461 MB.";
     for (text, title, advice) in [
         (
             format!("{failed}llama_model_load: error loading model: unable to allocate CUDA0 buffer\n"),
@@ -156,6 +161,8 @@ fn a_buffer_of_llama_has_advice_of_its_own() {
         (limited.to_owned(), "allows no buffer of 2.32 GiB", "no single buffer of this size"),
         (format!("encoding image or slice...\n{reserving}"), "for encoding an image", "--image-max-tokens"),
         (failed.to_owned(), "6.78 GiB was requested by llama.cpp", "--n-gpu-layers"),
+        (beyond.to_owned(), "llama.cpp takes 36.3 GiB where Metal recommends at most 10.7 GiB", "--n-gpu-layers"),
+        (mlx.to_owned(), "MLX takes 7.54 GiB where Metal recommends at most 5.33 GiB", "iogpu.wired_limit_mb"),
     ] {
         let findings = report(&text).diagnosis.findings;
         assert_eq!(findings.len(), 1, "{text}");
