@@ -40,6 +40,8 @@ const TROUBLE: [&str; 13] = [
 const HOST: [&str; 8] =
     ["system memory", "host memory", "cpu memory", "main memory", "shared memory", "/dev/shm", "swap", "rss"];
 
+const LONGEST_SENTENCE: usize = 1000;
+
 impl Nearest {
     /// Sees a line that is not understood; of those that say as much, the first is kept.
     pub(super) fn see(&mut self, line: &str) {
@@ -55,8 +57,8 @@ impl Nearest {
     /// Says that no line is understood as one about memory, and what to do.
     pub fn told(&self) -> (String, String) {
         let line = self.line.to_lowercase();
-        let is_of_host =
-            !line.contains("gpu") && (has_word(&line, "ram") || HOST.iter().any(|words| line.contains(words)));
+        let is_of_gpu = ["gpu memory", "gpu ram"].iter().any(|words| line.contains(words));
+        let is_of_host = !is_of_gpu && (has_word(&line, "ram") || HOST.iter().any(|words| line.contains(words)));
         let (message, hint) = match self.rank {
             Rank::Nothing => (
                 "No line about memory was found in this text".to_owned(),
@@ -96,7 +98,8 @@ impl Rank {
         if !is_oom && !line.contains("memory") && !has_word(&line, "ram") && !has_word(&line, "vram") {
             return Self::Nothing;
         }
-        match TROUBLE.iter().any(|word| line.contains(word)) || is_oom {
+        // A line of all arguments has every word.
+        match line.len() < LONGEST_SENTENCE && (is_oom || TROUBLE.iter().any(|word| line.contains(word))) {
             true => Self::Trouble,
             false => Self::Memory,
         }
@@ -135,8 +138,8 @@ mod tests {
     #[test]
     fn the_sentence_with_the_trouble_is_quoted() {
         check("step 1\nthe Memory module\nthe memory is full\nmemory", "the memory is full", "Add the lines around it");
-        let leak = "We use vLLM since today. Its RAM use grows by 10 GB an hour. Who helps?";
-        check(leak, "Its RAM use grows by 10 GB an hour.", "snapscope host");
+        let leak = "We use vLLM since today. Its RAM use grows, though it runs on a GPU. Who helps?";
+        check(leak, "Its RAM use grows, though it runs on a GPU.", "snapscope host");
         check("This fails OOM with AWQ:\nvllm serve a", "This fails OOM with AWQ:", "the engine's log from its start");
         let long = format!("memory leaks {}end", "here ".repeat(50));
         assert!(told(&long).0.ends_with("here here…”"), "{}", told(&long).0);

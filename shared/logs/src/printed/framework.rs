@@ -344,7 +344,7 @@ const BUFFERS: [(&str, &str); 5] = [
 pub(super) const WEIGHTS: &str = "the weights";
 pub(super) const KV_CACHE: &str = "the KV cache";
 pub(super) const COMPUTING: &str = "computing";
-pub(super) const IMAGE: &str = "encoding an image";
+pub(super) const IMAGE: &str = "an image";
 
 /// What llama.cpp prints before it encodes an image.
 pub(super) const ENCODING_OF_LLAMA: &str = "encoding image";

@@ -66,9 +66,9 @@ fn title(oom: &FrameworkOom) -> String {
         return format!("{name} takes {used} where Metal recommends at most {most}");
     }
     if let Some(bytes) = oom.asked_bytes.filter(|_| oom.is_limited) {
-        let operation = if oom.operation.is_empty() { String::new() } else { format!(" for {}", oom.operation) };
+        let operation = if oom.operation.is_empty() { String::new() } else { format!(", for {}", oom.operation) };
         let name = oom.framework.name();
-        return format!("The GPU's driver allows no buffer of {}, which {name} wants{operation}", format::bytes(bytes));
+        return format!("The driver allows no buffer of {} ({name}{operation})", format::bytes(bytes));
     }
     let device = match (oom.is_host, oom.gpu) {
         (true, _) => "The host".to_owned(),

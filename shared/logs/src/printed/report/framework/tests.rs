@@ -159,7 +159,7 @@ fn a_buffer_of_llama_has_advice_of_its_own() {
         ),
         (format!("{failed}{reserving}"), "for computing", "--ubatch-size"),
         (limited.to_owned(), "allows no buffer of 2.32 GiB", "no single buffer of this size"),
-        (format!("encoding image or slice...\n{reserving}"), "for encoding an image", "--image-max-tokens"),
+        (format!("encoding image or slice...\n{reserving}"), "for an image", "--image-max-tokens"),
         (failed.to_owned(), "6.78 GiB was requested by llama.cpp", "--n-gpu-layers"),
         (beyond.to_owned(), "llama.cpp takes 36.3 GiB where Metal recommends at most 10.7 GiB", "--n-gpu-layers"),
         (mlx.to_owned(), "MLX takes 7.54 GiB where Metal recommends at most 5.33 GiB", "iogpu.wired_limit_mb"),
