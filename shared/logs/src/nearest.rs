@@ -6,6 +6,8 @@ pub struct Nearest {
     line: String,
     rank: Rank,
     names_engine: bool,
+    /// Number of lines so far.
+    lines: usize,
 }
 
 /// What a line says, as far as words tell.
@@ -42,10 +44,20 @@ const HOST: [&str; 8] =
 
 const LONGEST_SENTENCE: usize = 1000;
 
+/// Lines in which an engine is looked for.
+const LINES_OF_NAMES: usize = 4096;
+
 impl Nearest {
     /// Sees a line that is not understood; of those that say as much, the first is kept.
     pub(super) fn see(&mut self, line: &str) {
-        self.names_engine = self.names_engine || ENGINES.iter().any(|name| line.contains(name));
+        // Long logs are not searched to their end.
+        self.lines = self.lines.saturating_add(1);
+        if self.lines <= LINES_OF_NAMES && !self.names_engine {
+            self.names_engine = ENGINES.iter().any(|name| line.contains(name));
+        }
+        if self.rank == Rank::Trouble {
+            return;
+        }
         let rank = Rank::of(line);
         if rank > self.rank {
             let mut sentences = line.trim().split_inclusive(". ").map(str::trim);

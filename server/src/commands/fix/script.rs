@@ -300,7 +300,7 @@ impl Fix<'_> {
         let set: Vec<&str> =
             report.smallest_set.iter().map(String::as_str).filter(|name| !name.starts_with("microbatch-")).collect();
         let has_room = report.baseline.fits || !report.smallest_set.is_empty();
-        let most = if has_room { own * MOST_BATCHES } else { own - 1 };
+        let most = if has_room { own * MOST_BATCHES } else { own.saturating_sub(1) };
         let values = self.knob.as_ref().map_or(1..=most, |knob| knob.values.clone());
         if values.is_empty() {
             return Ok(None);
