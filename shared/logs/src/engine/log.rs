@@ -158,8 +158,10 @@ impl EngineError {
         }
         // "Loaded weights leave no GPU memory for the KV cache under --mem-fraction-static=0.88. Raise --mem-fraction-static
         // to at least 0.9113."
-        const WORDS: [&str; 3] = [
+        const WORDS: [&str; 4] = [
             "No available memory for the cache blocks",
+            // As it was spelled at first.
+            "Not enought memory. Please try to increase --mem-fraction-static",
             "Not enough memory. Please try to increase --mem-fraction-static",
             "leave no GPU memory for the KV cache",
         ];

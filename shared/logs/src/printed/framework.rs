@@ -265,12 +265,17 @@ fn to_allocate(_: &str, rest: &str) -> Option<FrameworkOom> {
 }
 
 fn on_tpu(_: &str, rest: &str) -> Option<FrameworkOom> {
-    let (used, rest) = rest.split_once("Used ")?.1.split_once(" of ")?;
-    Some(FrameworkOom {
-        asked_bytes: size::leading(used),
-        capacity_bytes: size::leading(rest),
-        ..FrameworkOom::new(Framework::Xla)
-    })
+    let mut oom = FrameworkOom::new(Framework::Xla);
+    use_of_tpu(rest, &mut oom);
+    // The kernels' own memory is another matter.
+    (oom.asked_bytes.is_some() || rest.starts_with("hbm")).then_some(oom)
+}
+
+/// Reads `Used 32.10G of 31.25G hbm.`, which may stand in the next line.
+pub(super) fn use_of_tpu(text: &str, oom: &mut FrameworkOom) -> Option<()> {
+    let (used, rest) = text.split_once("Used ")?.1.split_once(" of ")?;
+    (oom.asked_bytes, oom.capacity_bytes) = (Some(size::leading(used)?), Some(size::leading(rest)?));
+    Some(())
 }
 
 fn paddle(_: &str, rest: &str) -> Option<FrameworkOom> {

@@ -9,6 +9,7 @@
 
 use super::framework::{
     COMPUTING, ENCODING_OF_LLAMA, Framework, FrameworkOom, IMAGE, buffer_of_llama, julia_figures, leading_number,
+    use_of_tpu,
 };
 use shared::analysis::SourceLine;
 use shared::base::size;
@@ -69,6 +70,7 @@ impl FrameworkReader {
         let Some(Repeated { error, .. }) = self.last.and_then(|last| all.get_mut(last)) else { return false };
         match error.framework {
             Framework::TensorFlow => counter_of_pool(line, error),
+            Framework::Xla if error.asked_bytes.is_none() && line.contains(" hbm") => use_of_tpu(line, error),
             Framework::Xla => part_of_program(line.trim(), error),
             Framework::CudaJl => julia_figures(line, error),
             Framework::LlamaCpp => buffer_of_llama(line, error),

@@ -1,7 +1,7 @@
 //! Recognizes errors of memory that state no figures of the GPU, and follows tracebacks of Python, so that an error has
 //! the line that raised it.
 
-use super::oom::Work;
+use super::oom::{Call, Work};
 use shared::analysis::SourceLine;
 use shared::base::{frame_rules, size};
 
@@ -24,6 +24,8 @@ pub enum HostErrorKind {
     WorkerLeft,
     /// Shared memory (`/dev/shm`) is too small for what workers send.
     SharedMemory,
+    /// A process ended by a bus error, although shared memory has room by what the text says.
+    BusError,
     /// The host refused memory.
     HostMemory,
     /// The host refused to start another process.
@@ -102,6 +104,7 @@ pub(super) const WORDS: &[(&[&str], HostErrorKind)] = {
         (&["Unable to allocate ", " elements of size "], HostMemory),
         (&["RMM failure at"], Rmm),
         (&["out_of_memory: RMM"], Rmm),
+        (&["OpenBLAS error: Memory allocation still failed"], HostMemory),
         (&["std::bad_alloc"], HostMemory),
         (&["UR_RESULT_ERROR_OUT_OF_HOST_MEMORY"], HostMemory),
         (&["slurmstepd", "oom_kill event"], SlurmKilled),
@@ -113,6 +116,8 @@ pub(super) const WORDS: &[(&[&str], HostErrorKind)] = {
         (&["TERM_MEMLIMIT"], JobKilled),
         (&["PBS: job killed: ", "mem "], JobKilled),
         (&["State: OUT_OF_MEMORY"], SlurmKilled),
+        (&["State=OUT_OF_MEMORY"], SlurmKilled),
+        (&["Detected ", "oom_kill event"], SlurmKilled),
         (&["exitcode", ": -9"], Killed),
         (&["terminated with signal SIGKILL"], Killed),
         (&["Signal 9 (SIGKILL) received by PID"], Killed),
@@ -195,7 +200,12 @@ impl HostError {
 
     /// Takes over the size that another message states about the same kind of failure; returns false if it is another.
     pub(super) fn complete(&mut self, other: &Self) -> bool {
-        let agree = self.asked_bytes.is_none() || other.asked_bytes.is_none() || self.asked_bytes == other.asked_bytes;
+        // TensorFlow tries with less each time.
+        let is_series = |error: &Self| error.kind == HostErrorKind::Library && error.text.contains(" from device: ");
+        let agree = self.asked_bytes.is_none()
+            || other.asked_bytes.is_none()
+            || self.asked_bytes == other.asked_bytes
+            || is_series(self) && is_series(other);
         // What says why a program ended comes with its exit code.
         let says_why = |kind| {
             matches!(kind, HostErrorKind::ContainerKilled | HostErrorKind::SlurmKilled | HostErrorKind::JobKilled)
@@ -214,6 +224,14 @@ impl HostError {
         }
         is_same
     }
+}
+
+/// Returns true for a line of `df` by which shared memory has room.
+pub(super) fn has_shared_memory(line: &str) -> bool {
+    const MUCH_USED: f64 = 90.0;
+    let Some(before) = line.trim_end().strip_suffix("/dev/shm") else { return false };
+    let share = before.trim_end().strip_suffix('%').and_then(|before| before.split_ascii_whitespace().next_back());
+    share.and_then(|share| share.parse::<f64>().ok()).is_some_and(|share| share < MUCH_USED)
 }
 
 /// Returns true for Python's error without a message, behind the prefix of a logger or not.
@@ -313,6 +331,16 @@ impl TraceBack {
         let of_frames = self.frames.iter().zip(&self.calls).rev().map(of_frame);
         let of_files = self.frames.iter().rev().map(|frame| Work::of_line(&frame.file));
         of_frames.chain(of_files).find(|work| *work != Work::Unknown).unwrap_or_default()
+    }
+
+    /// Returns what the frames tell of the call that failed.
+    pub(super) fn call(&self) -> Call {
+        let has = |name: &str| self.frames.iter().any(|frame| frame.function == name);
+        match () {
+            () if has("__deepcopy__") => Call::Copy,
+            () if has("decorate_context") => Call::WithoutGraph,
+            () => Call::Other,
+        }
     }
 
     /// Returns true if memory of the host was being page-locked.

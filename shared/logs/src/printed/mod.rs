@@ -18,7 +18,7 @@ pub use counters::{Counters, LineUse, Usage};
 pub use framework::{Framework, FrameworkOom};
 pub use framework_reader::Repeated;
 pub use host_error::{HostError, HostErrorKind};
-pub use oom::{Age, Holder, Oom, OomApi, OomCause, Work};
+pub use oom::{Age, Call, Holder, Oom, OomApi, OomCause, Work};
 pub use operators::OperatorUse;
 pub use progress::{Progress, Series};
 pub use reader::{Printed, PrintedReader};

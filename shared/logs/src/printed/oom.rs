@@ -161,7 +161,19 @@ pub struct Oom {
     /// Memory that PyTorch holds, used or not.
     pub reserved_bytes: Option<u64>,
     pub work: Work,
+    pub call: Call,
     pub age: Age,
+}
+
+/// What a traceback tells of the call that failed, beside the program's work.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Call {
+    #[default]
+    Other,
+    /// It was made under `torch.no_grad()` or `torch.inference_mode()`.
+    WithoutGraph,
+    /// It copied a model or a tensor.
+    Copy,
 }
 
 /// Words of the errors, with the interface; the first that stand in a line decide.
@@ -191,7 +203,9 @@ impl Oom {
     pub(super) fn of(line: &str) -> Option<Self> {
         let Some((start, api)) = WORDS.iter().find_map(|&(words, api)| Some((line.find(words)?, api))) else {
             // A message whose beginning was cut.
-            let start = line.find("Tried to allocate ").filter(|_| line.contains("total capac"))?;
+            let sized = || line.find("Tried to allocate ").filter(|_| line.contains("total capac"));
+            let unsized_ = || line.find("GPU ").filter(|_| line.contains(" has a total capacity of "));
+            let start = sized().or_else(unsized_)?;
             return Some(Self::of_text(&line[start..], OomApi::Cuda));
         };
         // A program that looks for the words in an error quotes them.
@@ -199,10 +213,16 @@ impl Oom {
         // A comment of a script warns of it.
         let is_comment = line.trim_start().starts_with("# ") && of_text == Self { api, ..Self::default() };
         let is_quoted = line[..start].ends_with(['"', '\'', '`']) && !line[start..].contains("allocate");
-        (!is_quoted && !is_comment).then(|| Self { rank: rank(&line[..start]), ..of_text })
+        let mut oom = (!is_quoted && !is_comment).then(|| Self { rank: rank(&line[..start]), ..of_text })?;
+        // The figures of `cudaMallocAsync` may have been joined to one line.
+        if line.contains("would exceed allowed memory") {
+            oom.detail(line);
+        }
+        Some(oom)
     }
 
-    /// Reads a line of figures that follows an error of `cudaMallocAsync`; returns true if it is one.
+    /// Reads a line of figures that follows an error of `cudaMallocAsync`, or the rest of a message that was broken into
+    /// lines; returns true if it is one.
     ///
     /// ```text
     /// Allocation on device 0 would exceed allowed memory. (out of memory)
@@ -210,18 +230,28 @@ impl Oom {
     /// Requested               : 320.00 MiB
     /// ```
     pub(super) fn detail(&mut self, line: &str) -> bool {
-        let figure = |words: &str| size::leading(line.split_once(words)?.1.trim_start_matches([' ', ':', '\t']));
+        let figure = |words: &str| {
+            let value = line.split_once(words)?.1.trim_start().strip_prefix(':')?;
+            size::leading(value.trim_start())
+        };
         let mut is_detail = false;
         for (place, words) in [
-            (&mut self.allocated_bytes, "Currently allocated "),
-            (&mut self.asked_bytes, "Requested  "),
-            (&mut self.capacity_bytes, "Device limit "),
+            (&mut self.allocated_bytes, "Currently allocated"),
+            (&mut self.asked_bytes, "Requested"),
+            (&mut self.capacity_bytes, "Device limit"),
             (&mut self.free_bytes, "Free (according to CUDA)"),
         ] {
             if let Some(bytes) = figure(words).filter(|_| place.is_none()) {
                 *place = Some(bytes);
                 is_detail = true;
             }
+        }
+        if line.contains(" is allocated by PyTorch") && self.allocated_bytes.is_none() {
+            let rest = Self::of_text(line, self.api);
+            self.allocated_bytes = rest.allocated_bytes;
+            self.reserved_bytes = rest.reserved_bytes;
+            self.allowed_bytes = self.allowed_bytes.or(rest.allowed_bytes);
+            is_detail = true;
         }
         is_detail || line.contains("PyTorch limit (set by user-supplied memory fraction)")
     }
@@ -252,6 +282,9 @@ impl Oom {
                 *self = Self { rank: other.rank.or(self.rank), ..other.clone() };
             }
             self.work = work;
+            if self.call == Call::Other {
+                self.call = other.call;
+            }
         }
         is_same
     }
@@ -302,6 +335,7 @@ impl Oom {
             private_bytes: size::before(text, " allocated in private pools"),
             reserved_bytes,
             work: Work::Unknown,
+            call: Call::Other,
             age: match text {
                 // Others have kept the words.
                 _ if !matches!(api, OomApi::Cuda | OomApi::Hip) => Age::Current,

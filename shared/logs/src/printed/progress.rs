@@ -3,6 +3,7 @@
 //! ```text
 //! PyTorch     torch.cuda.memory_allocated(0) 318986240          max_memory_reserved: 0.7 GB
 //! DeepSpeed   MA 0.0 GB         Max_MA 55.83 GB         CA 55.83 GB         Max_CA 56 GB
+//!             CPU Virtual Memory:  used = 143.69 GB, percent = 76.7%
 //! Megatron    [Rank 0] (after 10 iterations) memory (MB) | allocated: 7024.1 | max allocated: 12345.6 | reserved: 14000.0
 //! verl        After init model, memory allocated (GB): 3.21, memory reserved (GB): 5.67
 //! torchtitan  step: 10  loss: 8.2  memory:  9.54GiB(12.04%)  tps: 6,205
@@ -55,6 +56,9 @@ pub struct Progress {
     pub peak_reserved: Series,
     /// Memory of the GPU in use, by whomever, as nvidia-smi counts it.
     pub in_use: Series,
+    /// Memory of the host in use, and its highest share in thousandths.
+    pub host: Series,
+    pub host_permille: u64,
 }
 
 /// Reads the measures that a line contains into those of its GPU; returns true if it has any.
@@ -93,13 +97,14 @@ impl Progress {
             "llocated: ",
             "ed memory:",
             "emory consumed",
+            "CPU Virtual Memory:",
         ]
         .iter()
         .any(has)
         {
             return false;
         }
-        let mut text = line.replace('_', " ").to_ascii_lowercase();
+        let mut text = line.replace('_', " ").replace("Memory:  used", "Memory: used").to_ascii_lowercase();
         let is_gib = text.contains("(gb)") || text.contains("peak memory active");
         let is_mib = text.contains("(mb)") || text.contains("total peak memory consumed");
         let unit = if is_mib { Some(1 << 20) } else { is_gib.then_some(1 << 30) };
@@ -124,6 +129,12 @@ impl Progress {
             if bytes > 0 || words != "max ca " {
                 place(self).push(bytes);
             }
+            if words == OF_HOST
+                && let Some((_, share)) = text.split_once("percent =")
+                && let Ok(percent) = share.trim().trim_end_matches('%').parse::<f64>()
+            {
+                self.host_permille = self.host_permille.max((percent.clamp(0.0, 100.0) * 10.0) as u64);
+            }
             is_any = true;
         }
         is_any
@@ -139,10 +150,14 @@ fn ultralytics(line: &str) -> Option<u64> {
     size::leading(size)
 }
 
+/// Words of DeepSpeed before the memory of the host.
+const OF_HOST: &str = "cpu virtual memory: used ";
+
 type Place = fn(&mut Progress) -> &mut Series;
 
 /// Words before a value, in lower case and with blanks; the longer ones first.
-const KEYS: [(&str, Place); 26] = [
+const KEYS: [(&str, Place); 27] = [
+    (OF_HOST, |progress| &mut progress.host),
     ("gpu total peak memory consumed during the train (max)", |progress| &mut progress.peak_allocated),
     ("gpu total peak memory consumed during the eval (max)", |progress| &mut progress.peak_allocated),
     ("max memory allocated", |progress| &mut progress.peak_allocated),

@@ -3,7 +3,7 @@
 use super::counters::{self, Counters, LineTables, LineUse};
 use super::framework::{Framework, FrameworkOom};
 use super::framework_reader::{FrameworkReader, MOST_KEPT, Repeated, add};
-use super::host_error::{HostError, HostErrorKind, TraceBack, engine_of};
+use super::host_error::{HostError, HostErrorKind, TraceBack, engine_of, has_shared_memory};
 use super::oom::{Oom, Work};
 use super::operators::{OperatorTables, OperatorUse};
 use super::progress::{self, Progress};
@@ -64,6 +64,7 @@ pub struct PrintedReader {
     /// Number of lines so far, and whether they name PyTorch or another program.
     lines: usize,
     is_timed_out: bool,
+    has_shared_memory: bool,
     names_torch: bool,
     names_other: bool,
 }
@@ -79,6 +80,7 @@ impl LineReader for PrintedReader {
             self.names_other |= OTHERS.iter().any(|name| line.contains(name));
         }
         if self.lines <= LINES_OF_NAMES {
+            self.has_shared_memory |= has_shared_memory(line);
             self.printed.is_windows |= line.contains(":\\") || line.contains("\\site-packages\\");
             if self.work == Work::Unknown {
                 self.work = Work::of_line(line);
@@ -122,6 +124,7 @@ impl LineReader for PrintedReader {
         }
         if let Some(mut oom) = may_be_error.then(|| Oom::of(line)).flatten() {
             oom.work = if self.is_loading { Work::Loading } else { self.trace_back.work() };
+            oom.call = self.trace_back.call();
             *engine = engine.or_else(|| engine_of(line)).or(self.trace_back.engine());
             self.lines_of_oom = if oom.asked_bytes.is_none() { LINES_OF_OOM } else { 0 };
             // The words are those of PyTorch's own allocator.
@@ -193,6 +196,10 @@ impl LineReader for PrintedReader {
         if *is_foreign && (!framework_ooms.is_empty() || host_errors.iter().any(is_library)) {
             ooms.retain(|oom| oom.error.asked_bytes.is_some());
         }
+        let of_shared_memory = |one: &&mut Repeated<HostError>| one.error.kind == HostErrorKind::SharedMemory;
+        if self.has_shared_memory {
+            host_errors.iter_mut().filter(of_shared_memory).for_each(|one| one.error.kind = HostErrorKind::BusError);
+        }
         for oom in &mut self.printed.ooms {
             oom.error.work = oom.error.work.or(self.work);
         }
@@ -235,7 +242,8 @@ fn loads(line: &str) -> Option<bool> {
 }
 
 /// Parts of the words of every error: most lines have none of them, and are spared a search for all words.
-const PARTS: [&str; 27] = [
+const PARTS: [&str; 28] = [
+    "total capac",
     "emory",
     "ssert",
     "lloc",

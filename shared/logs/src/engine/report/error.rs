@@ -43,7 +43,15 @@ pub(super) fn stated(log: &EngineLog, error: &EngineError, name: &str, more_cach
         EngineError::FewFree { free_bytes, total_bytes, share_permille, wanted_bytes } => {
             let others = total_bytes.saturating_sub(free_bytes);
             // Two digits, rounded down: more is refused again.
-            let possible = free_bytes as f64 / total_bytes.max(1) as f64;
+            let possible = (free_bytes as f64 / total_bytes.max(1) as f64 * 100.0).floor() / 100.0;
+            /// Share in which hardly a model has room.
+            const LEAST_SHARE: f64 = 0.1;
+            let lower = match possible {
+                LEAST_SHARE.. => {
+                    format!("Or lower the share to what is free: ``--gpu-memory-utilization {possible:.2}``.\n")
+                }
+                _ => String::new(),
+            };
             (
                 wanted_bytes.saturating_sub(free_bytes),
                 format!(
@@ -60,9 +68,7 @@ pub(super) fn stated(log: &EngineLog, error: &EngineError, name: &str, more_cach
                 ),
                 format!(
                     "End what else runs on the GPU: ``nvidia-smi`` lists it, such as engines and notebooks that crashed.\n\
-                     Or lower the share to what is free: ``--gpu-memory-utilization {:.2}``.\n\
-                     Or choose another GPU by `CUDA_VISIBLE_DEVICES`.",
-                    (possible * 100.0).floor() / 100.0
+                     {lower}Or choose another GPU by `CUDA_VISIBLE_DEVICES`."
                 ),
             )
         }

@@ -214,13 +214,14 @@ const MANY: u64 = 10;
 
 /// The measures by name, those of the moment first.
 fn named(progress: &Progress) -> impl Iterator<Item = (&'static str, Series)> {
-    let Progress { allocated, peak_allocated, reserved, peak_reserved, in_use, gpu: _, is_rank: _ } = *progress;
+    let Progress { allocated, peak_allocated, reserved, peak_reserved, in_use, host, .. } = *progress;
     let all = [
         ("Allocated", allocated),
         ("Peak allocated", peak_allocated),
         ("Reserved", reserved),
         ("Peak reserved", peak_reserved),
         ("In use by all", in_use),
+        ("In use on the host", host),
     ];
     all.into_iter().filter(|(_, series)| series.count > 0)
 }
@@ -244,7 +245,7 @@ pub(super) fn table(all: &[Progress]) -> LogTable {
     };
     let rows = all.iter().flat_map(|progress| named(progress).map(move |series| row(progress, series)));
     let number = if all.iter().any(|progress| progress.is_rank) { "Rank" } else { "GPU" };
-    LogTable::new("GPU memory that the program printed", [number, "Memory", "First", "Last", "Most", "Times"], rows)
+    LogTable::new("Memory that the program printed", [number, "Memory", "First", "Last", "Most", "Times"], rows)
 }
 
 /// Returns true if a series climbs; a tenth of the changes may be falls, as evaluations and last batches of epochs make them.
@@ -258,7 +259,29 @@ pub(super) fn printed(all: &[Progress]) -> Vec<Finding> {
     let (peaks, mut found): (Vec<Finding>, Vec<Finding>) =
         all.iter().filter_map(finding).partition(|finding| finding.code == FindingCode::Peak);
     found.extend(peaks.into_iter().max_by_key(|finding| finding.bytes));
+    found.extend(all.iter().max_by_key(|progress| progress.host_permille).and_then(of_host));
     found
+}
+
+/// Reports memory of the host that is nearly used up.
+fn of_host(progress: &Progress) -> Option<Finding> {
+    const MUCH: u64 = 700;
+    const NEARLY_ALL: u64 = 900;
+    let Progress { host: Series { first_bytes, most_bytes, .. }, host_permille: share, .. } = *progress;
+    (share >= MUCH).then(|| Finding {
+        severity: if share >= NEARLY_ALL { Severity::Warning } else { Severity::Info },
+        ..Finding::stated(
+            FindingCode::HostNearlyFull,
+            HOST,
+            most_bytes,
+            format!("The host's memory was {:.1} % in use: {}", share as f64 / 10.0, format::bytes(most_bytes)),
+            format!("At the first line it was {}.", format::bytes(first_bytes)),
+            "Offload less to the host (`offload_optimizer`, `offload_param`), or to NVMe, or spread it over more machines.\n\
+             Leave it pageable (``\"pin_memory\": false``), and let each rank load its part of the weights alone.\n\
+             [record] See which processes climb: ``snapscope host -- python train.py``."
+                .to_owned(),
+        )
+    })
 }
 
 /// Reports memory of a GPU that climbs, or else its highest value.
@@ -330,7 +353,8 @@ fn finding(progress: &Progress) -> Option<Finding> {
                       If other programs need the memory, call ``torch.cuda.empty_cache()``.";
         return Some(stated(FindingCode::ReservedAboveLive, Severity::Info, unused, title, shows, advice.to_owned()));
     }
-    let (name, series) = named(progress).max_by_key(|(name, series)| (series.most_bytes, *name))?;
+    let of_gpu = Progress { host: Series::default(), ..*progress };
+    let (name, series) = named(&of_gpu).max_by_key(|(name, series)| (series.most_bytes, *name))?;
     let title = format!("At most {} was printed as {}{of_rank}", format::bytes(series.most_bytes), name.to_lowercase());
     let shows = "PyTorch's figures are without the CUDA context, NCCL and other processes.".to_owned();
     Some(stated(FindingCode::Peak, Severity::Info, series.most_bytes, title, shows, RECORD.to_owned()))

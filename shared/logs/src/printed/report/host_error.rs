@@ -18,6 +18,9 @@ pub(super) fn finding(repeated: &Repeated<HostError>) -> Finding {
         }
         (HostErrorKind::PageFile, None) => format!("Windows refused memory: {title}"),
         (HostErrorKind::TensorRt, Some(bytes)) => format!("{title} for {}", format::bytes(bytes)),
+        _ if error.text.contains("CUBLAS_STATUS_NOT_INITIALIZED") => {
+            "cuBLAS could not start: too little of the GPU was free, or an earlier call has failed".to_owned()
+        }
         _ => title.to_owned(),
     };
     // The state of a container stands in several lines of every tool.
@@ -39,14 +42,21 @@ pub(super) fn finding(repeated: &Repeated<HostError>) -> Finding {
             "Look for a limit, since this is little: ``ulimit -v``, that of the job or container, on Windows the page file, \
              and 2 GiB for programs of 32 bits.\n"
         }
+        HostErrorKind::HostMemory if error.text.contains("OpenBLAS") => {
+            "Let it use fewer threads, each of which has buffers of its own: `OPENBLAS_NUM_THREADS=4`, `OMP_NUM_THREADS=4`.\n"
+        }
         HostErrorKind::HostMemory if error.asked_bytes.is_some() => {
-            "Look at the size first: a wrong shape asks for too much.\n"
+            "Look at the size first: a batch, a length or an image that is too large for one operation, or a wrong shape.\n"
         }
         HostErrorKind::SharedMemory if error.text.contains("Fatal Python error") => {
             "See what was read at that moment: a mapped file on a full or broken disk ends a program in the same way.\n"
         }
         HostErrorKind::SharedMemory if error.text.contains("unable to open shared memory object") => {
             "See which limit was reached, which the message does not say: ``df -h /dev/shm`` and ``ulimit -n``.\n"
+        }
+        HostErrorKind::Library if error.text.contains(" from device: ") => {
+            "Let TensorFlow take what it needs: `TF_FORCE_GPU_ALLOW_GROWTH=true`. It takes nearly all of the GPU at its start, \
+             and tries with less each time that it fails, which is no error by itself.\n"
         }
         // cuBLAS has two reasons for this one.
         _ if error.text.contains("CUBLAS_STATUS_NOT_INITIALIZED") => INDEX_OUT_OF_RANGE,
@@ -100,6 +110,14 @@ fn statement(kind: HostErrorKind) -> (FindingCode, &'static str, &'static str) {
             "Give the container more shared memory: ``docker run --shm-size=8g`` or `--ipc=host`; in Kubernetes, mount an \
              `emptyDir` with `medium: Memory` at /dev/shm.\nUntil then, use fewer workers or a smaller \
              `prefetch_factor`.\nOr call ``torch.multiprocessing.set_sharing_strategy(\"file_system\")``.",
+        ),
+        HostErrorKind::BusError => (
+            FindingCode::SharedMemoryFull,
+            "Processes ended by a bus error, although /dev/shm has room by this text",
+            "See how full it was at that moment: ``df -h /dev/shm`` while it runs; other jobs of the node share it, and a \
+             container may have one of its own.\n\
+             See what was read: a mapped file that was cut, or a full or broken disk, ends a program in the same way.\n\
+             See the memory limit of the job or container, to which files in /dev/shm count.",
         ),
         HostErrorKind::HostMemory => (
             FindingCode::HostOutOfMemory,

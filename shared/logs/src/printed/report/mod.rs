@@ -5,7 +5,7 @@ mod framework;
 mod host_error;
 mod operators;
 
-use crate::printed::{Age, Holder, Oom, OomApi, OomCause, Printed, Repeated, Work};
+use crate::printed::{Age, Call, Holder, Oom, OomApi, OomCause, Printed, Repeated, Work};
 use crate::source::{LogPart, Source};
 use counted::{MUCH_UNUSED, RECORD, counted, counter_table, largest_line, line_table};
 use shared::analysis::{Confidence, FindingCode, title_of_parts};
@@ -255,7 +255,8 @@ fn shows(oom: &Oom, cause: OomCause) -> String {
     }
     let is_virtual = oom.allocated_bytes.zip(oom.capacity_bytes).is_some_and(|(own, capacity)| own > capacity);
     if is_virtual {
-        text += " The tensors take more than the GPU has: the driver lends memory of the host, which is slow.";
+        text += " The tensors take more than the GPU has: either the driver lends memory of the host, which is slow, or the figures \
+                 are of several devices.";
     }
     if oom.is_shared() {
         text += &format!(
@@ -353,10 +354,17 @@ fn advice(oom: &Oom, cause: OomCause, printed: &Printed) -> String {
              GPU, which `PYTORCH_MPS_HIGH_WATERMARK_RATIO` changes; 0.0 removes it, and the machine may then swap.",
             format::bytes(oom.allowed_bytes.unwrap_or(0))
         ),
-        OomCause::Limit => format!(
-            "Raise the limit of {} that the program sets for itself with `torch.cuda.set_per_process_memory_fraction`.",
-            format::bytes(oom.allowed_bytes.unwrap_or(0))
-        ),
+        OomCause::Limit => {
+            let unused = oom.unused_bytes().filter(|unused| *unused >= MUCH_UNUSED.max(oom.asked_bytes.unwrap_or(0)));
+            let first = unused.map_or_else(String::new, |unused| {
+                format!("{combine}: it holds {} that no tensor uses.\nOr raise", format::bytes(unused))
+            });
+            format!(
+                "{} the limit of {} that the program sets for itself with `torch.cuda.set_per_process_memory_fraction`.",
+                if first.is_empty() { "Raise" } else { &first },
+                format::bytes(oom.allowed_bytes.unwrap_or(0))
+            )
+        }
         OomCause::MoreFree if oom.free_bytes.is_none() && oom.asked_bytes <= Some(4 << 30) => format!(
             "See what else holds the GPU's memory: ``{list}``. PyTorch held far less of it than there is, and the message \
              does not state what was free.\n\
@@ -369,11 +377,12 @@ fn advice(oom: &Oom, cause: OomCause, printed: &Printed) -> String {
         ),
         OomCause::MoreFree => {
             let slices = if oom.api == OomApi::Cuda { ", for MIG slices" } else { "" };
+            let has_pieces = oom.unused_bytes() >= oom.asked_bytes;
+            let combine = if has_pieces { format!("\n{combine}.") } else { String::new() };
             format!(
                 "Look at `{list}` for processes that came or went at that moment{slices} and for a limit of the container; \
                  on Windows and WSL for the size of the page file; on a GPU that shares the host's memory, for the share \
-                 that is reserved for it.\n\
-                 {combine}.\n\n\
+                 that is reserved for it.{combine}\n\n\
                  More memory was free than the request needs, so something else refused it."
             )
         }
@@ -418,9 +427,10 @@ fn advice(oom: &Oom, cause: OomCause, printed: &Printed) -> String {
                 format!("{verb} less in this program, which holds {} itself: {how}.", format::bytes(held))
             };
             let others = format!(
-                "Free the GPU from what else runs on it{}.\n\
+                "Free the {} from what else runs on it{}.\n\
                  List its processes: ``{list}``; end notebooks and crashed runs that still hold memory.\n\
                  Or choose another device by `{choose}`.",
+                if oom.api == OomApi::Npu { "NPU" } else { "GPU" },
                 pids(oom)
             );
             // Who holds far more can free more.
@@ -469,7 +479,7 @@ fn advice(oom: &Oom, cause: OomCause, printed: &Printed) -> String {
              Look for a longer message: those of PyTorch's own allocator state the figures.\n\
              See who holds the GPU's memory before the program starts: ``{list}``.{record}"
         ),
-        OomCause::Full if oom.capacity_bytes.is_some_and(|capacity| oom.asked_bytes > Some(capacity / 2)) => {
+        OomCause::Full if oom.capacity_bytes.is_some_and(|capacity| oom.asked_bytes > Some(capacity / 3)) => {
             let [asked, capacity] = [oom.asked_bytes, oom.capacity_bytes].map(|bytes| bytes.unwrap_or(0));
             format!(
                 "Split the operation into parts (a smaller batch, chunks of the sequence, tiles of the image): this one \
@@ -479,7 +489,18 @@ fn advice(oom: &Oom, cause: OomCause, printed: &Printed) -> String {
             )
         }
         OomCause::Full => {
+            let copy = match oom.call {
+                Call::Copy => "Make no second model on the GPU, which is what the failing line does (`deepcopy`): keep its \
+                               `state_dict()` on the host.\n",
+                _ => "",
+            };
             let less = match oom.work {
+                Work::Inference if oom.call == Call::WithoutGraph => {
+                    "Use less at once: a smaller batch, image or context, fewer beams or shorter outputs, or tiles; take \
+                     results to the host (``.cpu()``).\n\
+                     Keep less of the model on the GPU: weights in `bfloat16`, 8 or 4 bits, and parts on the host until they are \
+                     needed."
+                }
                 Work::Inference => {
                     "Run it under ``torch.inference_mode()``: without, each layer's outputs stay for a backward pass.\n\
                      Use less at once: a smaller batch, image or context, or tiles; take results to the host (``.cpu()``).\n\
@@ -497,7 +518,7 @@ fn advice(oom: &Oom, cause: OomCause, printed: &Printed) -> String {
                      In an evaluation or inference, use ``with torch.no_grad():`` and weights in fewer bits."
                 }
             };
-            format!("{less}\nIf it fails only after some steps, memory grows: look for losses or outputs that are kept.{record}")
+            format!("{copy}{less}\nIf it fails only after some steps, memory grows: look for losses or outputs that are kept.{record}")
         }
     }
 }

@@ -481,3 +481,68 @@ fn settings_exist_in_the_version_that_wrote_the_message() {
     let larger = reserved.replace("8.00 GiB", "8.50 GiB");
     assert_eq!(log_report(&log(&format!("{reserved}\n{larger}"))).diagnosis.findings.len(), 2, "two cards");
 }
+
+#[test]
+fn a_message_is_read_without_its_first_sentence_and_in_lines_or_in_one() {
+    let headless = "GPU 0 has a total capacity of 190.00 GiB of which 0 bytes is free.\n50.00 GiB allowed; Of the allocated \
+                    memory 9.50 GiB is allocated by PyTorch, and 1.00 GiB is reserved by PyTorch but unallocated";
+    let found = oom(headless);
+    assert_eq!((found.allocated_bytes, found.reserved_bytes), (Some(19 << 29), Some(21 << 29)));
+    let figures = [
+        "Currently allocated     : 26.50 GiB",
+        "Device limit            : 16.00 GiB",
+        "Free (according to CUDA): 0 bytes",
+    ];
+    let of_driver = "Allocation on device 0 would exceed allowed memory. (out of memory)";
+    for joint in ["\n", " / "] {
+        let found = oom(&format!("{of_driver}{joint}{}", figures.join(joint)));
+        assert_eq!((found.allocated_bytes, found.capacity_bytes), (Some(53 << 29), Some(16 << 30)), "{joint:?}");
+    }
+}
+
+#[test]
+fn a_tpu_s_figures_may_stand_in_the_next_line() {
+    let text =
+        "RESOURCE_EXHAUSTED: Ran out of memory in memory space hbm.\nUsed 32.10G of 31.25G hbm. Exceeded by 876.30M.";
+    let found = &log(text).printed.framework_ooms[0].error;
+    let gib = |gib: f64| Some((gib * f64::from(1 << 30)).round() as u64);
+    assert_eq!((found.asked_bytes, found.capacity_bytes), (gib(32.1), gib(31.25)));
+}
+
+#[test]
+fn advice_leaves_out_what_cannot_help() {
+    let advice = |text: &str| log_report(&log(text)).diagnosis.findings.swap_remove(0).advice;
+    let free = |cached: &str| {
+        format!(
+            "CUDA out of memory. Tried to allocate 64.00 MiB (GPU 0; 6.00 GiB total capacity; 1.00 GiB already allocated; \
+             3.00 GiB free; {cached} reserved in total by PyTorch)"
+        )
+    };
+    assert!(!advice(&free("1.01 GiB")).contains("expandable_segments"), "nothing is unused");
+    assert!(advice(&free("1.50 GiB")).contains("expandable_segments"));
+    let at = |frames: &str| advice(&format!("Traceback (most recent call last):\n{frames}\n{}", small("", 80)));
+    let frame = |function: &str| format!("  File \"lib/x.py\", line 3, in {function}\n    y = f(x)\n");
+    let evaluation = at(&(frame("decorate_context") + &frame("generate")));
+    assert!(evaluation.starts_with("Use less at once") && !evaluation.contains("inference_mode"), "{evaluation}");
+    assert!(at(&frame("__deepcopy__")).starts_with("Make no second model on the GPU"));
+    let limit = |unused: &str| {
+        advice(&format!(
+            "CUDA out of memory. Tried to allocate 1.00 GiB. GPU 0 has a total capacity of 80.00 GiB of which 60.00 GiB is \
+             free. 20.00 GiB allowed; Of the allocated memory 10.00 GiB is allocated by PyTorch, and {unused} is reserved by \
+             PyTorch but unallocated."
+        ))
+    };
+    assert!(limit("9.50 GiB").contains("9.50 GiB that no tensor uses"));
+}
+
+#[test]
+fn the_host_s_memory_is_told_beside_that_of_the_gpu() {
+    let text = "[see_memory_usage] MA 0.5 GB         Max_MA 0.5 GB         CA 0.5 GB         Max_CA 1 GB\n\
+                [see_memory_usage] CPU Virtual Memory:  used = 26.23 GB, percent = 83.8%\n\
+                [see_memory_usage] CPU Virtual Memory:  used = 28.95 GB, percent = 92.5%\n";
+    let report = log_report(&log(text));
+    let told = report.diagnosis.findings.iter().find(|finding| finding.code == FindingCode::HostNearlyFull);
+    let told = told.expect("a finding");
+    assert_eq!(told.title, "The host's memory was 92.5 % in use: 29.0 GiB");
+    assert_eq!(told.severity, Severity::Warning);
+}

@@ -10,7 +10,7 @@ const ERRORS: &str = include_str!("../../../../../../tests/data/logs/host-errors
 #[test]
 fn errors_of_the_host_have_their_own_advice() {
     let errors: Vec<&str> = ERRORS.trim_end().split("\n\n").collect();
-    assert_eq!(errors.len(), 70);
+    assert_eq!(errors.len(), 73);
     for error in errors {
         let (told, text) = error.split_once('\n').expect("a text");
         let finding = &log_report(&log(text)).diagnosis.findings[0];
@@ -27,6 +27,15 @@ fn errors_of_the_host_have_their_own_advice() {
     let left = "Exception ignored in: <function _Iter.__del__ at 0x7f>\nRuntimeError: DataLoader worker (pid 4) is killed by \
                 signal: Killed. \n";
     assert_eq!(log_report(&log(left)).diagnosis.findings[0].severity, Severity::Info, "the program had ended");
+    let tensorflow: String =
+        [4, 3, 2].map(|gib| format!("failed to allocate {gib}.00G from device: CUDA_ERROR_OUT_OF_MEMORY\n")).concat();
+    let [series] = log(&tensorflow).printed.host_errors.try_into().unwrap();
+    assert_eq!(series.count, 3, "it tries with less");
+    let bus = "ERROR: Unexpected bus error encountered in worker. This might be caused by insufficient shared memory (shm).\n\
+               tmpfs            94G  336K   94G   1% /dev/shm\n";
+    let told = |text: &str| log_report(&log(text)).diagnosis.findings.swap_remove(0).title;
+    assert!(told(bus).contains("although /dev/shm has room"));
+    assert!(told(&bus.replace("  1%", " 99%")).starts_with("Shared memory has no room"));
     let ray = "ray.exceptions.OutOfMemoryError: Task was killed due to the node running low on memory.\nMemory on the node was \
                59.84GB / 62.51GB (0.957), which exceeds the memory usage threshold of 0.95.\n";
     let [killed] = log(ray).printed.host_errors.try_into().unwrap();
