@@ -7,9 +7,9 @@ use std::process::ExitCode;
 use clap::{ColorChoice, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use clap_complete::Shell;
 use server::commands::{
-    CiArgs, DataArgs, DemoArgs, DiagnoseArgs, DiffArgs, ExportArgs, FitArgs, FixArgs, HostArgs, InspectArgs, McpArgs,
-    OpenArgs, Output, PeakArgs, RanksArgs, RecordArgs, ReplayArgs, ReportArgs, ReproArgs, RunArgs, SegmentsArgs,
-    SourceArgs, SweepArgs, cards, colored, completions, guided, manual, printable,
+    BehindWallsArgs, CiArgs, DataArgs, DemoArgs, DiagnoseArgs, DiffArgs, ExportArgs, FitArgs, FixArgs, HostArgs,
+    InspectArgs, McpArgs, OpenArgs, Output, PeakArgs, RanksArgs, RecordArgs, ReplayArgs, ReportArgs, ReproArgs,
+    RunArgs, SegmentsArgs, SourceArgs, SweepArgs, cards, colored, completions, guided, manual, printable,
 };
 use server::config::{SettingsArgs, is_colored};
 use server::decoding::Allowance;
@@ -28,6 +28,10 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Run a command behind the walls of a script from strangers
+    #[command(hide = true)]
+    BehindWalls(BehindWallsArgs),
+
     /// List the GPUs that can be simulated
     Cards,
 
@@ -152,6 +156,7 @@ fn main() -> ExitCode {
     let Cli { command, color } =
         Cli::from_arg_matches(&program.clone().get_matches()).unwrap_or_else(|error| error.exit());
     let outcome = match command {
+        Command::BehindWalls(args) => Err(args.run()),
         Command::Cards => Ok(cards().into()),
         Command::Ci(args) => args.run(),
         Command::Completions { shell } => Ok(completions(shell, program).into()),

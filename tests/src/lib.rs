@@ -6,6 +6,7 @@ pub mod clock;
 pub mod corpus;
 pub mod cpython;
 pub mod documents;
+pub mod environment;
 pub mod equal;
 pub mod generator;
 pub mod gpu_check;

@@ -121,7 +121,7 @@ fn empty() -> Html {
 fn line(resource: &JobResource) -> Html {
     let href = site_url(&Route::Job(resource.id.clone()).path());
     let share = match resource.task {
-        JobTask::Record => Some(job::share(resource.progress.as_ref(), resource.steps)),
+        JobTask::Record | JobTask::Script => Some(job::share(resource.progress.as_ref(), resource.steps)),
         JobTask::Fit | JobTask::Fix | JobTask::Sweep => task::share(resource.recorded.as_ref()),
     };
     let name = job::name(resource);

@@ -53,7 +53,7 @@ pub use record::RecordArgs;
 pub use replay::ReplayArgs;
 pub use report::ReportArgs;
 pub use repro::ReproArgs;
-pub use run::RunArgs;
+pub use run::{BehindWallsArgs, RunArgs};
 pub use segments::SegmentsArgs;
 pub use source::SourceArgs;
 pub use sweep::SweepArgs;

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use ipnet::IpNet;
+use shared::api::SCRIPTS;
 use tracing::Level;
 
 use super::tokens::Tokens;
@@ -105,8 +106,11 @@ impl SettingsArgs {
     }
 
     fn worker(&self, data: &Path, default_jobs: &str) -> Result<WorkerSettings, Failure> {
+        let scripts = self.scripts.clone().filter(|python| !python.as_os_str().is_empty());
+        let of_scripts = scripts.iter().map(|_| Slots { kind: SCRIPTS.to_owned(), jobs: 1 });
         Ok(WorkerSettings {
-            slots: slots(self.jobs.as_deref().unwrap_or(default_jobs))?,
+            slots: slots(self.jobs.as_deref().unwrap_or(default_jobs))?.into_iter().chain(of_scripts).collect(),
+            scripts,
             limits: Limits {
                 time: time("job-time", self.job_time.as_deref(), "30min")?,
                 memory_bytes: size("job-memory", self.job_memory.as_deref(), "8GiB")?,

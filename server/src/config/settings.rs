@@ -58,6 +58,8 @@ settings! {
     store: String, "SNAPSCOPE_STORE", "PLACE";
     /// Number of simultaneous jobs for each kind of device, 0 to leave them to other workers [default: virtual=1]
     jobs: String, "SNAPSCOPE_JOBS", "KIND=N,…";
+    /// Run Python scripts that are submitted, in a sandbox, with this Python, which has PyTorch; without a value, with `python3` [default: refuse scripts]
+    scripts: PathBuf, "SNAPSCOPE_SCRIPTS", "PYTHON", [num_args = 0..=1, default_missing_value = "python3"];
     /// Time limit of a job [default: 30min]
     job_time: String, "SNAPSCOPE_JOB_TIME", "TIME";
     /// Limit on the host memory of a job [default: 8GiB]

@@ -1,8 +1,8 @@
 //! Turns a request into a job that can be queued.
 
 use sha2::{Digest as _, Sha256};
-use shared::api::{JobRequest, JobTask, KeyNote};
-use shared::job::{Device, Import, ImportNote, Job, Overrides, Problem, RawJob, Source};
+use shared::api::{JobChange, JobRequest, JobTask, KeyNote, SCRIPTS};
+use shared::job::{Card, Cards, Device, Import, ImportNote, Job, Overrides, Problem, RawJob, Source};
 use uuid::Uuid;
 
 use crate::database::NewJob;
@@ -23,6 +23,9 @@ pub fn prepare(request: &JobRequest, idempotency_key: Option<String>) -> Result<
     let JobRequest { config: text, file_name, training_args, card, device, steps, batch, sequence, priority, task } =
         request;
     let task = task.unwrap_or_default();
+    if task == JobTask::Script {
+        return script(request, idempotency_key);
+    }
     let name = file_name.as_deref().unwrap_or("config");
     let source = Source { name, text };
     let arguments = training_args.as_deref().map(|text| Source { name: "training arguments", text });
@@ -46,6 +49,67 @@ pub fn prepare(request: &JobRequest, idempotency_key: Option<String>) -> Result<
     })
 }
 
+/// Optimizer steps of a script, unless the request names others.
+const STEPS_OF_SCRIPT: u64 = 3;
+
+/// Most bytes of a script.
+const MOST_SCRIPT_BYTES: usize = 1 << 20;
+
+/// Checks a request with a script.
+fn script(request: &JobRequest, idempotency_key: Option<String>) -> Result<NewJob, Vec<Problem>> {
+    let JobRequest { config: text, file_name, training_args, card, device, steps, batch, sequence, priority, .. } =
+        request;
+    let foreign = [
+        ("training_args", training_args.is_some(), "a script has no training arguments of Hugging Face"),
+        ("device", device.is_some(), "scripts run on virtual GPUs only: name a `card`"),
+        ("batch", batch.is_some(), "a script sets its own batch"),
+        ("sequence", sequence.is_some(), "a script sets its own sequence"),
+        ("steps", steps.is_some_and(|steps| !(1..=10_000).contains(&steps)), "a run takes 1 to 10,000 steps"),
+        ("config", text.trim().is_empty(), "the script is empty"),
+        ("config", text.len() > MOST_SCRIPT_BYTES, "a script has at most 1 MiB"),
+        ("config", text.contains('\0'), "a script is text, and this has a zero byte"),
+    ];
+    let mut problems: Vec<Problem> = foreign
+        .into_iter()
+        .filter(|(_, is_wrong, _)| *is_wrong)
+        .map(|(path, _, message)| Problem::new(path, message, "change it and submit it again"))
+        .collect();
+    let cards = card.as_deref().map_or_else(|| Ok(Cards(vec![Card::default()])), Cards::parse);
+    let cards =
+        cards.map_err(|error| problems.push(Problem::new("card", error.to_string(), "`snapscope cards` lists them")));
+    let Ok(cards) = cards else { return Err(problems) };
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    let (card, steps) = (cards.to_string(), steps.unwrap_or(STEPS_OF_SCRIPT));
+    let name = file_name.as_deref().unwrap_or("script.py");
+    let name = name.rsplit(['/', '\\']).next().unwrap_or(name).trim_end_matches(".py");
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-. ".contains(c);
+    let name: String = name.chars().filter(|c| is_plain(*c)).take(JobChange::MOST_NAME).collect();
+    let name = if name.trim_matches(['.', ' ']).is_empty() { "script".to_owned() } else { name };
+    let config = RawJob { card: Some(card.clone()), steps: Some(steps), ..RawJob::default() }.to_json();
+    Ok(NewJob {
+        id: Uuid::now_v7().simple().to_string(),
+        kind: SCRIPTS.to_owned(),
+        priority: priority.unwrap_or(0).min(MOST_PRIORITY).into(),
+        name,
+        config,
+        source: text.clone(),
+        notes: notes(&[], &[]),
+        idempotency_key,
+        request_hash: hash(request),
+        card,
+        steps,
+        task: JobTask::Script,
+    })
+}
+
+/// Returns the cards and the steps of a script, given the config that was stored for it.
+pub(super) fn of_script(config: &str) -> Option<(Cards, u64)> {
+    let raw = RawJob::from_json(config).ok()?;
+    Some((Cards::parse(raw.card.as_deref()?).ok()?, raw.steps?))
+}
+
 /// What a worker needs of a job.
 struct Work {
     /// The job itself, or the first of several.
@@ -60,7 +124,7 @@ struct Work {
 fn work(raw: RawJob, task: JobTask) -> Result<Work, Vec<Problem>> {
     let of_job = |job: Job| Work { config: job.to_json(), card: card_of(&job), job };
     match task {
-        JobTask::Record => raw.resolve().map(of_job),
+        JobTask::Record | JobTask::Script => raw.resolve().map(of_job),
         JobTask::Fit => RawJob { batch: Some(1), ..raw }.resolve().map(of_job),
         // Remedies change the config as it was written: settled keys would contradict some.
         JobTask::Fix => {

@@ -4,7 +4,7 @@ use serde::de::DeserializeOwned;
 use shared::api::{JobDetails, JobOutcome, JobResource, JobState, JobTask, RecordingCurve, RecordingReport};
 use shared::job::{Device, RawJob};
 
-use super::submit::card_of;
+use super::submit::{card_of, of_script};
 use crate::database::{Database, JobSummary, Result};
 
 /// Converts a row of the job list.
@@ -12,7 +12,7 @@ pub fn resource(row: JobSummary) -> JobResource {
     let state = JobState::of(&row.state).unwrap_or(JobState::Failed);
     let (card, steps) = card_and_steps(&row);
     let task = JobTask::of(&row.task).unwrap_or_default();
-    let is_one = task == JobTask::Record;
+    let is_one = task.is_one();
     let result: Option<RecordingReport> = read(row.result.as_ref().filter(|_| is_one));
     // Times stay in order if the clock was set back.
     let started_ms = row.started_ms.map(|started| started.max(row.created_ms));
@@ -56,7 +56,10 @@ fn card_and_steps(row: &JobSummary) -> (String, u64) {
 }
 
 /// Returns the memory of each card if all have the same; for a real GPU it comes from the recording.
-fn capacity_bytes(config: &str, curve: Option<&RecordingCurve>) -> Option<u64> {
+fn capacity_bytes(task: JobTask, config: &str, curve: Option<&RecordingCurve>) -> Option<u64> {
+    if task == JobTask::Script {
+        return of_script(config)?.0.memory_bytes();
+    }
     match &RawJob::from_json(config).and_then(RawJob::resolve).ok()?.device {
         Device::Virtual(cards) => cards.memory_bytes(),
         Device::Cuda(_) => curve?.capacity_bytes,
@@ -69,7 +72,8 @@ fn capacity_bytes(config: &str, curve: Option<&RecordingCurve>) -> Option<u64> {
 ///
 /// Returns an error if the database fails.
 pub async fn details(database: &Database, id: &str) -> Result<Option<JobDetails>> {
-    let (Some(row), Some(summary)) = (database.job(id).await?, database.job_summary(id).await?) else {
+    // In this order, a job that is over has its log and its documents.
+    let (Some(summary), Some(row)) = (database.job_summary(id).await?, database.job(id).await?) else {
         return Ok(None);
     };
     let notes = serde_json::from_str(&row.notes).unwrap_or_default();
@@ -77,7 +81,7 @@ pub async fn details(database: &Database, id: &str) -> Result<Option<JobDetails>
     let documents = database.job_documents(id).await?;
     let (curve, report) = (read(documents.curve.as_ref()), documents.report);
     let task = JobTask::of(&row.task).unwrap_or_default();
-    let capacity_bytes = capacity_bytes(&row.config, curve.as_ref());
+    let capacity_bytes = capacity_bytes(task, &row.config, curve.as_ref());
     Ok(Some(JobDetails {
         job: resource(summary),
         source: row.source,

@@ -11,13 +11,12 @@ use seccompiler::{
     SeccompRule, apply_filter,
 };
 
+use crate::{Programs, Walls};
+
 type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
 /// System calls that are refused whatever their arguments; neither libtorch nor CUDA nor a decoder makes them.
 const REFUSED: &[c_long] = &[
-    // Starting other programs.
-    libc::SYS_execve,
-    libc::SYS_execveat,
     // Reaching the memory and the open files of other processes.
     libc::SYS_ptrace,
     libc::SYS_process_vm_readv,
@@ -64,17 +63,76 @@ const REFUSED: &[c_long] = &[
     libc::SYS_io_uring_setup,
     libc::SYS_io_uring_enter,
     libc::SYS_io_uring_register,
-    // Starting processes, loading a kernel and reaching I/O ports, by calls that exist on x86-64 only.
-    #[cfg(target_arch = "x86_64")]
-    libc::SYS_fork,
-    #[cfg(target_arch = "x86_64")]
-    libc::SYS_vfork,
+    // Loading a kernel and reaching I/O ports, by calls that exist on x86-64 only.
     #[cfg(target_arch = "x86_64")]
     libc::SYS_kexec_file_load,
     #[cfg(target_arch = "x86_64")]
     libc::SYS_iopl,
     #[cfg(target_arch = "x86_64")]
     libc::SYS_ioperm,
+];
+
+/// Calls that execute a program in place of this one.
+const EXECUTING: &[c_long] = &[libc::SYS_execve, libc::SYS_execveat];
+
+/// Calls that start processes on x86-64, besides `clone`.
+#[cfg(target_arch = "x86_64")]
+const STARTING: &[c_long] = &[libc::SYS_fork, libc::SYS_vfork];
+#[cfg(not(target_arch = "x86_64"))]
+const STARTING: &[c_long] = &[];
+
+/// What foreign code could change of files and processes of the same user, since Landlock does not cover it.
+const REFUSED_TO_FOREIGN: &[c_long] = &[
+    libc::SYS_fchmod,
+    libc::SYS_fchmodat,
+    libc::SYS_fchown,
+    libc::SYS_fchownat,
+    libc::SYS_setxattr,
+    libc::SYS_lsetxattr,
+    libc::SYS_fsetxattr,
+    libc::SYS_removexattr,
+    libc::SYS_lremovexattr,
+    libc::SYS_fremovexattr,
+    libc::SYS_tkill,
+    libc::SYS_pidfd_open,
+    libc::SYS_pidfd_send_signal,
+    libc::SYS_setpriority,
+    libc::SYS_ioprio_set,
+    libc::SYS_shmget,
+    libc::SYS_shmat,
+    libc::SYS_semget,
+    libc::SYS_msgget,
+    libc::SYS_mq_open,
+    // `fchmodat2`, `setxattrat` and `removexattrat`, by the numbers that all systems share.
+    452,
+    463,
+    466,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_chmod,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_chown,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_lchown,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_utime,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_utimes,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_futimesat,
+];
+
+/// Calls whose first argument names a process, of which foreign code may name itself, also by 0 where that means itself.
+const OF_A_PROCESS: &[(c_long, bool)] = &[
+    // 0 is the group, in which others may be.
+    (libc::SYS_kill, false),
+    (libc::SYS_tgkill, false),
+    (libc::SYS_rt_sigqueueinfo, false),
+    (libc::SYS_rt_tgsigqueueinfo, false),
+    (libc::SYS_prlimit64, true),
+    (libc::SYS_sched_setscheduler, true),
+    (libc::SYS_sched_setparam, true),
+    (libc::SYS_sched_setattr, true),
+    (libc::SYS_setpgid, true),
 ];
 
 /// Netlink protocols that stay allowed, because CUDA's libraries may list network interfaces and devices.
@@ -84,9 +142,9 @@ const NETLINK_READ: [i32; 2] = [libc::NETLINK_ROUTE, libc::NETLINK_KOBJECT_UEVEN
 ///
 /// # Errors
 /// Returns a sentence with the reason if seccomp is not available.
-pub(crate) fn refuse(has_driver: bool) -> Result<(), String> {
+pub(crate) fn refuse(walls: &Walls) -> Result<(), String> {
     let failed = |error: &dyn std::fmt::Display| format!("seccomp cannot restrict system calls: {error}");
-    let forbidden = rules(has_driver).and_then(|rules| program(rules, libc::EPERM));
+    let forbidden = rules(walls).and_then(|rules| program(rules, libc::EPERM));
     // `clone3` passes its flags in memory, which a filter cannot read; on `ENOSYS` libraries fall back to `clone`.
     let absent = program(Rules::from([(libc::SYS_clone3, Vec::new())]), libc::ENOSYS);
     for program in [forbidden, absent] {
@@ -101,13 +159,39 @@ fn program(rules: Rules, error: i32) -> Result<BpfProgram, BackendError> {
     SeccompFilter::new(rules, SeccompAction::Allow, refused, std::env::consts::ARCH.try_into()?)?.try_into()
 }
 
-fn rules(has_driver: bool) -> Result<Rules, BackendError> {
-    let mut rules: Rules = REFUSED.iter().map(|call| (*call, Vec::new())).collect();
+fn rules(walls: &Walls) -> Result<Rules, BackendError> {
+    let always = |calls: &[c_long]| calls.iter().map(|call| (*call, Vec::new())).collect::<Rules>();
+    let mut rules = always(REFUSED);
     // Only a driver needs sockets: by the path of one, a process could reach the services of the machine.
-    rules.insert(libc::SYS_socket, if has_driver { sockets()? } else { Vec::new() });
-    rules.insert(libc::SYS_clone, processes()?);
+    rules.insert(libc::SYS_socket, if walls.has_driver { sockets()? } else { Vec::new() });
     rules.insert(libc::SYS_ioctl, terminals()?);
+    if walls.programs == Programs::None {
+        rules.extend(always(EXECUTING));
+    }
+    if walls.programs != Programs::Supervised {
+        rules.extend(always(STARTING));
+        rules.insert(libc::SYS_clone, processes()?);
+    }
+    if walls.programs == Programs::Foreign {
+        rules.extend(always(REFUSED_TO_FOREIGN));
+        for (call, is_itself_at_0) in OF_A_PROCESS {
+            rules.insert(*call, others(*is_itself_at_0)?);
+        }
+        // Without a path, the file is one that this process has opened.
+        let has_path = SeccompCondition::new(1, SeccompCmpArgLen::Qword, SeccompCmpOp::Ne, 0)?;
+        rules.insert(libc::SYS_utimensat, vec![SeccompRule::new(vec![has_path])?]);
+    }
     Ok(rules)
+}
+
+/// Matches a first argument that names another process than this one.
+fn others(is_itself_at_0: bool) -> Result<Vec<SeccompRule>, BackendError> {
+    let own = std::process::id().cast_signed();
+    let mut conditions = vec![argument(0, SeccompCmpOp::Ne, own)?];
+    if is_itself_at_0 {
+        conditions.push(argument(0, SeccompCmpOp::Ne, 0)?);
+    }
+    Ok(vec![SeccompRule::new(conditions)?])
 }
 
 /// Matches sockets that are neither Unix sockets nor one of the netlink protocols in [`NETLINK_READ`].

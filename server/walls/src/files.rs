@@ -7,11 +7,14 @@ use landlock::{
     RulesetAttr as _, RulesetCreated, RulesetCreatedAttr as _, RulesetError, RulesetStatus, Scope, path_beneath_rules,
 };
 
-use crate::Walls;
+use crate::{Programs, Walls};
 
 /// Landlock version that is requested. Older kernels, from Linux 5.13 on, enforce the part that they support; before
 /// version 9, a driver behind the walls can connect to every Unix socket with a path.
 const ASKED: ABI = ABI::V9;
+
+/// Landlock version below which no foreign code runs: the first that covers the length of files, in Linux 6.2.
+const LEAST_FOR_FOREIGN: ABI = ABI::V3;
 
 /// Folder of the threads of this process, each with a file `comm` that holds its name.
 ///
@@ -34,17 +37,28 @@ pub(crate) fn restrict(walls: &Walls) -> Result<(), String> {
 
 fn enforce(walls: &Walls) -> Result<RulesetStatus, RulesetError> {
     let read = AccessFs::ReadFile | AccessFs::ReadDir;
-    let write = read | changes();
+    let supervises = walls.programs == Programs::Supervised;
+    // A pipe with a name keeps the processes that are started, and links lead to the virtual GPU.
+    let more = if supervises { AccessFs::MakeFifo | AccessFs::MakeSym } else { BitFlags::empty() };
+    let write = read | changes() | more;
+    let run = if walls.programs == Programs::None { read } else { read | AccessFs::Execute };
     let device = read | AccessFs::WriteFile | AccessFs::IoctlDev | AccessFs::ResolveUnix;
     let threads = walls.has_driver.then_some((THREADS, AccessFs::WriteFile | AccessFs::Truncate));
     let mut rules = Ruleset::default()
+        // Foreign code could cut off files by their paths where Landlock does not cover that.
+        .set_compatibility(if walls.programs == Programs::None {
+            CompatLevel::BestEffort
+        } else {
+            CompatLevel::HardRequirement
+        })
+        .handle_access(AccessFs::from_all(LEAST_FOR_FOREIGN))?
         .set_compatibility(CompatLevel::BestEffort)
         .handle_access(AccessFs::from_all(ASKED))?
         // No rule allows a port, so none can be reached.
         .handle_access(AccessNet::from_all(ASKED))?
         .scope(Scope::from_all(ASKED))?
         .create()?
-        .add_rules(path_beneath_rules(&walls.read, read))?
+        .add_rules(path_beneath_rules(&walls.read, run))?
         .add_rules(path_beneath_rules(&walls.write, write))?
         .add_rules(path_beneath_rules(&walls.devices, device))?;
     let own = walls.read.iter().filter(|place| place.starts_with("/proc/self")).map(|place| (&**place, read));

@@ -2,6 +2,7 @@
 //!
 //! The sandbox is a second line of defence: a recorder runs no foreign code, and a decoder trusts no byte of its input.
 //! If either has a fault all the same, it can reach no more than its own folder.
+//! For a script from strangers it is the only line, so that such a script does not run where a wall is missing.
 //!
 //! Invariant: a refused system call returns an error; no process is killed for trying.
 //!
@@ -23,7 +24,7 @@ use std::path::PathBuf;
 
 /// Files, folders and devices that a process may still open once its walls are up.
 ///
-/// Files that are already open stay open. Nothing can be executed, wherever it lies.
+/// Files that are already open stay open.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Walls {
     /// Files and folders that may be read, including everything below them.
@@ -34,6 +35,23 @@ pub struct Walls {
     pub devices: Vec<PathBuf>,
     /// True if the driver of a real GPU lives behind the walls: it names its threads, and makes and opens sockets.
     pub has_driver: bool,
+    /// What foreign code may run behind the walls.
+    pub programs: Programs,
+}
+
+/// Programs that may be executed behind walls, if they lie where files may be read.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Programs {
+    /// None, and no process can be started: the work is that of this program.
+    #[default]
+    None,
+    /// One at a time, in place of this program; no process can be started.
+    ///
+    /// Since it is foreign, whatever Landlock does not cover is refused as well: other processes' signals and limits, and
+    /// the modes, owners and times of files.
+    Foreign,
+    /// Any number of processes, which raise walls of their own.
+    Supervised,
 }
 
 impl Walls {
@@ -44,7 +62,7 @@ impl Walls {
     #[must_use]
     pub fn raise(&self) -> Vec<String> {
         #[cfg(target_os = "linux")]
-        return [rights::give_up(self.has_driver), files::restrict(self), calls::refuse(self.has_driver)]
+        return [rights::give_up(self.has_driver), files::restrict(self), calls::refuse(self)]
             .into_iter()
             .filter_map(Result::err)
             .collect();

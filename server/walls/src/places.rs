@@ -4,7 +4,7 @@ use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::Walls;
+use crate::{Programs, Walls};
 
 /// Folders in which systems keep libraries, and the settings that libraries read.
 ///
@@ -66,7 +66,13 @@ impl Walls {
     /// Call it once all libraries are loaded, because their folders stay open.
     /// With `has_driver`, the driver of a real GPU lives behind the walls.
     pub fn of_recorder(folder: &Path, has_driver: bool) -> Self {
-        let mut walls = Self { read: libraries(), write: vec![folder.to_owned()], devices: harmless(), has_driver };
+        let mut walls = Self {
+            read: libraries(),
+            write: vec![folder.to_owned()],
+            devices: harmless(),
+            has_driver,
+            programs: Programs::None,
+        };
         if has_driver {
             walls.read.push(PROCESSES.into());
             walls.write.push(SHARED_MEMORY.into());
@@ -76,6 +82,33 @@ impl Walls {
         }
         walls
     }
+
+    /// Returns the walls of a Python program that runs a script from strangers, which writes into `folder`.
+    ///
+    /// `python` is the interpreter, whose installation may be read, as may the folders in `read`. The process that starts
+    /// the interpreter, and reads what it leaves, has the walls of a supervisor.
+    ///
+    /// # Errors
+    /// Returns a sentence if the interpreter lies so that its folder would open the home folder.
+    pub fn of_script(folder: &Path, python: &Path, read: &[PathBuf], is_supervisor: bool) -> Result<Self, String> {
+        let installations = installations(python);
+        if let Some(place) = installations.iter().find(|place| holds_home(place)) {
+            return Err(format!("{} is no installation of Python that scripts may read: use another", place.display()));
+        }
+        let mut walls = Self::of_recorder(folder, false);
+        walls.programs = if is_supervisor { Programs::Supervised } else { Programs::Foreign };
+        walls.read.extend(installations.into_iter().chain(read.iter().cloned()));
+        walls.read.extend(is_supervisor.then(|| PROCESSES.into()));
+        Ok(walls)
+    }
+}
+
+/// Returns the folders of an interpreter: that of its virtual environment, if it has one, and that of its Python.
+fn installations(python: &Path) -> Vec<PathBuf> {
+    let prefix = |program: &Path| Some(program.parent()?.parent()?.to_owned());
+    let environment = prefix(python).filter(|prefix| prefix.join("pyvenv.cfg").exists());
+    let real = python.canonicalize().unwrap_or_else(|_| python.to_owned());
+    environment.into_iter().chain(prefix(&real)).collect()
 }
 
 /// Returns the files and folders that a process has to read so that its libraries keep working.

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct JobRequest {
-    /// Training config in TOML, YAML or JSON, or the `config.json` of Hugging Face.
+    /// Training config in TOML, YAML or JSON, or the `config.json` of Hugging Face; for the task `script`, a Python script.
     pub config: String,
     /// File name of the config, whose suffix decides the format; without one, the content does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -295,6 +295,9 @@ impl JobError {
     }
 }
 
+/// Queue of the jobs that are scripts, which only workers take whose operator allows foreign code.
+pub const SCRIPTS: &str = "script";
+
 /// What a job does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -309,10 +312,12 @@ pub enum JobTask {
     Fix,
     /// It records each combination of the ranges in the config's `sweep` table.
     Sweep,
+    /// It runs a Python script on virtual GPUs, where a worker's operator allows that, and keeps its snapshot.
+    Script,
 }
 
 impl JobTask {
-    pub const ALL: [Self; 4] = [Self::Record, Self::Fit, Self::Fix, Self::Sweep];
+    pub const ALL: [Self; 5] = [Self::Record, Self::Fit, Self::Fix, Self::Sweep, Self::Script];
 
     /// Returns the word in JSON.
     pub const fn word(self) -> &'static str {
@@ -321,7 +326,13 @@ impl JobTask {
             Self::Fit => "fit",
             Self::Fix => "fix",
             Self::Sweep => "sweep",
+            Self::Script => "script",
         }
+    }
+
+    /// Returns true if it makes one recording, whose snapshot is kept.
+    pub const fn is_one(self) -> bool {
+        matches!(self, Self::Record | Self::Script)
     }
 
     /// Parses a task from its word in JSON.

@@ -20,7 +20,7 @@ pub use inspect::{
 };
 pub use job::{
     JobChange, JobDetails, JobError, JobErrorCode, JobEvent, JobList, JobOutcome, JobRequest, JobResource, JobState,
-    JobTask, KeyNote, Recorded, TaskSummary,
+    JobTask, KeyNote, Recorded, SCRIPTS, TaskSummary,
 };
 pub use recording::{
     Failed, Finished, FitFrontier, FitProbe, FitReport, FitRow, Message, OutOfMemory, Progress, RecorderLine,

@@ -5,6 +5,7 @@ use std::ops::Deref;
 use serde_json::json;
 use server::config::SettingsArgs;
 use testkit::browser::{Browser, Locator};
+use testkit::environment::Environment;
 use testkit::server::Server;
 
 use crate::journey::{Quiet, SELECT_ALL};
@@ -390,6 +391,28 @@ fn a_config_of_hugging_face_is_dropped() {
     page.find("details[open]").wait_text("task_specific_params");
     page.drop_file("training_args.json", br#"{"per_device_train_batch_size": 16}"#);
     page.wait_for_config("batch = 16");
+}
+
+#[test]
+fn a_script_is_recorded_where_the_operator_allows_that() {
+    let page = Recording::start("/jobs?new", SettingsArgs::default());
+    page.button("Script").click();
+    page.find("main").wait_text("This server runs no scripts: a script is foreign code");
+    page.screenshot("job-script-refused");
+
+    let environment = Environment::new();
+    let settings = SettingsArgs { scripts: Some(environment.python()), ..SettingsArgs::default() };
+    let page = Recording::start("/jobs?new", settings);
+    page.drop_file("train.py", b"import torch\nkept = [torch.Block(1 << 26)]\ntorch.optim.SGD().step()\n");
+    let script = page.textbox("Script");
+    script.wait_until("it.value.includes('torch.Block')");
+    page.combobox("GPU").choose_value("t4-16gb");
+    page.screenshot("job-script");
+    page.button("Record").click();
+    page.wait_for_state("finished");
+    assert_eq!(page.figure("Peak reserved"), "64.0 MiB");
+    page.heading("Script").wait();
+    page.screenshot("job-script-finished");
 }
 
 #[test]

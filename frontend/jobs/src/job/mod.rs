@@ -87,7 +87,7 @@ pub(crate) fn JobPage(props: &JobPageProps) -> Html {
     // Events are ahead of the job except for its end, because figures and error arrive with the job itself.
     let told = watch.state.filter(|state| !state.is_over() && !known.job.state.is_over());
     let state = told.unwrap_or(known.job.state);
-    let is_one = known.job.task == JobTask::Record;
+    let is_one = known.job.task.is_one();
     let has_chart = is_one && (!course.parts.is_empty() || state == JobState::Running);
     html! {
         <main class="page" data-state={state.word()} data-outcome={job::state_class(state, known.job.outcome)}>
@@ -175,7 +175,7 @@ fn config(details: &JobDetails) -> Html {
     html! {
         <section class="section" aria-labelledby="config-title">
             <div class="section-head">
-                <h2 id="config-title" class="section-title">{ "Config" }</h2>
+                <h2 id="config-title" class="section-title">{ if details.job.task == JobTask::Script { "Script" } else { "Config" } }</h2>
                 <CopyButton text={details.source.clone()} label="Copy" />
             </div>
             <pre class="source" tabindex="0"><code>{ &details.source }</code></pre>

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use frontend::components::icon::{IconName, icon};
 use frontend::components::picture::Picture;
 use frontend::state::Scheme;
-use shared::api::{JobError, JobResource, JobState, JobTask, OutOfMemory};
+use shared::api::{JobError, JobResource, JobState, OutOfMemory};
 use shared::base::format;
 use yew::prelude::*;
 
@@ -18,7 +18,7 @@ use crate::common::parts::figure_list;
 pub(crate) fn job_progress(resource: &JobResource, watch: &Watch) -> Html {
     let state = watch.state.unwrap_or(resource.state);
     let steps = watch.steps.unwrap_or(resource.steps);
-    let is_one = resource.task == JobTask::Record;
+    let is_one = resource.task.is_one();
     let recorded = watch.recorded.last().or(resource.recorded.as_ref());
     let text = match (state, &watch.progress) {
         (JobState::Queued, _) => job::queue_place(resource.before),

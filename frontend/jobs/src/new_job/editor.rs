@@ -12,8 +12,8 @@ use crate::common::model::task::{sentence, title};
 /// Minimum height of the editor, in lines.
 const LEAST_LINES: usize = 16;
 
-/// Shows the text field with its line numbers.
-pub(crate) fn editor(text: &str, problems: &[Problem], on_change: &Callback<String>) -> Html {
+/// Shows the text field, with its name for screen readers and its line numbers.
+pub(crate) fn editor(name: &'static str, text: &str, problems: &[Problem], on_change: &Callback<String>) -> Html {
     let lines = text.matches('\n').count() + 1;
     let rows = lines.max(LEAST_LINES);
     let oninput = on_change.reform(|event: InputEvent| {
@@ -27,7 +27,7 @@ pub(crate) fn editor(text: &str, problems: &[Problem], on_change: &Callback<Stri
         <div class="editor">
             <div class="lines numbers" aria-hidden="true">{ for (1..=lines).map(line) }</div>
             <textarea class="text" value={text.to_owned()} rows={rows.to_string()} {oninput} wrap="off"
-                spellcheck="false" autocapitalize="off" autocomplete="off" aria-label="Config"
+                spellcheck="false" autocapitalize="off" autocomplete="off" aria-label={name}
                 aria-invalid={(!problems.is_empty()).to_string()} aria-describedby="problems" />
         </div>
     }

@@ -69,7 +69,7 @@ fn sweep_cards(props: &ConfigFormProps, values: &Values) -> Html {
 fn device(props: &ConfigFormProps, values: &Values) -> Html {
     let (card, device) = (values.written("card"), values.written("device"));
     let written = if device.is_empty() { card } else { device };
-    let real = props.kinds.iter().filter(|kind| *kind != "virtual");
+    let real = props.kinds.iter().filter(|kind| kind.starts_with("cuda"));
     let real = real.map(|kind| Choice { word: kind.clone(), label: format!("{kind} · a GPU of this server") });
     let choices: Vec<Choice> = cards().into_iter().chain(real).collect();
     let is_known = written.is_empty() || choices.iter().any(|choice| choice.word == written);

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use frontend::platform::{ApiError, ApiRequest, brought_config, token};
-use shared::api::{GalleryRow, JobDetails, JobRequest, JobTask};
+use shared::api::{GalleryRow, JobDetails};
 use wasm_bindgen_futures::spawn_local;
 use yew::prelude::*;
 
@@ -129,15 +129,15 @@ impl SubmitHandle {
 #[hook]
 pub(crate) fn use_submit(draft: Rc<Draft>, token_handle: &TokenHandle, needs_one: bool) -> SubmitHandle {
     let sending = use_state_eq(Sending::default);
-    let key = use_memo((draft.text.clone(), draft.task), |_| random_key());
-    use_effect_with((draft.text.clone(), draft.task), {
+    let key = use_memo((draft.text.clone(), draft.script.clone(), draft.task), |_| random_key());
+    use_effect_with((draft.text.clone(), draft.script.clone(), draft.task), {
         let sending = sending.setter();
         move |_| sending.set(Sending::Not)
     });
     let (handle, setter) = (token_handle.clone(), sending.setter());
     let send = Callback::from(move |()| {
-        let (text, task, key) = (draft.text.clone(), draft.task, key.to_string());
-        let submission = Submission { text, task, key, handle: handle.clone(), sending: setter.clone() };
+        let (draft, key) = (Rc::clone(&draft), key.to_string());
+        let submission = Submission { draft, key, handle: handle.clone(), sending: setter.clone() };
         if needs_one && token().is_none() {
             return submission.ask();
         }
@@ -148,8 +148,7 @@ pub(crate) fn use_submit(draft: Rc<Draft>, token_handle: &TokenHandle, needs_one
 
 #[derive(Clone)]
 struct Submission {
-    text: String,
-    task: JobTask,
+    draft: Rc<Draft>,
     key: String,
     handle: TokenHandle,
     sending: UseStateSetter<Sending>,
@@ -164,7 +163,7 @@ impl Submission {
     fn send(self) {
         self.sending.set(Sending::Now);
         spawn_local(async move {
-            let body = JobRequest { config: self.text.clone(), task: Some(self.task), ..JobRequest::default() };
+            let body = self.draft.request();
             let request = ApiRequest::post("jobs").header("idempotency-key", self.key.clone()).json(&body);
             match request.send::<JobDetails>().await {
                 Ok(details) => go_to(&Route::Job(details.job.id).path()),

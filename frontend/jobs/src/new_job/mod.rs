@@ -5,13 +5,15 @@ mod editor;
 mod form;
 mod hooks;
 mod model;
+mod script;
 
 use self::editor::{editor, problem_list, task_choice};
 use self::form::ConfigForm;
 use self::hooks::{SubmitHandle, use_draft, use_submit};
-use self::model::draft::{Draft, DraftAction};
+use self::model::draft::{Draft, DraftAction, Script};
 use self::model::edit::TextFile;
 use self::model::numbers;
+use self::script::{no_scripts, script_form};
 use crate::common::browser::read_text;
 use crate::common::hooks::TokenHandle;
 use crate::common::model::route::{Change, Route, Start};
@@ -21,7 +23,7 @@ use frontend::components::drop_overlay::drop_overlay;
 use frontend::components::icon::{IconName, icon};
 use frontend::hooks::use_drop;
 use frontend::platform::{chosen_files, set_title, site_url};
-use shared::api::ServerLimits;
+use shared::api::{JobTask, SCRIPTS, ServerLimits};
 use shared::job::{Format, ImportNote};
 use std::rc::Rc;
 use wasm_bindgen_futures::spawn_local;
@@ -58,7 +60,7 @@ pub(crate) fn NewJobPage(props: &NewJobPageProps) -> Html {
             <header class="page-head">
                 <div>
                     <h1 class="page-title">{ "New job" }</h1>
-                    <p class="hint">{ "Write a config, or drop files: a Snapscope config, or a Hugging Face config.json with its training arguments." }</p>
+                    <p class="hint">{ "Write a config, or drop files: a Snapscope config, a Hugging Face config.json with its training arguments, or a Python script." }</p>
                 </div>
                 { file_button(on_files) }
             </header>
@@ -70,22 +72,63 @@ pub(crate) fn NewJobPage(props: &NewJobPageProps) -> Html {
             }
             { for draft.refused.iter().map(|problem| refused_file(&problem.to_string())) }
             { task_choice(draft.task, &dispatch.reform(DraftAction::Task)) }
-            <div class="columns">
-                <ConfigForm draft={(*draft).clone()} kinds={props.limits.kinds.clone()}
-                    on_change={dispatch.reform(|(path, value)| DraftAction::Set(path, value))} />
-                <div class="column">
-                    { editor(&draft.text, &draft.check.problems, &dispatch.reform(DraftAction::Type)) }
-                    { other_language(&draft, &dispatch) }
-                    { problem_list(&draft.check.problems, "Valid") }
-                    { key_notes(&notes(&draft.understood), &notes(&draft.ignored)) }
-                    { meaning(&draft) }
-                    { submission(&submit, &draft) }
-                </div>
-            </div>
+            if draft.task == JobTask::Script {
+                { of_script(&draft, &dispatch, &submit, &props.limits) }
+            } else {
+                { of_config(&draft, &dispatch, &submit, &props.limits) }
+            }
             if is_over {
                 { drop_overlay() }
             }
         </main>
+    }
+}
+
+/// Shows the form of a config next to its text.
+fn of_config(
+    draft: &Rc<Draft>,
+    dispatch: &Callback<DraftAction>,
+    submit: &SubmitHandle,
+    limits: &ServerLimits,
+) -> Html {
+    html! {
+        <div class="columns">
+            <ConfigForm draft={(**draft).clone()} kinds={limits.kinds.clone()}
+                on_change={dispatch.reform(|(path, value)| DraftAction::Set(path, value))} />
+            <div class="column">
+                { editor("Config", &draft.text, &draft.check.problems, &dispatch.reform(DraftAction::Type)) }
+                { other_language(draft, dispatch) }
+                { problem_list(&draft.check.problems, "Valid") }
+                { key_notes(&notes(&draft.understood), &notes(&draft.ignored)) }
+                { meaning(draft) }
+                { submission(submit, draft, draft.check.job.is_some()) }
+            </div>
+        </div>
+    }
+}
+
+/// Shows a script next to the choice of its GPU, or why this server takes none.
+fn of_script(
+    draft: &Rc<Draft>,
+    dispatch: &Callback<DraftAction>,
+    submit: &SubmitHandle,
+    limits: &ServerLimits,
+) -> Html {
+    let script = draft.script.clone();
+    let on_text = dispatch.reform(move |text| DraftAction::Script(Script { text, ..script.clone() }));
+    let runs_scripts = limits.kinds.iter().any(|kind| kind == SCRIPTS);
+    html! {
+        <div class="columns">
+            { script_form(&draft.script, &dispatch.reform(DraftAction::Script)) }
+            <div class="column">
+                { editor("Script", &draft.script.text, &[], &on_text) }
+                if runs_scripts {
+                    { submission(submit, draft, !draft.script.text.trim().is_empty()) }
+                } else {
+                    { no_scripts() }
+                }
+            </div>
+        </div>
     }
 }
 
@@ -118,7 +161,7 @@ fn other_language(draft: &Draft, dispatch: &Callback<DraftAction>) -> Html {
     }
 }
 
-fn submission(submit: &SubmitHandle, draft: &Draft) -> Html {
+fn submission(submit: &SubmitHandle, draft: &Draft, is_valid: bool) -> Html {
     let onclick = submit.send().reform(|_: MouseEvent| ());
     let is_sending = submit.is_sending();
     html! {
@@ -130,7 +173,7 @@ fn submission(submit: &SubmitHandle, draft: &Draft) -> Html {
                 }
             }
             <button type="button" class="button primary large" {onclick}
-                disabled={draft.check.job.is_none() || is_sending}>
+                disabled={!is_valid || is_sending}>
                 { if is_sending { "Submitting…".to_owned() } else { task::submit(draft.task, draft.check.combinations) } }
             </button>
         </div>
@@ -156,8 +199,8 @@ fn file_button(on_files: Callback<Vec<File>>) -> Html {
     };
     html! {
         <label class="button file-button">
-            { icon(IconName::Open) }{ "Open config" }
-            <input type="file" class="visually-hidden" multiple=true accept=".json,.toml,.yaml,.yml" {onchange} />
+            { icon(IconName::Open) }{ "Open file" }
+            <input type="file" class="visually-hidden" multiple=true accept=".json,.toml,.yaml,.yml,.py" {onchange} />
         </label>
     }
 }

@@ -4,7 +4,7 @@ import atexit
 import os
 import time
 
-from . import collectives, ending, engines, lines, texts, unsupported
+from . import alone, collectives, ending, engines, lines, texts, unsupported
 from .exits import at_end_of_child
 from .history import History
 from .holding import Holding
@@ -46,6 +46,8 @@ class Recorder:
         self.remedies = tried(None, self._remedies) if "remedies" in self.options else None
         self.report.facts["notes"] = []
         tried(None, engines.install, self.run, self.report)
+        if self.options.get("sandbox"):
+            tried(None, alone.install, self.report.facts["notes"])
         if self.options.get("weights") == "empty":
             tried(None, self._empty_weights)
         if self.options.get("world"):

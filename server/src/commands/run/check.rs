@@ -40,6 +40,7 @@ pub(super) fn run(args: &RunArgs, config: &ScriptConfig, interrupted: &Arc<Atomi
         limits,
         assumptions: Assumptions { is_any: true, new_tokens: None },
         is_quiet: args.json,
+        sandbox: None,
         said: None,
         variables: &[],
         ranks: &[],

@@ -17,6 +17,7 @@ const HOOK: &[python::File] = python::files!("run/":
     "snapscope_run/start.py",
     "snapscope_run/report.py",
     "snapscope_run/sharing.py",
+    "snapscope_run/alone.py",
     "snapscope_run/lines.py",
     "snapscope_run/collectives.py",
     "snapscope_run/history.py",

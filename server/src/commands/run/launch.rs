@@ -20,6 +20,7 @@ use super::keep::{End, Limits, keep};
 use super::log::{self, Logged};
 use super::processes::Processes;
 use super::reported::{self, Reported};
+use super::sandbox;
 use crate::Failure;
 use crate::config::ScriptConfig;
 
@@ -49,6 +50,8 @@ pub(super) struct Launch<'a> {
     pub(super) assumptions: Assumptions,
     /// True if standard output is for the command's own document.
     pub(super) is_quiet: bool,
+    /// The only folder in which the script may write, if it comes from strangers.
+    pub(super) sandbox: Option<&'a Path>,
     /// File for all that the command prints, in place of this process's own output.
     pub(super) said: Option<&'a File>,
     /// Variables of the script's environment that replace the user's own.
@@ -124,7 +127,9 @@ impl Launch<'_> {
     }
 
     fn command(&self, folder: &Folder, stand_ins: &Path, rank: &Variables) -> Command {
-        let (program, arguments) = self.command.split_first().expect("clap asks for a command");
+        let walled = self.sandbox.map(|folder| sandbox::behind_walls(folder, self.config, self.command));
+        let words = walled.as_deref().unwrap_or(self.command);
+        let (program, arguments) = words.split_first().expect("clap asks for a command");
         let mut command = Command::new(program);
         let variables = self.environment(folder, stand_ins).into_iter().chain(self.variables.iter().cloned());
         command.args(self.arguments(arguments, folder)).envs(variables).envs(rank.iter().cloned()).process_group(0);

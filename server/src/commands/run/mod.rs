@@ -23,6 +23,7 @@ mod page;
 mod processes;
 mod ran;
 mod reported;
+mod sandbox;
 mod script;
 mod sharing;
 mod torchrun;
@@ -44,6 +45,7 @@ pub(super) use launch::{check_platform, shown};
 pub use options::RunArgs;
 pub(super) use options::script_name;
 pub(super) use ran::weight;
+pub use sandbox::BehindWallsArgs;
 pub(super) use sharing::Shared;
 pub(super) use trial::Trials;
 pub(super) use verdict::KILLED;
@@ -58,11 +60,17 @@ impl RunArgs {
     pub fn run(&self) -> Result<Output, Failure> {
         launch::check_platform()?;
         let config = ScriptConfig::from_environment()?;
+        if let Some(folder) = &self.sandbox {
+            sandbox::supervise(folder, &config, &self.command)?;
+        }
         let interrupted = super::repro::progress::interrupted();
         if self.check {
             return check::run(self, &config, &interrupted);
         }
         let machines = cards::choose(self)?;
+        if self.sandbox.is_some() {
+            sandbox::tell_start(&machines[0], self.steps);
+        }
         let hook_options = self.hook_options();
         let is_one = machines.len() == 1;
         let script = Script { args: self, config: &config, interrupted: &interrupted, hook_options, is_one };
@@ -75,7 +83,11 @@ impl RunArgs {
                 Failure::new(format!("{}: {error}", file.display()), "check the folder and its free space")
             })?;
         }
-        let text = if self.json { document(found) } else { page::all(self, &found) };
+        let text = match &self.sandbox {
+            Some(_) => sandbox::lines(&found),
+            None if self.json => document(found),
+            None => page::all(self, &found),
+        };
         Ok(Output { status: status.exit_status(), ..text.into() })
     }
 }

@@ -92,6 +92,10 @@ pub struct RunArgs {
     #[arg(long, hide = true, value_name = "JSON", value_parser = |text: &str| serde_json::from_str::<serde_json::Value>(text))]
     pub(super) change: Option<serde_json::Value>,
 
+    /// Run the script behind walls that let it write in this folder alone, and print what a recorder would
+    #[arg(long, hide = true, value_name = "DIR")]
+    pub(super) sandbox: Option<PathBuf>,
+
     /// Print one JSON document; the script's own output goes to standard error
     #[arg(long)]
     pub(super) json: bool,
@@ -120,8 +124,14 @@ impl RunArgs {
     pub(super) fn hook_options(&self) -> Vec<(String, serde_json::Value)> {
         let weights = self.weights.map(|Weights::Empty| ("weights".to_owned(), "empty".into()));
         let world = self.world.map(|world| ("world".to_owned(), world.into()));
+        let sandbox = self.sandbox.as_ref().map(|_| ("sandbox".to_owned(), true.into()));
         let change = self.change.iter().filter_map(|change| change.as_object()).flatten();
-        weights.into_iter().chain(world).chain(change.map(|(name, value)| (name.clone(), value.clone()))).collect()
+        weights
+            .into_iter()
+            .chain(world)
+            .chain(sandbox)
+            .chain(change.map(|(name, value)| (name.clone(), value.clone())))
+            .collect()
     }
 
     pub(super) fn card_text(&self) -> String {

@@ -87,6 +87,7 @@ impl Trials {
             limits: self.limits,
             assumptions: Assumptions { is_any: true, new_tokens: None },
             is_quiet: true,
+            sandbox: None,
             said: Some(&said),
             variables: &[],
             ranks: &[],

@@ -137,6 +137,8 @@ impl Context {
 pub struct WorkerSettings {
     /// Number of simultaneous jobs for each kind of device.
     pub slots: Vec<Slots>,
+    /// The Python that runs scripts from strangers; `None` if none may run.
+    pub scripts: Option<PathBuf>,
     pub limits: Limits,
     /// Folder for recordings and uploads before they are stored.
     pub scratch: PathBuf,
@@ -149,7 +151,7 @@ pub struct WorkerSettings {
 /// Number of simultaneous jobs for a kind of device.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Slots {
-    /// `virtual`, or a device such as `cuda:0`.
+    /// `virtual`, a device such as `cuda:0`, or `script`.
     pub kind: String,
     pub jobs: usize,
 }
@@ -160,6 +162,8 @@ impl fmt::Display for WorkerSettings {
         let jobs: Vec<_> = self.slots.iter().map(|slots| format!("{}={}", slots.kind, slots.jobs)).collect();
         let jobs = if jobs.is_empty() { "none here".to_owned() } else { jobs.join(", ") };
         writeln!(f, "simultaneous jobs: {jobs}")?;
+        let scripts = self.scripts.as_ref().map_or_else(|| "refused".to_owned(), |python| python.display().to_string());
+        writeln!(f, "scripts: {scripts}")?;
         writeln!(f, "job time: {} s", self.limits.time.as_secs_f64())?;
         writeln!(f, "job memory: {}", bytes(self.limits.memory_bytes))?;
         writeln!(f, "lease: {} s", self.lease.as_secs_f64())?;

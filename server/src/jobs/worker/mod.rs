@@ -16,6 +16,7 @@ pub use context::{Context, RecorderMetrics, Slots, WorkerSettings};
 use std::sync::Arc;
 use std::time::Duration;
 
+use shared::api::SCRIPTS;
 use tokio::sync::{Semaphore, watch};
 use tokio::task::spawn_blocking;
 use tracing::{error, info};
@@ -109,12 +110,15 @@ async fn serve_kind(context: Arc<Context>, slots: Slots, mut stop: watch::Receiv
     let _ended = free.acquire_many(all).await;
 }
 
-/// Makes a small recording on a real GPU, again and again until it succeeds: a job that cannot run is not taken.
+/// Makes a small recording on a real GPU, or of a script, again and again until it succeeds: a job that cannot run is not taken.
 async fn wait_for_device(context: &Arc<Context>, kind: &str, stop: &mut watch::Receiver<bool>) {
     const AGAIN: Duration = Duration::from_secs(60);
     while kind != "virtual" && !*stop.borrow() {
         let (worker, device) = (Arc::clone(context), kind.to_owned());
-        let check = spawn_blocking(move || repro::check(&worker.recorder, &device, Some(worker.scratch())));
+        let check = spawn_blocking(move || match &worker.settings.scripts {
+            Some(python) if device == SCRIPTS => repro::check_scripts(&worker.recorder, python, worker.scratch()),
+            _ => repro::check(&worker.recorder, &device, Some(worker.scratch())),
+        });
         let problem = match check.await {
             Ok(checked) => checked.err().map(|failure| failure.message),
             Err(error) => Some(error.to_string()),

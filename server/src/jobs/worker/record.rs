@@ -24,7 +24,8 @@ use super::listener::Listener;
 use super::several::{self, Several};
 use crate::database::{Claim, DatabaseError, JobRow, Outcome};
 use crate::hex::hex;
-use crate::recording::repro::{self, Recording, RecordingFailure};
+use crate::jobs::submit::of_script;
+use crate::recording::repro::{self, Recording, RecordingFailure, Script, run_script};
 use crate::snapshots::{self, SnapshotError};
 use crate::store::StoreErrorKind;
 
@@ -107,8 +108,8 @@ async fn attempt(context: &Arc<Context>, row: &JobRow) {
         }
     };
     let (left, result) = match work(row) {
-        Some(Work::One(job)) => {
-            let (left, result) = record(context, row, *job, &folder).await;
+        Some(Work::One(one)) => {
+            let (left, result) = record(context, row, one, &folder).await;
             (left, result.map(|made| Results::One(Box::new(made))))
         }
         Some(Work::Several(raw, task)) => {
@@ -148,8 +149,14 @@ async fn attempt(context: &Arc<Context>, row: &JobRow) {
 
 /// What a job asks for.
 enum Work {
-    One(Box<Job>),
+    One(One),
     Several(Box<RawJob>, JobTask),
+}
+
+/// What one recording is made of.
+enum One {
+    Config(Box<Job>),
+    Script(Script),
 }
 
 /// What a job has made.
@@ -162,7 +169,13 @@ enum Results {
 fn work(row: &JobRow) -> Option<Work> {
     let raw = RawJob::from_json(&row.config).ok()?;
     match JobTask::of(&row.task)? {
-        JobTask::Record => raw.resolve().ok().map(|job| Work::One(Box::new(job))),
+        JobTask::Record => raw.resolve().ok().map(|job| Work::One(One::Config(Box::new(job)))),
+        JobTask::Script => {
+            let (cards, steps) = of_script(&row.config)?;
+            // A job may be renamed to anything.
+            let script = Script { name: "script.py".to_owned(), text: row.source.clone(), cards, steps };
+            Some(Work::One(One::Script(script)))
+        }
         task => Some(Work::Several(Box::new(raw), task)),
     }
 }
@@ -171,7 +184,7 @@ fn work(row: &JobRow) -> Option<Work> {
 async fn record(
     context: &Arc<Context>,
     row: &JobRow,
-    job: Job,
+    one: One,
     folder: &TempDir,
 ) -> (Left, Result<Made, Box<RecordingFailure>>) {
     let (sender, events) = unbounded_channel();
@@ -182,7 +195,15 @@ async fn record(
         let (context, span) = (Arc::clone(context), Span::current());
         spawn_blocking(move || {
             let start = Instant::now();
-            let recording = repro::run(&context.recorder, &job, &context.settings.limits, &output, &mut listener);
+            let (recorder, limits) = (&context.recorder, &context.settings.limits);
+            let recording = match &one {
+                One::Config(job) => repro::run(recorder, job, limits, &output, &mut listener),
+                One::Script(script) => {
+                    // Only a worker with a Python takes such jobs.
+                    let python = context.settings.scripts.clone().unwrap_or_default();
+                    run_script(recorder, &python, script, limits, &output, &mut listener)
+                }
+            };
             let (seconds, memory_bytes) = (start.elapsed().as_secs_f64(), listener.memory_bytes());
             context.metrics.took(seconds, memory_bytes);
             span.in_scope(|| info!(seconds, memory_bytes, "the recorder has ended"));

@@ -47,7 +47,7 @@ pub(super) async fn record(
         span.in_scope(|| match task {
             JobTask::Sweep => of_sweep(&context_of_thread, raw, scratch, teller),
             JobTask::Fix => of_fix(&context_of_thread, &raw, scratch, &teller),
-            JobTask::Fit | JobTask::Record => of_fit(&context_of_thread, &raw, scratch, &teller),
+            JobTask::Fit | JobTask::Record | JobTask::Script => of_fit(&context_of_thread, &raw, scratch, &teller),
         })
     });
     let left = follow(context, &row.id, events, &cancelled).await;

@@ -101,7 +101,7 @@ pub(super) fn finished(end: End, transcript: &Transcript, limits: &Limits) -> Re
             "see the last lines of the recorder; `nvidia-smi` shows whether the driver of a real GPU works",
         ),
         (Some(failed), _, _) => {
-            Failure::new(failed.message.clone(), "see the last lines of the recorder; change the config and try again")
+            Failure::new(failed.message.clone(), "see the last lines of its log; change the job and try again")
         }
         (None, Some(signal), _) => crashed(signal, limits),
         (None, None, Some(library)) => Failure::new(

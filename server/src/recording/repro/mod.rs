@@ -22,11 +22,13 @@ mod figures;
 mod keeper;
 mod libraries;
 mod process;
+mod script;
 
 pub use failure::RecordingFailure;
 pub use figures::{Recording, print_figures};
 pub use keeper::Watcher;
 pub use process::Limits;
+pub use script::{Script, check_scripts, run_script};
 
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -59,15 +61,42 @@ pub fn run(
     output: &Path,
     watcher: &mut dyn Watcher,
 ) -> Result<Recording, Box<RecordingFailure>> {
+    let launch = |folder: &Path, snapshot: &Path| {
+        Ok(Launch {
+            program: config.program.clone(),
+            arguments: vec!["--output".into(), snapshot.into()],
+            environment: libraries::environment(config, job, folder)?,
+            input: job.to_json(),
+        })
+    };
+    let recording = recorded(config, &launch, limits, output, watcher)?;
+    let card = match &job.device {
+        Device::Virtual(cards) => cards.to_string(),
+        Device::Cuda(_) => recording.card.clone(),
+    };
+    Ok(Recording { card, ..recording })
+}
+
+/// Returns the command that records, given the folder in which it may write and the file of its snapshot.
+type Launcher<'a> = dyn Fn(&Path, &Path) -> Result<Launch, Failure> + 'a;
+
+/// Keeps a process that speaks as the recorder does, and leaves its snapshot in `output`.
+fn recorded(
+    config: &RecorderConfig,
+    launch: &Launcher<'_>,
+    limits: &Limits,
+    output: &Path,
+    watcher: &mut dyn Watcher,
+) -> Result<Recording, Box<RecordingFailure>> {
     let before_start = |failure| Box::new(RecordingFailure::before_start(failure));
     let scratch = Scratch::beside(output).map_err(before_start)?;
-    let launch = scratch.launch(config, job).map_err(before_start)?;
+    let snapshot = scratch.snapshot();
+    let launch = launch(scratch.0.path(), &snapshot).map_err(before_start)?;
     let (end, mut transcript) =
         keep(&launch, limits, watcher).map_err(|error| before_start(not_started(&launch.program, &error)))?;
     let is_from_outside = end.is_from_outside();
     let warnings = scratch.warnings();
     transcript.log.extend(warnings.iter().cloned());
-    let snapshot = scratch.snapshot();
     let figures = snapshot.exists().then(|| Figures::read(config, limits, &snapshot));
     let is_kept =
         figures.as_ref().is_some_and(|read| read.as_ref().map_or_else(|unread| unread.is_perhaps_one, |_| true));
@@ -76,12 +105,8 @@ pub fn run(
         let figures = figures.ok_or_else(no_snapshot)?.map_err(|Unread { failure, .. }| failure)?;
         scratch.keep(output)?;
         let recording = Recording::of(finished, transcript.started.clone(), figures);
-        let card = match &job.device {
-            Device::Virtual(cards) => cards.to_string(),
-            Device::Cuda(_) => recording.card.clone(),
-        };
         let messages = transcript.messages.clone();
-        Ok(Recording { card, seconds: transcript.seconds, messages, warnings, ..recording })
+        Ok(Recording { seconds: transcript.seconds, messages, warnings, ..recording })
     });
     recording.map_err(|failure| {
         let partial = (is_kept && scratch.keep(output).is_ok()).then(|| output.to_owned());
@@ -159,15 +184,6 @@ impl Scratch {
 
     fn snapshot(&self) -> PathBuf {
         self.0.path().join("snapshot.pickle")
-    }
-
-    fn launch(&self, config: &RecorderConfig, job: &Job) -> Result<Launch, Failure> {
-        Ok(Launch {
-            program: config.program.clone(),
-            arguments: vec!["--output".into(), self.snapshot().into()],
-            environment: libraries::environment(config, job, self.0.path())?,
-            input: job.to_json(),
-        })
     }
 
     /// Returns the warnings of the virtual GPU, one for each function that it does not implement.

@@ -8,7 +8,7 @@ use actix_web::{HttpRequest, HttpResponse};
 use futures_util::StreamExt as _;
 use futures_util::stream::BoxStream;
 use serde::Deserialize;
-use shared::api::{ErrorCode, JobChange, JobDetails, JobList, JobRequest, JobResource, JobState};
+use shared::api::{ErrorCode, JobChange, JobDetails, JobList, JobRequest, JobResource, JobState, SCRIPTS};
 use shared::base::format::counted;
 use utoipa::IntoParams;
 
@@ -96,6 +96,11 @@ async fn check_kind(state: &State, kind: &str) -> Result<(), ApiError> {
         return Ok(());
     }
     let message = match kinds.as_slice() {
+        _ if kind == SCRIPTS && !devices.problems.contains_key(kind) => {
+            "This server runs no scripts, because they are foreign code; its operator can allow them with --scripts. \
+             `snapscope run` runs them on your own machine."
+                .to_owned()
+        }
         _ if devices.problems.contains_key(kind) => {
             format!("No job can run on `{kind}` at this time: {}.", devices.problems[kind])
         }

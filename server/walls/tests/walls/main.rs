@@ -4,9 +4,12 @@
 
 mod driver;
 
+use std::ffi::CString;
 use std::fs;
 use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream, UdpSocket};
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
@@ -45,8 +48,19 @@ impl Place {
     /// Does the same with or without the driver of a real GPU behind the walls.
     #[track_caller]
     fn behind_walls_with<T: Send>(&self, has_driver: bool, work: impl FnOnce(&Path) -> T + Send) -> T {
+        self.behind(&Walls::of_recorder(self.inside.path(), has_driver), work)
+    }
+
+    /// Does the same with the walls of a script from strangers, or of the process that starts it.
+    #[track_caller]
+    fn behind_walls_of_script<T: Send>(&self, is_supervisor: bool, work: impl FnOnce(&Path) -> T + Send) -> T {
+        let walls = Walls::of_script(self.inside.path(), Path::new("/usr/bin/python3"), &[], is_supervisor);
+        self.behind(&walls.expect("an installation"), work)
+    }
+
+    #[track_caller]
+    fn behind<T: Send>(&self, walls: &Walls, work: impl FnOnce(&Path) -> T + Send) -> T {
         let inside = self.inside.path();
-        let walls = Walls::of_recorder(inside, has_driver);
         thread::scope(|scope| {
             let work = scope.spawn(move || {
                 assert_eq!(walls.raise(), [""; 0], "this kernel is too old for these tests");
@@ -176,4 +190,84 @@ fn threads_start_and_have_the_same_walls() {
     let file = place.outside("file");
     let read = place.behind_walls(|_| thread::spawn(move || fs::read(file)).join().expect("it ends"));
     check_refused(read);
+}
+
+/// Runs `work` with the identifier of another process of this user.
+fn beside_another<T>(work: impl FnOnce(i32) -> T) -> T {
+    let mut other = Command::new("sleep").arg("60").spawn().expect("another process");
+    let outcome = work(other.id().cast_signed());
+    other.kill().expect("it is ours, and lives");
+    other.wait().expect("it ends");
+    outcome
+}
+
+#[test]
+#[allow(unsafe_code, reason = "these calls have no safe form, and none of them is carried out")]
+fn foreign_code_changes_nothing_of_others() {
+    let place = Place::new();
+    let file = place.outside("file");
+    let before = fs::metadata(&file).expect("it is there");
+    let path = CString::new(file.as_os_str().as_bytes()).expect("no zero byte");
+    let none = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    let error = |outcome: i64| (outcome, io::Error::last_os_error().raw_os_error());
+    let own = std::process::id().cast_signed();
+    beside_another(|pid| {
+        place.behind_walls_of_script(false, |inside| {
+            check_refused(fs::read(&file));
+            check_refused(fs::write(&file, "changed"));
+            check_refused(fs::set_permissions(&file, fs::Permissions::from_mode(0o777)));
+            check_refused(std::os::unix::fs::symlink(&file, inside.join("link")));
+            fs::hard_link(&file, inside.join("link")).expect_err("it would lead outside");
+            check_refused(Command::new("/bin/true").status());
+            let path = path.as_ptr();
+            let refused = [
+                error(unsafe { libc::truncate(path, 0) }.into()),
+                error(unsafe { libc::utimensat(libc::AT_FDCWD, path, std::ptr::null(), 0) }.into()),
+                error(unsafe { libc::setxattr(path, c"user.a".as_ptr(), path.cast(), 1, 0) }.into()),
+                error(unsafe { libc::syscall(libc::SYS_fchmodat2, libc::AT_FDCWD, path, 0o777, 0) }),
+                error(unsafe { libc::kill(pid, 0) }.into()),
+                error(unsafe { libc::kill(-1, 0) }.into()),
+                error(unsafe { libc::kill(0, 0) }.into()),
+                error(unsafe { libc::prlimit(pid, libc::RLIMIT_CPU, &raw const none, std::ptr::null_mut()) }.into()),
+                error(unsafe { libc::fork() }.into()),
+                error(unsafe { libc::shmget(libc::IPC_PRIVATE, 1, 0o600) }.into()),
+            ];
+            let expected = [libc::EACCES].into_iter().chain([libc::EPERM; 9]);
+            assert_eq!(refused.map(|(_, error)| error), expected.map(Some).collect::<Vec<_>>().as_slice());
+            assert!(refused.iter().all(|(outcome, _)| *outcome == -1));
+            assert_eq!(unsafe { libc::kill(own, 0) }, 0, "it may signal itself");
+        });
+    });
+    let after = fs::metadata(&file).expect("it is there");
+    assert_eq!(
+        (before.modified().ok(), before.mode(), before.len()),
+        (after.modified().ok(), after.mode(), after.len())
+    );
+}
+
+#[test]
+fn a_supervisor_starts_processes_that_reach_no_more() {
+    let place = Place::new();
+    let file = place.outside("file");
+    place.behind_walls_of_script(true, |_| {
+        let outcome = |program: &str| Command::new(program).arg(&file).output().expect("it starts").status.success();
+        assert!(outcome("/usr/bin/true"));
+        assert!(!outcome("/usr/bin/cat") && !outcome("/usr/bin/rm"));
+        check_refused(TcpListener::bind("127.0.0.1:0"));
+    });
+    assert_eq!(fs::read(&file).expect("it is there"), b"what it was");
+}
+
+#[test]
+fn no_installation_opens_the_home_folder() {
+    let home = PathBuf::from(std::env::var_os("HOME").expect("a home folder"));
+    let of = |python: &Path| Walls::of_script(Path::new("/tmp"), python, &[], false).map(|walls| walls.read);
+    assert!(of(&home.join("bin/python3")).expect_err("it would").contains("no installation"));
+    let folder = tempfile::tempdir().expect("a folder");
+    let python = folder.path().join("bin/python3");
+    fs::create_dir(folder.path().join("bin")).expect("room");
+    std::os::unix::fs::symlink("/usr/bin/python3", &python).expect("a link");
+    assert!(!of(&python).expect("the system's").contains(&folder.path().to_owned()), "a link is no environment");
+    fs::write(folder.path().join("pyvenv.cfg"), "home = /usr/bin\n").expect("room");
+    assert!(of(&python).expect("an environment").contains(&folder.path().to_owned()));
 }

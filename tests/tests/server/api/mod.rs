@@ -6,5 +6,6 @@ mod logs;
 mod metrics;
 mod openapi;
 mod pages;
+mod scripts;
 mod shares;
 mod tasks;

@@ -1,7 +1,7 @@
 //! Words, numbers and durations of a job.
 
 use frontend::views::head::model::{Emphasis, Figure};
-use shared::api::{JobOutcome, JobResource, JobState, JobTask, OutOfMemory, Progress, RecordingReport};
+use shared::api::{JobOutcome, JobResource, JobState, OutOfMemory, Progress, RecordingReport};
 use shared::base::format;
 
 use super::task;
@@ -37,7 +37,7 @@ pub(crate) fn name(job: &JobResource) -> &str {
 pub(crate) fn outcome(job: &JobResource) -> String {
     match (job.state, &job.result, &job.error) {
         (JobState::Queued, ..) => queue_place(job.before),
-        (JobState::Running, ..) if job.task != JobTask::Record => task::progress(job.recorded.as_ref()),
+        (JobState::Running, ..) if !job.task.is_one() => task::progress(job.recorded.as_ref()),
         (JobState::Running, ..) => {
             job.progress.as_ref().map_or_else(|| "Starting".to_owned(), |progress| place(progress, job.steps))
         }

@@ -10,6 +10,7 @@ pub(crate) const fn title(task: JobTask) -> &'static str {
         JobTask::Fit => "Largest batch",
         JobTask::Fix => "What makes it fit",
         JobTask::Sweep => "Sweep",
+        JobTask::Script => "Script",
     }
 }
 
@@ -29,13 +30,14 @@ pub(crate) const fn sentence(task: JobTask) -> &'static str {
             "Records each combination of the ranges, and shows their peaks in a table and a plot. Write values with commas \
              between them, or a range: 1..16x2 doubles, 16..64+16 adds 16."
         }
+        JobTask::Script => "Runs a Python script as it is on a virtual GPU, once. Its snapshot opens in the viewer.",
     }
 }
 
 /// Returns the text of the button that submits a job.
 pub(crate) fn submit(task: JobTask, combinations: Option<usize>) -> String {
     match (task, combinations) {
-        (JobTask::Record, _) => "Record".to_owned(),
+        (JobTask::Record | JobTask::Script, _) => "Record".to_owned(),
         (JobTask::Fit, _) => "Find the largest batch".to_owned(),
         (JobTask::Fix, _) => "Try remedies".to_owned(),
         (JobTask::Sweep, Some(count)) => format!("Record {}", format::counted(count as u64, "combination")),

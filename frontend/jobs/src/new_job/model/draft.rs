@@ -3,8 +3,8 @@
 use super::edit::{FieldValue, set, written};
 use super::edit::{TextFile, brought};
 use crate::common::model::route::Change;
-use shared::api::JobTask;
-use shared::job::{Device, Format, Import, ImportNote, Job, Problem, RawJob, Source};
+use shared::api::{JobRequest, JobTask};
+use shared::job::{Card, Device, Format, Import, ImportNote, Job, Problem, RawJob, Source};
 use std::rc::Rc;
 
 /// Initial text of the editor.
@@ -20,6 +20,37 @@ card = \"a100-40gb\"
 
 /// Ranges of a sweep that has none yet.
 const EXAMPLE_RANGE: (&str, &str) = ("sweep.batch", "1..16x2");
+
+/// Initial text of a script.
+const EXAMPLE_SCRIPT: &str = "\
+import torch
+
+model = torch.nn.Sequential(*(torch.nn.Linear(4096, 4096) for _ in range(8))).cuda()
+optimizer = torch.optim.AdamW(model.parameters())
+for step in range(100):
+    loss = model(torch.randn(1024, 4096, device=\"cuda\")).square().mean()
+    loss.backward()
+    optimizer.step()
+    optimizer.zero_grad()
+";
+
+/// Python script of a new job.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Script {
+    /// Name of its file.
+    pub name: String,
+    pub text: String,
+    /// Virtual GPUs as on the command line.
+    pub card: String,
+    /// Optimizer steps after which it ends.
+    pub steps: u64,
+}
+
+impl Default for Script {
+    fn default() -> Self {
+        Self { name: "script.py".to_owned(), text: EXAMPLE_SCRIPT.to_owned(), card: Card::default().name, steps: 3 }
+    }
+}
 
 /// Config text with its parsed job and its problems.
 #[derive(Clone, Debug, PartialEq)]
@@ -62,7 +93,7 @@ impl Check {
 /// Returns the job of a config, or the first of several with their number if it is known.
 fn resolved(raw: RawJob, task: JobTask) -> Result<(Job, Option<usize>), Vec<Problem>> {
     match task {
-        JobTask::Record | JobTask::Fix => Ok((raw.resolve()?, None)),
+        JobTask::Record | JobTask::Fix | JobTask::Script => Ok((raw.resolve()?, None)),
         // A search tries batches of its own.
         JobTask::Fit => Ok((RawJob { batch: Some(1), ..raw }.resolve()?, None)),
         JobTask::Sweep => {
@@ -82,6 +113,8 @@ pub(crate) enum DraftAction {
     Set(&'static str, Option<FieldValue>),
     /// Chooses what the job does.
     Task(JobTask),
+    /// Replaces the script.
+    Script(Script),
     /// Applies what differs from the config to start with.
     Change(Change),
     /// Replaces the config.
@@ -107,6 +140,8 @@ pub(crate) enum DraftAction {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Draft {
     pub text: String,
+    /// Script of the task `script`, which has no config.
+    pub script: Script,
     pub task: JobTask,
     /// Result of checking the current text.
     pub check: Check,
@@ -134,6 +169,7 @@ impl Draft {
         let readable = check.clone();
         Self {
             text,
+            script: Script::default(),
             task,
             check,
             readable,
@@ -142,6 +178,17 @@ impl Draft {
             refused: Vec::new(),
             last: None,
         }
+    }
+
+    /// Returns what is sent to the server.
+    pub(crate) fn request(&self) -> JobRequest {
+        let task = Some(self.task);
+        if self.task != JobTask::Script {
+            return JobRequest { config: self.text.clone(), task, ..JobRequest::default() };
+        }
+        let Script { name, text, card, steps } = self.script.clone();
+        let (file_name, card, steps) = (Some(name), Some(card), Some(steps));
+        JobRequest { config: text, file_name, card, steps, task, ..JobRequest::default() }
     }
 
     /// Returns true if the config came from Hugging Face, whose files leave out what a recording needs.
@@ -171,6 +218,7 @@ impl Draft {
                 text.map_or_else(|| self.clone(), |text| self.with(text))
             }
             DraftAction::Task(task) => self.with_task(task),
+            DraftAction::Script(script) => Self { script, task: JobTask::Script, refused: Vec::new(), ..self.clone() },
             DraftAction::Change(Change { task, values }) => {
                 let draft = task.map_or_else(|| self.clone(), |task| self.with_task(task));
                 let set = |draft: Self, (key, text): (&'static str, String)| {
@@ -180,6 +228,9 @@ impl Draft {
                 values.into_iter().fold(draft, set)
             }
             DraftAction::Load(text) => Self::of(text, self.task),
+            DraftAction::Again { source: text, card, steps, task: JobTask::Script } => {
+                self.after(DraftAction::Script(Script { text, card, steps, ..Script::default() }))
+            }
             DraftAction::Again { source, card, steps, task } => {
                 let draft =
                     Self { task, ..self.clone() }.bringing(vec![TextFile { name: String::new(), text: source }]);
@@ -205,7 +256,9 @@ impl Draft {
             JobTask::Sweep if !has_ranges => {
                 set(&self.text, EXAMPLE_RANGE.0, Some(FieldValue::Text(EXAMPLE_RANGE.1.to_owned())))
             }
-            JobTask::Record | JobTask::Fit | JobTask::Fix if has_ranges => set(&self.text, "sweep", None),
+            JobTask::Record | JobTask::Fit | JobTask::Fix | JobTask::Script if has_ranges => {
+                set(&self.text, "sweep", None)
+            }
             _ => None,
         };
         let text = text.unwrap_or_else(|| self.text.clone());
@@ -236,6 +289,9 @@ impl Draft {
 
     /// Imports files; training arguments on their own are combined with the model config that was imported before.
     fn bringing(&self, mut files: Vec<TextFile>) -> Self {
+        if let Some(TextFile { name, text }) = files.iter().find(|file| file.name.ends_with(".py")).cloned() {
+            return self.after(DraftAction::Script(Script { name, text, ..self.script.clone() }));
+        }
         files.truncate(2);
         let alone = brought(&files);
         let together = match (&files[..], &self.last) {
@@ -247,7 +303,8 @@ impl Draft {
             Ok(read) => {
                 let last = files.into_iter().find(|file| file.text.contains("model_type"));
                 let last = last.or_else(|| self.last.clone());
-                Self { understood: read.understood, ignored: read.ignored, last, ..Self::of(read.text, self.task) }
+                let task = if self.task == JobTask::Script { JobTask::Record } else { self.task };
+                Self { understood: read.understood, ignored: read.ignored, last, ..Self::of(read.text, task) }
             }
         }
     }
@@ -291,6 +348,22 @@ mod tests {
         let draft = Draft::default();
         assert_eq!(draft.check.problems, []);
         assert!(draft.check.job.is_some() && draft.takes_fields());
+    }
+
+    #[test]
+    fn a_script_is_one_beside_the_config() {
+        let file = TextFile { name: "train.py".to_owned(), text: "import torch\n".to_owned() };
+        let brought = draft("model = \"mlp\"\n").after(DraftAction::Bring(vec![file]));
+        assert_eq!((brought.task, brought.script.name.as_str()), (JobTask::Script, "train.py"));
+        assert_eq!((brought.script.text.as_str(), brought.text.as_str()), ("import torch\n", "model = \"mlp\"\n"));
+        let again = DraftAction::Again {
+            source: "pass".to_owned(),
+            card: "t4-16gb".to_owned(),
+            steps: 5,
+            task: JobTask::Script,
+        };
+        let Script { text, card, steps, .. } = Draft::default().after(again).script;
+        assert_eq!((text.as_str(), card.as_str(), steps), ("pass", "t4-16gb", 5));
     }
 
     #[test]
