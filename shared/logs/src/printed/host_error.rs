@@ -52,6 +52,8 @@ pub enum HostErrorKind {
     Rmm,
     /// CUDA or a library of it found no memory on the GPU.
     Library,
+    /// The GPU had no room for a process to start on it.
+    Start,
     /// TensorRT found no memory on the GPU.
     TensorRt,
     /// A GPU had no room for what a kernel needs, memory or something else.
@@ -347,6 +349,12 @@ impl TraceBack {
     pub(super) fn is_of_pinning(&self) -> bool {
         self.frames.iter().any(|frame| PINNING.contains(&frame.function.as_str()))
             || self.calls.iter().any(|call| call.contains("pin_memory("))
+    }
+
+    /// Returns true if the innermost frame is a first use of the GPU.
+    pub(super) fn is_of_start(&self) -> bool {
+        let starts = ["_lazy_init", "barrier", "init_process_group", "set_device", "mem_get_info"];
+        self.frames.last().is_some_and(|frame| starts.contains(&frame.function.as_str()))
     }
 
     /// Returns true if the innermost frame starts a process.

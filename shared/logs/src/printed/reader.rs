@@ -156,6 +156,7 @@ impl LineReader for PrintedReader {
             error.kind = match error.kind {
                 HostErrorKind::HostMemory if is_of_fork => HostErrorKind::Fork,
                 HostErrorKind::Library if self.trace_back.is_of_pinning() => HostErrorKind::Pinned,
+                HostErrorKind::Library if self.trace_back.is_of_start() => HostErrorKind::Start,
                 // Every call after a fault fails.
                 HostErrorKind::Library if host_errors.iter().any(|one| one.error.kind == HostErrorKind::Fault) => {
                     HostErrorKind::Fault

@@ -9,13 +9,14 @@ use crate::analysis::study::sites::SpineId;
 use crate::analysis::study::studied::Study;
 use crate::analysis::track::allocations::Lifetime;
 use crate::trace::{Action, StackId};
-use hashbrown::HashSet;
+use hashbrown::{HashMap, HashSet};
 
-/// At least 1/2 of a call's stacks must be alive after it, to infer that gradients are on.
-const LEAST_KEPT: usize = 2;
+/// At least 2/5 of a call's stacks must be alive after it, to infer that gradients are on: a convolution has a workspace
+/// for each output that it saves.
+const LEAST_KEPT: (usize, usize) = (2, 5);
 
-/// At least 1/4 of the bytes that a call allocates must be alive after it.
-const LEAST_KEPT_BYTES: u64 = 4;
+/// At least 1/6 of the bytes that a call allocates must be alive after it.
+const LEAST_KEPT_BYTES: u64 = 6;
 
 /// Fewer stacks are not enough to infer that gradients are on.
 const LEAST_STACKS: usize = 4;
@@ -30,11 +31,18 @@ const LEAST_FREED: u64 = 20;
 pub(in crate::analysis) fn unused_graphs(study: &Study<'_>) -> impl Iterator<Item = Vec<Lifetime>> {
     let calls = calls(study);
     let unused: Vec<Vec<Lifetime>> = calls.iter().map(Call::unused).collect();
-    let has_unused = |(call, unused): (&Call, &Vec<Lifetime>)| (!unused.is_empty()).then_some(call.spine);
-    let known: HashSet<SpineId> = calls.iter().zip(&unused).filter_map(has_unused).collect();
-    calls.into_iter().zip(unused).map(move |(call, unused)| {
-        let is_like_others = unused.is_empty() && known.contains(&call.spine);
-        if is_like_others { call.left_over().copied().collect() } else { unused }
+    // Calls from each place whose graph is unused, and those whose graph backward frees.
+    let mut places: HashMap<SpineId, (usize, usize)> = HashMap::new();
+    for (call, unused) in calls.iter().zip(&unused) {
+        let (of_unused, of_used) = places.entry(call.spine).or_default();
+        *of_unused += usize::from(!unused.is_empty());
+        *of_used += usize::from(unused.is_empty() && call.is_used());
+    }
+    calls.into_iter().zip(unused).map(move |(call, unused)| match places[&call.spine] {
+        // A training whose loss fails now and then, or is not finite.
+        (of_unused, of_used) if of_used >= of_unused => Vec::new(),
+        (1.., _) if unused.is_empty() => call.left_over().copied().collect(),
+        _ => unused,
     })
 }
 
@@ -138,6 +146,15 @@ impl Call {
         last.into_iter().flatten().chain(self.kept.iter().filter(|_| !self.is_last))
     }
 
+    /// Returns true if a backward frees most of what the call leaves.
+    fn is_used(&self) -> bool {
+        let sum =
+            |rows: &mut dyn Iterator<Item = &Lifetime>| rows.fold(0, |sum: u64, row| sum.saturating_add(row.bytes));
+        let of_backward = self.rows.iter().zip(&self.are_unused).filter(|row| !*row.1).map(|row| row.0);
+        let mut of_backward = of_backward.filter(|row| self.end < row.died);
+        !self.is_last && self.kept.is_empty() && sum(&mut of_backward) * 2 > sum(&mut self.left())
+    }
+
     /// Returns what no backward pass uses, if the call leaves a graph of it.
     fn unused(&self) -> Vec<Lifetime> {
         let Self { rows, end, are_unused, .. } = self;
@@ -151,7 +168,7 @@ impl Call {
         }
         let all: HashSet<StackId> = rows.iter().map(|row| row.stack).collect();
         let left: HashSet<StackId> = unused.iter().filter(is_left).map(|row| row.stack).collect();
-        let has_stacks = all.len() >= LEAST_STACKS && left.len() * LEAST_KEPT >= all.len();
+        let has_stacks = all.len() >= LEAST_STACKS && left.len() * LEAST_KEPT.1 >= all.len() * LEAST_KEPT.0;
         if has_stacks { unused } else { Vec::new() }
     }
 }

@@ -221,6 +221,15 @@ fn statement(kind: HostErrorKind) -> (FindingCode, &'static str, &'static str) {
              The context, cuBLAS, cuDNN, NCCL and engines with pools of their own take memory outside PyTorch's \
              allocator, when they are first used.",
         ),
+        HostErrorKind::Start => (
+            FindingCode::OutsidePytorch,
+            "The GPU had no room for this process to start on it",
+            "See who holds it: ``nvidia-smi`` or ``rocm-smi --showpids``; end notebooks and crashed runs.\n\
+             With several ranks, let each use its own GPU: ``torch.cuda.set_device(local_rank)`` before anything else.\n\
+             Try another GPU (`CUDA_VISIBLE_DEVICES`) or node: one that has a fault says the same.\n\n\
+             A context takes some hundred MiB. Nothing of the program was on the GPU yet, so that a smaller batch changes \
+             nothing.",
+        ),
         HostErrorKind::TensorRt => (
             FindingCode::OutOfMemory,
             "TensorRT found no memory on the GPU",

@@ -509,7 +509,8 @@ fn advice(oom: &Oom, cause: OomCause, printed: &Printed) -> String {
                 }
                 Work::Training => {
                     "Use less memory at once: a smaller micro-batch with gradient accumulation, activation checkpointing \
-                     (`torch.utils.checkpoint`), `bfloat16` autocast, or an optimizer with smaller state."
+                     (`torch.utils.checkpoint`), `bfloat16` autocast, or an optimizer with smaller state.\n\
+                     Or spread weights, gradients and state over more GPUs (FSDP, DeepSpeed's ZeRO)."
                 }
                 Work::Unknown | Work::Loading => {
                     "Use less memory at once: a smaller batch, image or sequence, or `bfloat16`.\n\

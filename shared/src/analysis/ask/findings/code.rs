@@ -39,6 +39,8 @@ crate::codes! {
         EvaluationOutputsCollected => "evaluation-outputs-collected",
         /// Tensors accumulate over several steps and are then freed all at once.
         CollectedInEpoch => "collected-in-epoch",
+        /// State of an optimizer that no longer steps stays in memory.
+        OptimizerLeft => "optimizer-left",
         /// Host memory of a program climbs steadily, within each epoch or through the whole log.
         HostMemoryClimbs => "host-memory-climbs",
         /// Workers copy pages that they share with the main process, because they count references to Python objects.
@@ -163,7 +165,8 @@ impl FindingCode {
             | Self::TensorsKept
             | Self::MemoryGrows
             | Self::EvaluationOutputsCollected
-            | Self::CollectedInEpoch => Some("memory growth"),
+            | Self::CollectedInEpoch
+            | Self::OptimizerLeft => Some("memory growth"),
             Self::OutOfMemory | Self::FailedTryKept => Some("out-of-memory errors"),
             Self::GradientsStay | Self::GraphOutlivesStep | Self::RecomputedActivationsStay => {
                 Some("tensors that outlive their step")

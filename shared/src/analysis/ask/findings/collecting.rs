@@ -20,7 +20,7 @@ const LEAST_SHARE: u64 = 10;
 
 /// Reports tensors that accumulate in an evaluation or an epoch.
 pub(super) fn findings(study: &Study<'_>) -> Vec<Finding> {
-    [evaluation(study), epoch(study), data(study), gradients(study)].into_iter().flatten().collect()
+    [evaluation(study), epoch(study), data(study), gradients(study), cycles(study)].into_iter().flatten().collect()
 }
 
 /// Returns the batches and the gradients of batches that are reported.
@@ -81,6 +81,38 @@ fn data(study: &Study<'_>) -> Option<Finding> {
     Some(Finding { severity: Severity::Info, ..found })
 }
 
+/// Tensors of fewer steps at a time may be those of a window, or of what the program still works on.
+const LEAST_STEPS_HELD: u64 = 4;
+
+/// Reports tensors of forward passes that stay for several steps, of which now and then some are freed: Python frees
+/// reference cycles only when its garbage collector runs.
+fn cycles(study: &Study<'_>) -> Option<Finding> {
+    let is_cyclic = |kept: &&Kept| {
+        let of_step = kept.end_bytes / kept.end_count.max(1) * kept.count_per_step.max(1);
+        let rises_to_the_end = kept.last_rise as usize * 4 >= study.growth.steps * 3;
+        let is_held = kept.most_bytes >= of_step.saturating_mul(LEAST_STEPS_HELD);
+        kept.course == Course::Renewed && kept.phase == Phase::Forward && rises_to_the_end && is_held
+    };
+    let rows: Vec<&Kept> = study.growth.kept.iter().filter(is_cyclic).collect();
+    let bytes = rows.iter().map(|kept| kept.most_bytes).sum();
+    let what = format!("Reference cycles keep {} of earlier steps", format::bytes(bytes));
+    let is_of_function = rows.iter().any(|kept| study.sites.of_stack(kept.stack).is_of_function);
+    let advice = if is_of_function {
+        "Keep tensors of a `torch.autograd.Function` by ``ctx.save_for_backward(x, y)``, and read them from \
+         `ctx.saved_tensors`.\n\n\
+         An output that is an attribute of `ctx` refers to the graph, which refers to `ctx`: a reference cycle, which is freed \
+         only when Python's garbage collector runs."
+    } else {
+        "Break the reference cycle, as by `weakref`, `del` or `None`: an object that refers to itself through others is \
+         freed only when Python's garbage collector runs.\n\
+         [record] To see which one it is, record with ``snapscope record --holders --steps 1..8 -- python train.py``."
+    };
+    let found = finding(study, &rows, bytes, FindingCode::CollectedInEpoch, what.clone(), advice)?;
+    let own = OwnCode::of(study, rows.iter().map(|kept| (kept.most_bytes, kept.stack)), Own::Innermost);
+    let from = own.as_ref().map_or_else(String::new, |own| format!(", in {}", own.place()));
+    Some(Finding { title: title_of_parts(&what, [from]), line: own.map(|own| own.line), ..found })
+}
+
 /// Returns true for tensors that the program brings to the device or makes there.
 fn is_data(study: &Study<'_>, kept: &Kept) -> bool {
     let site = study.sites.of_stack(kept.stack);
@@ -97,6 +129,9 @@ fn evaluation(study: &Study<'_>) -> Option<Finding> {
         Some((rows.iter().map(|kept| kept.end_bytes).sum::<u64>(), rounds.rounds.len(), rows))
     };
     let (bytes, calls, rows) = evaluations(study).into_iter().filter_map(of_range).max_by_key(|found| found.0)?;
+    if is_for_training(study, &rows) {
+        return None;
+    }
     let is_collected = rows.iter().any(|kept| study.sites.of_stack(kept.stack).is_collected);
     let advice = if is_collected {
         "Set ``eval_accumulation_steps=8`` in `TrainingArguments`, which moves predictions to host memory every few \
@@ -112,6 +147,19 @@ fn evaluation(study: &Study<'_>) -> Option<Finding> {
     let rows: Vec<&Kept> = rows.iter().collect();
     let what = format!("The evaluation keeps its outputs on the GPU: {} after {calls} batches", format::bytes(bytes));
     finding(study, &rows, bytes, FindingCode::EvaluationOutputsCollected, what, advice)
+}
+
+/// Returns true if most of what an evaluation has left is alive while a later backward pass runs: what a policy did is
+/// collected to train on it, and an evaluation's outputs are read when it ends.
+fn is_for_training(study: &Study<'_>, rows: &[Kept]) -> bool {
+    let (allocations, phases) = (&study.timeline.allocations, &study.phases);
+    let last = rows.iter().filter_map(|kept| kept.latest).max();
+    let Some(born) = last.map(|last| allocations.born_at(last.0)) else { return false };
+    let Some(backward) = phases.start_of_backward(phases.run_of(born)) else { return false };
+    let end = phases.end_of_backward(backward);
+    let is_alive = |kept: &&Kept| kept.latest.is_some_and(|latest| allocations.dies_after(latest, end));
+    let bytes = |rows: &mut dyn Iterator<Item = &Kept>| rows.map(|kept| kept.end_bytes).sum::<u64>();
+    bytes(&mut rows.iter().filter(is_alive)) * 2 > bytes(&mut rows.iter())
 }
 
 /// Returns the ranges of events in which the model is evaluated.

@@ -35,7 +35,12 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
     let large = allocations.alive_at(moment).filter(|row| row.1.saturating_mul(100) >= peak_bytes);
     let large: Vec<(u64, StackId)> =
         large.map(|(id, size_bytes)| (size_bytes, allocations.allocation_stack(id, study.device))).collect();
-    for &(size_bytes, stack) in &large {
+    // What the program computes itself and keeps has a finding of its own, and the size of logits by chance.
+    let is_own = |stack: StackId| {
+        let site = study.sites.of_stack(stack);
+        !site.in_module && !site.is_of_loss && study.growth.growing().any(|kept| kept.stack == stack)
+    };
+    for &(size_bytes, stack) in large.iter().filter(|row| !is_own(row.1)) {
         // Each tensor counts both for the shape of its own size and for the shape of twice its size, in case it has 16
         // bits.
         for whole in [size_bytes, size_bytes.saturating_mul(2)] {

@@ -16,6 +16,7 @@ mod devices;
 mod evaluating;
 mod finding;
 mod growing;
+mod left_optimizer;
 mod limits;
 mod loading;
 mod logits;
@@ -95,6 +96,7 @@ fn of_device(study: &Study<'_>, config: &FindingsConfig) -> Vec<Finding> {
     found.extend(config.capacity_bytes.and_then(|capacity| outside::finding(study, capacity)));
     found.extend(growing::findings(study, config));
     found.extend(collecting::findings(study));
+    found.extend(left_optimizer::finding(study));
     found.extend(settled::finding(study));
     found.extend(limits::findings(study, config));
     let unused: Vec<Vec<Lifetime>> = unused_graphs(study).collect();

@@ -4,14 +4,17 @@ use super::advice::Advice;
 use super::code::FindingCode;
 use super::finding::{AtPeak, Confidence, Evidence, Finding, Rank, SourceLine, title_of_parts, top_stacks};
 use super::own_code::{Own, OwnCode, line_of};
+use crate::analysis::study::by_design;
 use crate::analysis::study::categories::live_by_category;
 use crate::analysis::study::phases::{Phase, PhaseBasis};
 use crate::analysis::study::run_kind::RunKind;
 use crate::analysis::study::studied::Study;
+use crate::analysis::track::allocations::AllocationId;
 use crate::analysis::track::category::Category;
 use crate::analysis::track::peak::{StackBytes, live_by_stack};
+use crate::analysis::track::stack_title::own_frame;
 use crate::base::{Severity, format};
-use crate::trace::{Action, StackId};
+use crate::trace::{Action, FrameId, StackId};
 
 /// A tensor is large from 1/10 of the peak on, and from 64 MiB on, which is more than any workspace.
 const LARGE_SHARE: u64 = 10;
@@ -42,7 +45,9 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
     // Without events, live bytes are known for one moment only.
     let (bytes, has_trace) = (format::bytes(peak_bytes), study.timeline.events() > 0);
     let big = big_thing(study, moment, peak_bytes);
+    let again = if big.is_none() { recomputed(study, moment, peak_bytes) } else { None };
     let whole = match (has_trace, parts.first(), &big) {
+        _ if again.is_some() => again.as_ref().map_or_else(String::new, Recomputed::title),
         (_, _, Some(big)) => big.title(peak_bytes),
         (true, Some(first), _) => format!("The peak of {bytes} is {first}"),
         (true, None, _) => format!("The peak is {bytes}"),
@@ -66,6 +71,7 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
     let stacks = top_stacks(groups.iter().map(|group| (group.bytes, group.stack)));
     let advice = match (stacks.is_empty(), has_trace) {
         _ if big.is_some() => BIG_THING,
+        _ if again.is_some() => RECOMPUTED,
         (true, _) => NO_STACKS,
         (false, false) => NO_TRACE,
         (false, true) => advice(study, shares.first().map_or(Category::Unknown, |share| share.category)),
@@ -79,10 +85,37 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
         bytes: peak_bytes,
         at_peak: AtPeak::default(),
         title,
-        line: big.map(|big| big.line),
+        line: big.map(|big| big.line).or(again.map(|again| again.line)),
         evidence: Evidence { shows, events: moment.checked_sub(1).into_iter().collect(), stacks },
         advice: Advice::of(advice),
     })
+}
+
+/// Activations that are computed again in backward and are most of a peak.
+struct Recomputed {
+    line: SourceLine,
+    bytes: u64,
+}
+
+impl Recomputed {
+    fn title(&self) -> String {
+        let whole = format!("{} of the peak is recomputed at once", format::bytes(self.bytes));
+        title_of_parts(&whole, [format!(", in {}", self.line.place())])
+    }
+}
+
+/// Returns activations that checkpointing computes again, if they are at least 1/2 of a peak.
+fn recomputed(study: &Study<'_>, moment: u32, peak_bytes: u64) -> Option<Recomputed> {
+    let allocations = &study.timeline.allocations;
+    let of_row = |(id, bytes)| (id, bytes, allocations.allocation_stack(id, study.device));
+    let rows = allocations.alive_at(moment).map(of_row);
+    let is_again = |row: &(AllocationId, u64, StackId)| {
+        study.phases.of_birth(allocations.born_at(row.0.0), row.2) == Phase::Recompute
+    };
+    let rows: Vec<(u64, StackId)> = rows.filter(is_again).map(|(_, bytes, stack)| (bytes, stack)).collect();
+    let bytes = rows.iter().map(|row| row.0).sum::<u64>();
+    let own = OwnCode::of(study, rows.iter().copied(), Own::Call).filter(|_| bytes.saturating_mul(2) >= peak_bytes)?;
+    Some(Recomputed { line: own.line, bytes })
 }
 
 /// Few large tensors of one line and of its backward, which are most of a peak.
@@ -134,6 +167,12 @@ const BIG_THING: &str = "Compute this in parts, such as some rows at a time, eac
                          Or use a function that never holds all of it, such as `torch.cdist` for distances or \
                          `scaled_dot_product_attention` for attention.";
 
+/// Advice if recomputed activations are most of a peak.
+const RECOMPUTED: &str = "Checkpoint smaller parts, such as each block in a call of its own.\n\
+                          Or use a smaller micro-batch with gradient accumulation.\n\n\
+                          All layers of one `checkpoint` are computed again together, so that their activations are in \
+                          memory at once.";
+
 /// Advice if no stack shows who allocated the live bytes.
 const NO_STACKS: &str = "[record] Call ``torch.cuda.memory._record_memory_history(max_entries=1_000_000)`` before \
                          you create the model, and keep the defaults of `stacks` and `context`.\n\n\
@@ -163,6 +202,32 @@ fn place(study: &Study<'_>, group: &StackBytes) -> String {
     }
 }
 
+/// Returns true if most of what was made before the first step is of the program's own lines and gets no gradient.
+fn are_buffers(study: &Study<'_>) -> bool {
+    let allocations = &study.timeline.allocations;
+    let trained = by_design::trained_sizes(study);
+    let (mut all, mut own) = (0_u64, 0_u64);
+    for (id, size_bytes) in allocations.alive_at(study.timeline.live_peak().0) {
+        let stack = allocations.allocation_stack(id, study.device);
+        if study.phases.of_birth(allocations.born_at(id.0), stack) == Phase::Setup {
+            all += size_bytes;
+            let is_own = !study.sites.of_stack(stack).in_module
+                && innermost_is_own(study, stack)
+                && !trained.contains_key(&size_bytes);
+            own += if is_own { size_bytes } else { 0 };
+        }
+    }
+    own * 2 > all
+}
+
+/// Returns true if the innermost frame of Python is of the user's own code, as where it calls `torch.zeros`.
+fn innermost_is_own(study: &Study<'_>, stack: StackId) -> bool {
+    let trace = study.trace;
+    let is_python = |frame: &FrameId| trace.strings.get(trace.frames.get(*frame).filename).ends_with(".py");
+    let innermost = trace.stacks.frames(stack).iter().copied().find(is_python);
+    innermost.is_some() && innermost == own_frame(trace, stack, false)
+}
+
 /// Returns advice on how to shrink the largest part of a peak.
 fn advice(study: &Study<'_>, largest: Category) -> &'static str {
     let is_trained = study.kind == RunKind::Training;
@@ -188,6 +253,12 @@ fn advice(study: &Study<'_>, largest: Category) -> &'static str {
             "Use a smaller micro-batch with gradient accumulation.\n\
              Or use activation checkpointing (`torch.utils.checkpoint`).\n\
              Or compute in 16 bits: ``with torch.autocast(\"cuda\", dtype=torch.bfloat16):``."
+        }
+        Category::Parameter if is_trained && are_buffers(study) => {
+            "Keep what is not trained, such as a replay buffer or a data set, in host memory: \
+             ``torch.zeros(..., pin_memory=True)``, and move what a step needs.\n\
+             Or make it smaller, or store it in fewer bits, such as images as `uint8`.\n\n\
+             Most of it are tensors that the program makes itself before the first step, and that get no gradient."
         }
         Category::Parameter => {
             "Store the weights in 16 bits.\n\

@@ -59,10 +59,11 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
             stacks: top_stacks(kept()),
         },
         advice: Advice::of(
-            "Detach the tensor that one pass hands to the next: ``hidden = hidden.detach()``.\n\
-             Then remove `retain_graph=True` from `backward()`.\n\n\
-             With `retain_graph=True`, a backward pass frees nothing, and each one goes through the graphs of all passes \
-             before it.",
+            "If one pass hands a tensor to the next, detach it: ``hidden = hidden.detach()``, and remove \
+             `retain_graph=True`, with which a backward pass frees nothing.\n\
+             If the passes stand beside each other, such as tasks, call ``(loss / n).backward()`` for each one before the \
+             next begins: the gradients add up.\n\n\
+             The last backward pass of the step goes through the graphs of all of them.",
         ),
     })
 }

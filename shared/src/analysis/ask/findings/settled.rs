@@ -15,8 +15,12 @@ const LEAST_SHARE: u64 = 100;
 pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
     let peak_bytes = study.timeline.live_peak().1;
     let of_batches: Vec<&Kept> = super::collecting::of_batches(study).collect();
-    let is_told =
-        |kept: &Kept| is_told_elsewhere(study, kept) || of_batches.iter().any(|told| std::ptr::eq(*told, kept));
+    let left = super::left_optimizer::left(study);
+    let is_told = |kept: &Kept| {
+        is_told_elsewhere(study, kept)
+            || of_batches.iter().any(|told| std::ptr::eq(*told, kept))
+            || left.iter().any(|(told, _)| std::ptr::eq(*told, kept))
+    };
     let mut parts = Vec::new();
     let mut told: Vec<&Kept> = Vec::new();
     for class in GrowthClass::ALL.into_iter().filter(|&class| class != GrowthClass::Leak) {

@@ -27,8 +27,8 @@ const LEAST_STACKS: usize = 3;
 /// With fewer steps, gradients that stay cannot be told from those of a single step.
 const LEAST_STEPS: usize = 3;
 
-/// Gradients that each step clears must have at least 1/10 of the bytes or the number of those that stay.
-const LEAST_CLEARED: u64 = 10;
+/// Fewer gradients that each step clears may be something else: a layer has a weight and a bias.
+const LEAST_CLEARED: u64 = 2;
 
 /// Reports gradients, graphs and recomputed activations that outlive their step, and several passes within one step.
 ///
@@ -72,8 +72,8 @@ fn gradients(study: &Study<'_>) -> Option<Finding> {
             FindingCode::GradientsStay,
             "Gradients that no optimizer clears",
             &shows,
-            "Run a model that is not trained, such as a teacher, under ``with torch.no_grad():``.\n\
-             And call ``model.requires_grad_(False)`` on it.\n\
+            "Call ``model.requires_grad_(False)`` on a model that is not trained, such as a teacher or a frozen encoder.\n\
+             Or run it under ``with torch.no_grad():``, if no gradient has to go through it.\n\
              If its weights are to be trained, pass them to an optimizer, and call its `zero_grad()` in every step.\n\n\
              No `zero_grad()` clears these gradients. If their weights belong to no optimizer, the backward pass computes \
              them in vain, and the graph keeps activations for them.",
@@ -99,11 +99,7 @@ fn gradients(study: &Study<'_>) -> Option<Finding> {
 fn untrained(study: &Study<'_>, rows: &[&Kept]) -> Option<(SourceLine, u64)> {
     let allocations = &study.timeline.allocations;
     let (first, last) = (study.repeats().first()?, study.repeats().last()?);
-    let sum = |(bytes, count): (u64, u64), (more, by): (u64, u64)| (bytes + more, count + by);
-    let staying = rows.iter().map(|kept| (kept.end_bytes, kept.end_count)).fold((0, 0), sum);
-    let trained = by_design::trained_sizes(study);
-    let cleared = trained.iter().map(|(size, count)| (size * count, *count)).fold((0, 0), sum);
-    if cleared.0 * LEAST_CLEARED < staying.0 && cleared.1 * LEAST_CLEARED < staying.1 {
+    if by_design::trained_sizes(study).values().sum::<u64>() < LEAST_CLEARED {
         return None;
     }
     let stack_of = |id| allocations.allocation_stack(id, study.device);
@@ -148,7 +144,7 @@ fn graph(study: &Study<'_>, pass: &ForwardPass, unused: &[Vec<Lifetime>]) -> Opt
         "A step's graph stays while the next step builds its own",
         "Most of what the forward pass saves for backward is still alive at the end of each step, and is freed in the \
          next step.",
-        "Remove `retain_graph=True` from `backward()`.\n\
+        "Remove `retain_graph=True` from `backward()` or `torch.autograd.grad()`.\n\
          Or delete what keeps the graph at the end of the step: ``del loss, output``.\n\n\
          `retain_graph=True` keeps what the backward pass would have freed, and a variable such as `loss` or `output` \
          keeps the graph.",

@@ -39,17 +39,35 @@ const LEAST_BYTES: u64 = 64 << 20;
 
 /// Returns the stacks whose large requests have different sizes, each with its largest, if they are most of all, as with
 /// batches of varying size.
+///
+/// Where the steps are known, a stack counts by its largest request in each: layers of several widths may share one.
 fn varying(study: &Study<'_>) -> Option<Vec<(u64, StackId)>> {
     let allocations = &study.timeline.allocations;
+    let steps = study.repeats();
     let mut sizes: HashMap<StackId, (u64, u64)> = HashMap::new();
+    let mut of_step: HashMap<StackId, u64> = HashMap::new();
+    let mut step = 0;
+    let mut count = |stack: StackId, size_bytes: u64| {
+        let (least, most) = sizes.entry(stack).or_insert((size_bytes, size_bytes));
+        (*least, *most) = (size_bytes.min(*least), size_bytes.max(*most));
+    };
     for id in allocations.ids().skip(allocations.initial_count()) {
-        let size_bytes = allocations.size_bytes(id);
-        if size_bytes >= LARGE_BYTES {
-            let (least, most) =
-                sizes.entry(allocations.allocation_stack(id, study.device)).or_insert((size_bytes, size_bytes));
-            (*least, *most) = (size_bytes.min(*least), size_bytes.max(*most));
+        let (size_bytes, born) = (allocations.size_bytes(id), allocations.born_at(id.0));
+        let stack = allocations.allocation_stack(id, study.device);
+        if size_bytes < LARGE_BYTES {
+            continue;
         }
+        if steps.is_empty() {
+            count(stack, size_bytes);
+        }
+        while steps.get(step).is_some_and(|now| now.end <= born) {
+            of_step.drain().for_each(|(stack, most)| count(stack, most));
+            step += 1;
+        }
+        let most = of_step.entry(stack).or_default();
+        *most = size_bytes.max(*most);
     }
+    of_step.drain().for_each(|(stack, most)| count(stack, most));
     let vary = sizes.iter().filter(|(_, (least, most))| least < most);
     let vary: Vec<(u64, StackId)> = vary.map(|(stack, (_, most))| (*most, *stack)).collect();
     // In small models, layers of several widths share stacks.

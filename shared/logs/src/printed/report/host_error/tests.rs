@@ -31,6 +31,9 @@ fn errors_of_the_host_have_their_own_advice() {
         [4, 3, 2].map(|gib| format!("failed to allocate {gib}.00G from device: CUDA_ERROR_OUT_OF_MEMORY\n")).concat();
     let [series] = log(&tensorflow).printed.host_errors.try_into().unwrap();
     assert_eq!(series.count, 3, "it tries with less");
+    let start = "Traceback (most recent call last):\n  File \"/v/torch/cuda/__init__.py\", line 3, in _lazy_init\n    \
+                 torch._C._cuda_init()\nRuntimeError: CUDA error: out of memory\n";
+    assert!(log_report(&log(start)).diagnosis.findings[0].title.contains("no room for this process to start"));
     let bus = "ERROR: Unexpected bus error encountered in worker. This might be caused by insufficient shared memory (shm).\n\
                tmpfs            94G  336K   94G   1% /dev/shm\n";
     let told = |text: &str| log_report(&log(text)).diagnosis.findings.swap_remove(0).title;

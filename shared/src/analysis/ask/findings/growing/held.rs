@@ -110,6 +110,11 @@ fn largest<'a>(study: &Study<'a>, rows: &[&Kept], is_of_cause: bool) -> Option<H
 }
 
 impl Holder<'_> {
+    /// Returns true if it is the traceback of an exception, whose frames hold all tensors of the failed call.
+    pub(super) fn is_exception(&self) -> bool {
+        self.path.contains(".__traceback__") || self.path.contains(".tb_frame")
+    }
+
     /// Formats it as a step of advice.
     pub(super) fn sentence(&self) -> String {
         let Self { path, allocations, bytes, has_graph, is_of_cause } = self;

@@ -83,12 +83,15 @@ fn finding(study: &Study<'_>, config: &FindingsConfig, cause: Cause, rows: &[&Ke
     };
     let advice = Advice::of(words.advice);
     let advice = match held::holder(study, rows) {
+        Some(holder) if holder.is_exception() => Advice::of(OF_EXCEPTION).then(&holder.sentence()),
         Some(holder) => advice.first(&holder.sentence()),
         None => match held::how_to_tell(study).filter(|_| own.is_some()) {
             Some(step) => advice.then(step),
             None => advice,
         },
     };
+    // Exceptions have a reason of their own.
+    let why = if advice.why.is_empty() { words.why } else { "" };
     Finding {
         code: words.code,
         severity,
@@ -104,9 +107,15 @@ fn finding(study: &Study<'_>, config: &FindingsConfig, cause: Cause, rows: &[&Ke
             events: events_of(study, rows),
             stacks: top_stacks(weighed()),
         },
-        advice: advice.because(&look).because(words.why).because(&until),
+        advice: advice.because(&look).because(why).because(&until),
     }
 }
+
+/// Advice if kept exceptions hold what grows.
+const OF_EXCEPTION: &str = "Keep the text of the exception, not the exception: ``errors.append(str(error))``. Or cut it off its \
+                            frames: `error.with_traceback(None)`.\n\n\
+                            A kept exception refers to its traceback, that to the frames of the failed call, and these to \
+                            all their tensors.";
 
 fn confidence(study: &Study<'_>, cause: Cause) -> Confidence {
     let is_guess = matches!(cause, Cause::Unknown | Cause::Numbers | Cause::OwnTensors | Cause::Activations);

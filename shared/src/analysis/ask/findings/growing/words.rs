@@ -233,8 +233,9 @@ pub(super) fn of(cause: Cause) -> Words {
         Cause::Numbers => Words {
             code: FindingCode::NumbersKept,
             what: "A scalar tensor of every {} stays on the GPU",
-            advice: "Store ``loss.item()`` or `loss.detach()` instead of `loss`.",
-            why: "A loss or a metric is kept as a tensor. It takes little GPU memory, but its graph also keeps Python \
+            advice: "Store ``loss.item()`` or `loss.detach()` instead of `loss`; if it is detached already, nothing has to be \
+                     done.",
+            why: "A loss or a metric is kept as a tensor. It takes little GPU memory, but with a graph it also keeps Python \
                   and C++ objects of every step, and `total += loss` chains the graphs of all steps.",
             own: Own::Innermost,
             look: "The value is computed at `{}`.",

@@ -178,6 +178,120 @@ fn an_evaluation_that_adds_up_its_losses_has_no_backward() {
     });
 }
 
+#[test]
+fn a_training_whose_loss_fails_now_and_then_is_no_evaluation() {
+    for seed in 0..CASES {
+        let shape = Shape::of(&mut Random::new(seed));
+        let every = shape.every + 1;
+        let training = shape.training(|step| {
+            let name = format!("{step}");
+            let failed = || shape.call(&name, "train:11<main", true) + &freed(&shape, &name);
+            if step % every == every - 1 { failed() } else { shape.step(step, "", "") }
+        });
+        let found = codes_with(&training, &FindingsConfig::default());
+        assert!(
+            found.iter().all(|found| found.0 != FindingCode::EvaluationWithGraph),
+            "seed {seed}, {shape:?}: {found:?}"
+        );
+    }
+}
+
+#[test]
+fn what_a_policy_collects_is_trained_on() {
+    const INSIDE: &str = "act:30<decorate_context@v/site-packages/torch/utils/_contextlib.py<main:20";
+    for seed in 0..CASES {
+        let mut random = Random::new(seed);
+        let shape = Shape::of(&mut random);
+        let calls = 4 + random.below(5);
+        let name = |step: u64, call: u64| format!("{step}.c{call}");
+        let collected = |is_trained_on: bool| {
+            let act = |step: u64, call: u64| {
+                let name = name(step, call);
+                format!("alloc n.{name} 64KiB @at::_ops::to_dtype_layout::call()@a.cpp<main:29\n")
+                    + &shape.call(&name, INSIDE, false)
+                    + &format!(
+                        "free a{}.{name}\nalloc r.{name} 8MiB @act:31<main:20\nfree n.{name}\n",
+                        shape.layers.len() - 1
+                    )
+            };
+            let free = |step: u64| (0..calls).map(|call| format!("free r.{}\n", name(step, call))).collect::<String>();
+            shape.training(|step| {
+                let is_due = step % 4 == 2;
+                let acted: String =
+                    if is_due { (0..calls).map(|call| act(step, call)).collect() } else { String::new() };
+                let read = if is_due && !is_trained_on { free(step) } else { String::new() };
+                let gone = if is_trained_on && step % 4 == 1 && step > 4 { free(step - 3) } else { String::new() };
+                acted + &read + &shape.step(step, "", "") + &gone
+            })
+        };
+        let is_blamed = |text: &str| {
+            let found = codes_with(text, &FindingsConfig::default());
+            found.iter().any(|found| found.0 == FindingCode::EvaluationOutputsCollected)
+        };
+        assert!(!is_blamed(&collected(true)), "seed {seed}, {shape:?}");
+        assert!(is_blamed(&collected(false)), "seed {seed}, {shape:?}");
+    }
+}
+
+#[test]
+fn an_optimizer_that_steps_no_more_keeps_its_state() {
+    for seed in 0..CASES {
+        let shape = Shape::of(&mut Random::new(seed));
+        let half = shape.steps / 2;
+        let trained = |is_kept: bool| {
+            shape.training(|step| {
+                let text = shape.step(step, "", "");
+                if step < half {
+                    return text;
+                }
+                let state = |layer, bytes| {
+                    format!("alloc z{layer}.{step} {bytes} @_init_group@torch/optim/adam.py<tune:24<main\n")
+                };
+                let old = shape.of_weights(|layer, _| format!("free s{layer}.0\n"));
+                let switch = || shape.of_weights(state) + if is_kept { "" } else { &old };
+                let first = if step == half { switch() } else { String::new() };
+                first + &text.replace("train:14<main", "tune:24<main")
+            })
+        };
+        let state_bytes: u64 = shape.layers.iter().map(|(_, weight)| weight << 16).sum();
+        if state_bytes * 20 < live_peak(&trained(true)) {
+            // Too little to matter.
+            continue;
+        }
+        let first = |is_kept| codes_with(&trained(is_kept), &FindingsConfig::default()).first().copied();
+        assert_eq!(first(true), Some((FindingCode::OptimizerLeft, Severity::Warning)), "seed {seed}, {shape:?}");
+        assert_eq!(first(false), None, "seed {seed}, {shape:?}");
+    }
+}
+
+#[test]
+fn a_cycle_keeps_tensors_until_garbage_is_collected() {
+    for seed in 0..CASES {
+        let mut random = Random::new(seed);
+        let shape = Shape::of(&mut random);
+        let every = 2 + random.below(3);
+        let which = (0..shape.layers.len()).max_by_key(|&layer| shape.layers[layer].0).unwrap_or(0);
+        let is_of_cycle = |line: &str| line.starts_with(&format!("free a{which}."));
+        let training = |has_cycle: bool| {
+            shape.training(|step| {
+                let text = shape.step(step, "", "");
+                let lines = text.lines().filter(|line| !has_cycle || !is_of_cycle(line));
+                let kept: String = lines.map(|line| line.to_owned() + "\n").collect();
+                // Some of what is old enough is freed, and as much stays.
+                let old = (step.saturating_sub(6)..step.saturating_sub(6 - every)).filter(|_| step >= 6);
+                let freed = |old: u64| format!("free a{which}.{old}\n");
+                kept + &if has_cycle && step % every == 0 { old.map(freed).collect() } else { String::new() }
+            })
+        };
+        let said = |text: &str| {
+            let found = found_with(text, &FindingsConfig::default());
+            found.iter().any(|found| found.title.starts_with("Reference cycles keep"))
+        };
+        assert!(!said(&training(false)), "seed {seed}, {shape:?}");
+        assert!(said(&training(true)), "seed {seed}, {shape:?}");
+    }
+}
+
 /// Writes a training in which tensors of some steps stay.
 fn keeping(shape: &Shape, is_kept: impl Fn(&str) -> bool) -> String {
     shape.training(|step| {
