@@ -87,8 +87,10 @@ fn problem(study: &Study<'_>, error: Option<(&str, AtPeak)>, capacity_bytes: Opt
         let (asked, free) = (format::bytes(event.size_bytes), format::bytes(event.addr));
         return Some(format!("ran out of memory, tried to allocate {asked} with {free} free{}", filled_by(study)));
     }
+    /// Less is harmless in runs of any length, such as a loss that is kept as a tensor.
+    const NOTABLE_BYTES: u64 = 4096;
     let grows = study.growth.bytes_per_step();
-    if grows > 0 {
+    if grows >= NOTABLE_BYTES {
         let full = until_full(study, capacity_bytes)
             .map_or_else(String::new, |full| format!(", full after {}", format::counted(full.steps, "more step")));
         let cause = error.filter(|(_, at_peak)| at_peak.rest_bytes > 0);

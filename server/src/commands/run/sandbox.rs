@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use clap::Args;
-use rustix::process::{Signal, set_parent_process_death_signal};
+use rustix::process::{Resource, Rlimit, Signal, set_parent_process_death_signal, setrlimit};
 use shared::api::{Failed, Finished, Message, OutOfMemory, RecorderLine, RunReport, RunStatus, Started};
 use shared::job::Cards;
 use walls::Walls;
@@ -22,6 +22,9 @@ use crate::config::ScriptConfig;
 
 /// Hidden subcommand in whose place the script's interpreter runs.
 const BEHIND_WALLS: &str = "behind-walls";
+
+/// Most threads and processes that the user of the script may have, so that it leaves others room.
+const MOST_THREADS: u64 = 4096;
 
 /// Raises the walls of the process that starts the script; call it before a thread is started.
 ///
@@ -79,6 +82,8 @@ impl BehindWallsArgs {
         if let Err(failure) = raise(&self.folder, &self.command, std::slice::from_ref(&self.read), false) {
             return failure;
         }
+        // Threads are all that it can start. Root has no such limit.
+        let _ = setrlimit(Resource::Nproc, Rlimit { current: Some(MOST_THREADS), maximum: Some(MOST_THREADS) });
         let (program, arguments) = self.command.split_first().expect("clap asks for a command");
         // What libraries cache in the home folder goes to the folder of the job, and what the script writes beside itself.
         let beside = arguments.last().and_then(|script| Path::new(script).parent()).unwrap_or(&self.folder);

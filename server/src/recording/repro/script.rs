@@ -1,6 +1,6 @@
 //! Records a script from strangers, by `snapscope run` behind walls.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -77,7 +77,8 @@ fn launch(
     folder: &Path,
     snapshot: &Path,
 ) -> Result<Launch, Failure> {
-    let python = found(python).ok_or_else(|| {
+    let path = config.passed_on.iter().find_map(|(name, value)| (name == "PATH").then_some(value.as_os_str()));
+    let python = found(python, path).ok_or_else(|| {
         Failure::new(format!("there is no Python `{}`", python.display()), "name one that has PyTorch with --scripts")
     })?;
     let [folder, snapshot] =
@@ -112,11 +113,10 @@ fn launch(
     Ok(Launch { program: config.reader.clone(), arguments, environment, input: String::new() })
 }
 
-/// Finds a program by its name in `PATH`, or by its path.
-fn found(program: &Path) -> Option<PathBuf> {
+/// Finds a program by its name in the folders of `path`, or by its own path.
+fn found(program: &Path, path: Option<&OsStr>) -> Option<PathBuf> {
     if program.components().count() > 1 {
         return std::path::absolute(program).ok().filter(|program| program.is_file());
     }
-    let path = std::env::var_os("PATH")?;
-    std::env::split_paths(&path).map(|folder| folder.join(program)).find(|program| program.is_file())
+    std::env::split_paths(path?).map(|folder| folder.join(program)).find(|program| program.is_file())
 }

@@ -2,6 +2,7 @@
 //! the line that raised it.
 
 use super::oom::{Call, Work};
+use crate::engine::engine_of;
 use shared::analysis::SourceLine;
 use shared::base::{frame_rules, size};
 
@@ -388,17 +389,4 @@ fn frame(line: &str) -> Option<SourceLine> {
     let number = number.split([';', ' ']).next().unwrap_or_default();
     let function = function.trim_start().split([';', ' ']).next().unwrap_or_default();
     Some(SourceLine { file: file.to_owned(), function: function.to_owned(), line: number.parse().ok()? })
-}
-
-/// Returns the inference engine that a line of a log or of a traceback names.
-pub(super) fn engine_of(line: &str) -> Option<&'static str> {
-    const WORDS: [(&str, &str); 6] = [
-        ("vllm", "vLLM"),
-        ("EngineCore", "vLLM"),
-        ("VllmWorker", "vLLM"),
-        ("sglang", "SGLang"),
-        ("text_generation_", "TGI"),
-        ("lmdeploy", "LMDeploy"),
-    ];
-    WORDS.iter().find_map(|(words, name)| line.contains(words).then_some(*name))
 }

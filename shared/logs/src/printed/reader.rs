@@ -3,10 +3,11 @@
 use super::counters::{self, Counters, LineTables, LineUse};
 use super::framework::{Framework, FrameworkOom};
 use super::framework_reader::{FrameworkReader, MOST_KEPT, Repeated, add};
-use super::host_error::{HostError, HostErrorKind, TraceBack, engine_of, has_shared_memory};
+use super::host_error::{HostError, HostErrorKind, TraceBack, has_shared_memory};
 use super::oom::{Oom, Work};
 use super::operators::{OperatorTables, OperatorUse};
 use super::progress::{self, Progress};
+use crate::engine::engine_of;
 use crate::source::LineReader;
 
 /// Most lines of memory_profiler and tracemalloc, and most operators, that are kept.

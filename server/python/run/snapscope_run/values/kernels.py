@@ -5,7 +5,6 @@ these call the operator `nonzero`. Numbers are read by the operator `_local_scal
 here, so that each read of a tensor gets the same answer, whichever code makes it; autograd and its formulas do not change.
 """
 
-import sys
 import threading
 import warnings
 import weakref
@@ -116,7 +115,7 @@ def _known_number(tensor, result, item):
         return item(value.tensor)
     if answers.is_answering() or id(tensor) == getattr(_reading, "tensor", None):
         return result
-    file = sys._getframe(3).f_code.co_filename
+    file = lines.caller().f_code.co_filename
     if tensor.dtype == carried.torch.bool:
         # Checks hold, such as that no deviation is negative; layers decide by a number whether they take a short cut.
         return result if lines.is_hooks(file) or "/torch/nn/" in file else True

@@ -1,6 +1,6 @@
 //! Builds findings on errors of engines: what was missing, and the setting that would do.
 
-use crate::engine::{Engine, EngineError, EngineLog};
+use crate::engine::{EngineError, EngineLog, options_of};
 use shared::base::format;
 
 /// What a finding says of an error.
@@ -10,14 +10,6 @@ pub(super) struct Stated {
     pub(super) title: String,
     pub(super) shows: String,
     pub(super) advice: String,
-}
-
-/// Returns the option that limits the requests that run at a time.
-fn most_requests(log: &EngineLog) -> &'static str {
-    match log.engine {
-        Some(Engine::Sglang) => "--max-running-requests",
-        _ => "--max-num-seqs",
-    }
 }
 
 /// States an error of the engine `name`; `more_cache` is what makes its KV cache hold more.
@@ -87,10 +79,7 @@ pub(super) fn stated(log: &EngineLog, error: &EngineError, name: &str, more_cach
             let share = |permille: u64| permille as f64 / 1000.0;
             let under =
                 share_permille.map_or_else(String::new, |permille| format!(" of a share of {}", share(permille)));
-            let option = match log.engine {
-                Some(Engine::Sglang) => "--mem-fraction-static",
-                _ => "--gpu-memory-utilization",
-            };
+            let option = options_of(name).share;
             let first = match least_permille {
                 // Rounded up, since less is refused again.
                 Some(least) => format!("Raise the share: ``{option} {:.2}``.\n", (share(least) * 100.0).ceil() / 100.0),
@@ -124,7 +113,7 @@ pub(super) fn stated(log: &EngineLog, error: &EngineError, name: &str, more_cach
             0,
             "The KV cache was full: requests were put back and computed again".to_owned(),
             "What was computed for them is lost.".to_owned(),
-            format!("Let fewer requests run at a time: `{}`.\n{more_cache}", most_requests(log)),
+            format!("Let fewer requests run at a time: `{}`.\n{more_cache}", options_of(name).requests),
         ),
     };
     Stated { bytes, title, shows, advice }

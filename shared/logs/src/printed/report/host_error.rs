@@ -19,7 +19,7 @@ pub(super) fn finding(repeated: &Repeated<HostError>) -> Finding {
         (HostErrorKind::PageFile, None) => format!("Windows refused memory: {title}"),
         (HostErrorKind::TensorRt, Some(bytes)) => format!("{title} for {}", format::bytes(bytes)),
         _ if error.text.contains("CUBLAS_STATUS_NOT_INITIALIZED") => {
-            "cuBLAS could not start: too little of the GPU was free, or an earlier call has failed".to_owned()
+            "cuBLAS could not start: little of the GPU was free, or an earlier call failed".to_owned()
         }
         _ => title.to_owned(),
     };

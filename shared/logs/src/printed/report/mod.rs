@@ -5,6 +5,7 @@ mod framework;
 mod host_error;
 mod operators;
 
+use crate::engine::{EngineOptions, options_of};
 use crate::printed::{Age, Call, Holder, Oom, OomApi, OomCause, Printed, Repeated, Work};
 use crate::source::{LogPart, Source};
 use counted::{MUCH_UNUSED, RECORD, counted, counter_table, largest_line, line_table};
@@ -454,7 +455,7 @@ fn advice(oom: &Oom, cause: OomCause, printed: &Printed) -> String {
             .to_owned(),
         OomCause::Full | OomCause::Unknown | OomCause::Outside if engine.is_some() => {
             let name = engine.unwrap_or_default();
-            let [share, tokens, requests, gpus, without_graphs] = options_of(name);
+            let EngineOptions { share, tokens, requests, gpus, without_graphs } = options_of(name);
             format!(
                 "Leave more room beside weights and KV cache: lower the share that {name} may use (`{share}`), `{tokens}` \
                  and `{requests}`.\n\
@@ -526,36 +527,6 @@ fn advice(oom: &Oom, cause: OomCause, printed: &Printed) -> String {
 
 /// Largest share of the host's memory that firmware sets aside by default for a GPU within the processor.
 const CARVE_OUT_BYTES: u64 = 1 << 30;
-
-/// Returns an engine's options for its share of the GPU, for tokens and requests at a time, for GPUs, and without graphs.
-fn options_of(engine: &str) -> [&'static str; 5] {
-    match engine {
-        "SGLang" => [
-            "--mem-fraction-static",
-            "--chunked-prefill-size",
-            "--max-running-requests",
-            "--tp",
-            "--disable-cuda-graph",
-        ],
-        "TGI" => [
-            "--cuda-memory-fraction",
-            "--max-batch-prefill-tokens",
-            "--max-concurrent-requests",
-            "--num-shard",
-            "--cuda-graphs 0",
-        ],
-        "LMDeploy" => {
-            ["--cache-max-entry-count", "--max-prefill-token-num", "--max-batch-size", "--tp", "--eager-mode"]
-        }
-        _ => [
-            "--gpu-memory-utilization",
-            "--max-num-batched-tokens",
-            "--max-num-seqs",
-            "--tensor-parallel-size",
-            "--enforce-eager",
-        ],
-    }
-}
 
 /// What to do about memory that Metal counts to this process beside PyTorch's heaps.
 const OUTSIDE_OF_MPS: &str = "Use less at once, since what Metal needs for an operation counts as other memory: a smaller \

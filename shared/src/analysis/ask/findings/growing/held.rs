@@ -115,6 +115,12 @@ impl Holder<'_> {
         self.path.contains(".__traceback__") || self.path.contains(".tb_frame")
     }
 
+    /// Returns true if many functions hold one tensor each, as hooks do: by a default value, or a variable around them.
+    pub(super) fn is_function(&self) -> bool {
+        let is_one_each = self.path.ends_with(" (default)[…]") || self.path.ends_with(')');
+        self.path.starts_with("function ") && is_one_each
+    }
+
     /// Formats it as a step of advice.
     pub(super) fn sentence(&self) -> String {
         let Self { path, allocations, bytes, has_graph, is_of_cause } = self;
@@ -194,6 +200,16 @@ mod tests {
             said.starts_with("Break the reference cycle with `Node.value`") && said.contains("2 of these"),
             "{said}"
         );
+    }
+
+    #[test]
+    fn frames_and_functions_have_advice_of_their_own() {
+        let holder = |path| Holder { path, allocations: 2, bytes: 0, has_graph: false, is_of_cause: true };
+        assert!(holder("self.skipped[…][…].__traceback__ (images of step)").is_exception());
+        assert!(holder("function __main__.<lambda> (default)[…]").is_function());
+        assert!(holder("function train.step.<locals>.hook (closure mask)").is_function());
+        let list = holder("function train.log (closure history)[…]");
+        assert!(!list.is_function() && !list.is_exception());
     }
 
     #[test]

@@ -84,6 +84,7 @@ fn finding(study: &Study<'_>, config: &FindingsConfig, cause: Cause, rows: &[&Ke
     let advice = Advice::of(words.advice);
     let advice = match held::holder(study, rows) {
         Some(holder) if holder.is_exception() => Advice::of(OF_EXCEPTION).then(&holder.sentence()),
+        Some(holder) if holder.is_function() => Advice::of(OF_FUNCTION).then(&holder.sentence()),
         Some(holder) => advice.first(&holder.sentence()),
         None => match held::how_to_tell(study).filter(|_| own.is_some()) {
             Some(step) => advice.then(step),
@@ -116,6 +117,12 @@ const OF_EXCEPTION: &str = "Keep the text of the exception, not the exception: `
                             frames: `error.with_traceback(None)`.\n\n\
                             A kept exception refers to its traceback, that to the frames of the failed call, and these to \
                             all their tensors.";
+
+/// Advice if functions hold what grows, one tensor each.
+const OF_FUNCTION: &str = "Register a hook once, or remove it when its step is over: ``handle.remove()``, with what \
+                           `register_hook` or `register_forward_hook` returns.\n\n\
+                           A function keeps its default values and the variables around it. One that is made in every step \
+                           stays as long as a tensor or a module has it as a hook, or a list has it.";
 
 fn confidence(study: &Study<'_>, cause: Cause) -> Confidence {
     let is_guess = matches!(cause, Cause::Unknown | Cause::Numbers | Cause::OwnTensors | Cause::Activations);
