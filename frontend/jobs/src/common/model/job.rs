@@ -166,6 +166,7 @@ pub(crate) fn between(start_ms: i64, end_ms: i64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use shared::api::JobTask;
 
     fn job(state: JobState) -> JobResource {
         JobResource {
