@@ -110,7 +110,8 @@ async fn serve_kind(context: Arc<Context>, slots: Slots, mut stop: watch::Receiv
     let _ended = free.acquire_many(all).await;
 }
 
-/// Makes a small recording on a real GPU, or of a script, again and again until it succeeds: a job that cannot run is not taken.
+/// Makes a small recording on a real GPU, or of a script, again and again until it succeeds: a job that cannot run is not
+/// taken.
 async fn wait_for_device(context: &Arc<Context>, kind: &str, stop: &mut watch::Receiver<bool>) {
     const AGAIN: Duration = Duration::from_secs(60);
     while kind != "virtual" && !*stop.borrow() {

@@ -91,7 +91,7 @@ fn finding(study: &Study<'_>, config: &FindingsConfig, cause: Cause, rows: &[&Ke
             None => advice,
         },
     };
-    // Exceptions have a reason of their own.
+    // Exceptions and functions have a reason of their own.
     let why = if advice.why.is_empty() { words.why } else { "" };
     Finding {
         code: words.code,
