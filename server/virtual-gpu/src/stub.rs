@@ -35,4 +35,25 @@ macro_rules! unmodelled {
     };
 }
 
-pub(crate) use {harmless, unmodelled};
+/// Defines functions of a library that fit in a row each.
+///
+/// `name(parameters) => result;` returns the code that the caller's `status` makes of a result, and
+/// `name(parameters) = code;` the code itself.
+macro_rules! functions {
+    {} => {};
+    { $(#[$doc:meta])* $name:ident($($parameter:tt: $kind:ty),*) => $result:expr; $($rest:tt)* } => {
+        $crate::stub::functions! { $(#[$doc])* $name($($parameter: $kind),*) = status(|| $result); $($rest)* }
+    };
+    { $(#[$doc:meta])* $name:ident($($parameter:tt: $kind:ty),*) = $code:expr; $($rest:tt)* } => {
+        $(#[$doc])*
+        #[allow(private_interfaces, reason = "a type is public where other modules call its functions")]
+        #[unsafe(no_mangle)]
+        pub(super) extern "C" fn $name($($parameter: $kind),*) -> std::ffi::c_int {
+            $code
+        }
+
+        $crate::stub::functions! { $($rest)* }
+    };
+}
+
+pub(crate) use {functions, harmless, unmodelled};

@@ -6,7 +6,7 @@ use super::status::{NULL_POINTER, SUCCESS};
 use crate::answers::creators;
 use crate::arrays::{Array, OutArray};
 use crate::ffi::Out;
-use crate::stub::harmless;
+use crate::stub::{functions, harmless};
 
 /// Data type, sizes and strides of a tensor.
 #[derive(Debug, Default, Clone, PartialEq)]
@@ -41,9 +41,9 @@ extern "C" fn cudnnCreateTensorDescriptor(tensor: Out<Box<Tensor>>) -> c_int {
     SUCCESS
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn cudnnDestroyTensorDescriptor(_tensor: Option<Box<Tensor>>) -> c_int {
-    SUCCESS
+functions! {
+    cudnnDestroyTensorDescriptor(_tensor: Option<Box<Tensor>>) = SUCCESS;
+    cudnnDestroyFilterDescriptor(_filter: Option<Box<Filter>>) = SUCCESS;
 }
 
 #[unsafe(no_mangle)]
@@ -81,11 +81,6 @@ extern "C" fn cudnnGetTensorNdDescriptor(
 #[unsafe(no_mangle)]
 extern "C" fn cudnnCreateFilterDescriptor(filter: Out<Box<Filter>>) -> c_int {
     filter.put_if_wanted(Box::default());
-    SUCCESS
-}
-
-#[unsafe(no_mangle)]
-extern "C" fn cudnnDestroyFilterDescriptor(_filter: Option<Box<Filter>>) -> c_int {
     SUCCESS
 }
 

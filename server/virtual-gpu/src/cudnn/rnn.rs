@@ -9,6 +9,7 @@ use crate::answers::{launched, launches};
 use crate::arrays::Array;
 use crate::ffi::{Handle, Out};
 use crate::state::machine;
+use crate::stub::functions;
 
 /// Size of the random number generator's state of one thread, in bytes: an H200 asks for 132 × 2,048 of them.
 const DROPOUT_STATE_BYTES: u32 = 24;
@@ -34,9 +35,10 @@ extern "C" fn cudnnCreateDropoutDescriptor(dropout: Out<Box<Dropout>>) -> c_int 
     SUCCESS
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn cudnnDestroyDropoutDescriptor(_dropout: Option<Box<Dropout>>) -> c_int {
-    SUCCESS
+functions! {
+    cudnnDestroyDropoutDescriptor(_dropout: Option<Box<Dropout>>) = SUCCESS;
+    cudnnDestroyRNNDescriptor(_network: Option<Box<Network>>) = SUCCESS;
+    cudnnDestroyRNNDataDescriptor(_sequences: Option<Box<Sequences>>) = SUCCESS;
 }
 
 /// Sets the rate, and makes the states by a kernel.
@@ -57,11 +59,6 @@ extern "C" fn cudnnRestoreDropoutDescriptor(dropout: Option<&mut Dropout>, _hand
 #[unsafe(no_mangle)]
 extern "C" fn cudnnCreateRNNDescriptor(network: Out<Box<Network>>) -> c_int {
     network.put_if_wanted(Box::default());
-    SUCCESS
-}
-
-#[unsafe(no_mangle)]
-extern "C" fn cudnnDestroyRNNDescriptor(_network: Option<Box<Network>>) -> c_int {
     SUCCESS
 }
 
@@ -109,11 +106,6 @@ extern "C" fn cudnnSetRNNDescriptor_v8(
 #[unsafe(no_mangle)]
 extern "C" fn cudnnCreateRNNDataDescriptor(sequences: Out<Box<Sequences>>) -> c_int {
     sequences.put_if_wanted(Box::default());
-    SUCCESS
-}
-
-#[unsafe(no_mangle)]
-extern "C" fn cudnnDestroyRNNDataDescriptor(_sequences: Option<Box<Sequences>>) -> c_int {
     SUCCESS
 }
 

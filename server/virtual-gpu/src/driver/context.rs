@@ -10,7 +10,7 @@ use crate::ffi::{Handle, Out};
 use crate::runtime::{MOST_URGENT, copy_text};
 use crate::state::handle::{Kind, stream_of};
 use crate::state::{machine, now, thread};
-use crate::stub::harmless;
+use crate::stub::{functions, harmless};
 use crate::versions::versions;
 
 harmless! {
@@ -32,19 +32,27 @@ fn device_of(context: Handle) -> Result<usize> {
     Kind::Context.number(context).map_err(|_| Error::InvalidContext)
 }
 
-#[unsafe(no_mangle)]
-pub(super) extern "C" fn cuInit(_flags: c_uint) -> c_int {
-    status(|| machine()?.count().map(|_| ()))
-}
-
-#[unsafe(no_mangle)]
-pub(super) extern "C" fn cuDriverGetVersion(version: Out<c_int>) -> c_int {
-    status(|| give(version, versions().cuda_number()))
-}
-
-#[unsafe(no_mangle)]
-pub(super) extern "C" fn cuDeviceGetCount(count: Out<c_int>) -> c_int {
-    status(|| give(count, machine()?.count()?))
+functions! {
+    cuInit(_flags: c_uint) => machine()?.count().map(|_| ());
+    cuDriverGetVersion(version: Out<c_int>) => give(version, versions().cuda_number());
+    cuDeviceGetCount(count: Out<c_int>) => give(count, machine()?.count()?);
+    cuDeviceGetName(name: *mut c_char, length: c_int, device: c_int) =>
+        copy_text(&machine()?.device(device)?.card.product, name, length);
+    cuDeviceGetUuid(uuid: Out<[u8; 16]>, device: c_int) => give(uuid, machine()?.device(device)?.uuid());
+    cuDeviceGetUuid_v2(uuid: Out<[u8; 16]>, device: c_int) = cuDeviceGetUuid(uuid, device);
+    cuDeviceTotalMem_v2(bytes: Out<usize>, device: c_int) =>
+        give(bytes, machine()?.device(device)?.card.memory_bytes as usize);
+    cuDeviceGetAttribute(value: Out<c_int>, attribute: c_int, device: c_int) =>
+        give(value, machine()?.device(device)?.attribute(attribute).ok_or(Error::InvalidValue)?);
+    cuDeviceGetPCIBusId(bus_id: *mut c_char, length: c_int, device: c_int) =>
+        copy_text(&machine()?.device(device)?.pci_bus_id(), bus_id, length);
+    cuCtxCreate_v2(context: Out<Handle>, _flags: c_uint, device: c_int) = cuDevicePrimaryCtxRetain(context, device);
+    cuCtxPushCurrent_v2(context: Handle) = cuCtxSetCurrent(context);
+    cuCtxGetDevice(device: Out<c_int>) =>
+        give(device, c_int::try_from(machine()?.current()?.ordinal).unwrap_or(c_int::MAX));
+    cuCtxGetApiVersion(_context: Handle, version: Out<c_uint>) =>
+        give(version, versions().cuda_number().unsigned_abs());
+    cuCtxGetLimit(value: Out<usize>, _limit: c_int) => give(value, 0);
 }
 
 #[unsafe(no_mangle)]
@@ -53,36 +61,6 @@ pub(super) extern "C" fn cuDeviceGet(device: Out<c_int>, ordinal: c_int) -> c_in
         machine()?.device(ordinal)?;
         give(device, ordinal)
     })
-}
-
-#[unsafe(no_mangle)]
-pub(super) extern "C" fn cuDeviceGetName(name: *mut c_char, length: c_int, device: c_int) -> c_int {
-    status(|| copy_text(&machine()?.device(device)?.card.product, name, length))
-}
-
-#[unsafe(no_mangle)]
-pub(super) extern "C" fn cuDeviceGetUuid(uuid: Out<[u8; 16]>, device: c_int) -> c_int {
-    status(|| give(uuid, machine()?.device(device)?.uuid()))
-}
-
-#[unsafe(no_mangle)]
-pub(super) extern "C" fn cuDeviceGetUuid_v2(uuid: Out<[u8; 16]>, device: c_int) -> c_int {
-    cuDeviceGetUuid(uuid, device)
-}
-
-#[unsafe(no_mangle)]
-pub(super) extern "C" fn cuDeviceTotalMem_v2(bytes: Out<usize>, device: c_int) -> c_int {
-    status(|| give(bytes, machine()?.device(device)?.card.memory_bytes as usize))
-}
-
-#[unsafe(no_mangle)]
-pub(super) extern "C" fn cuDeviceGetAttribute(value: Out<c_int>, attribute: c_int, device: c_int) -> c_int {
-    status(|| give(value, machine()?.device(device)?.attribute(attribute).ok_or(Error::InvalidValue)?))
-}
-
-#[unsafe(no_mangle)]
-pub(super) extern "C" fn cuDeviceGetPCIBusId(bus_id: *mut c_char, length: c_int, device: c_int) -> c_int {
-    status(|| copy_text(&machine()?.device(device)?.pci_bus_id(), bus_id, length))
 }
 
 #[unsafe(no_mangle)]
@@ -112,11 +90,6 @@ pub(super) extern "C" fn cuDevicePrimaryCtxRetain(context: Out<Handle>, device: 
 }
 
 #[unsafe(no_mangle)]
-pub(super) extern "C" fn cuCtxCreate_v2(context: Out<Handle>, _flags: c_uint, device: c_int) -> c_int {
-    cuDevicePrimaryCtxRetain(context, device)
-}
-
-#[unsafe(no_mangle)]
 pub(super) extern "C" fn cuCtxGetCurrent(context: Out<Handle>) -> c_int {
     status(|| {
         let device = machine()?.device(thread::device())?;
@@ -135,20 +108,10 @@ pub(super) extern "C" fn cuCtxSetCurrent(context: Handle) -> c_int {
     })
 }
 
-#[unsafe(no_mangle)]
-pub(super) extern "C" fn cuCtxPushCurrent_v2(context: Handle) -> c_int {
-    cuCtxSetCurrent(context)
-}
-
 /// Returns the current context, which stays current, because there is one context per device and no stack of them.
 #[unsafe(no_mangle)]
 pub(super) extern "C" fn cuCtxPopCurrent_v2(context: Out<Handle>) -> c_int {
     if context.is_null() { 0 } else { cuCtxGetCurrent(context) }
-}
-
-#[unsafe(no_mangle)]
-pub(super) extern "C" fn cuCtxGetDevice(device: Out<c_int>) -> c_int {
-    status(|| give(device, c_int::try_from(machine()?.current()?.ordinal).unwrap_or(c_int::MAX)))
 }
 
 /// Returns the context of a stream's device.
@@ -165,16 +128,6 @@ pub(super) extern "C" fn cuStreamGetCtx(stream: Handle, context: Out<Handle>) ->
 pub(super) extern "C" fn cuLogsRegisterCallback(_function: Handle, _data: Handle, callback: Out<Handle>) -> c_int {
     callback.put_if_wanted(new_handle());
     0
-}
-
-#[unsafe(no_mangle)]
-pub(super) extern "C" fn cuCtxGetApiVersion(_context: Handle, version: Out<c_uint>) -> c_int {
-    status(|| give(version, versions().cuda_number().unsigned_abs()))
-}
-
-#[unsafe(no_mangle)]
-pub(super) extern "C" fn cuCtxGetLimit(value: Out<usize>, _limit: c_int) -> c_int {
-    status(|| give(value, 0))
 }
 
 #[unsafe(no_mangle)]

@@ -7,6 +7,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use super::{give, status};
 use crate::error::{Error, Result};
 use crate::ffi::{Out, text};
+use crate::stub::functions;
 use crate::unsupported::Unsupported;
 
 /// `CUDA_ERROR_NOT_SUPPORTED`.
@@ -128,12 +129,7 @@ pub(super) extern "C" fn cuGetProcAddress_v2(
     status(|| give(function, find(text(name))?))
 }
 
-#[unsafe(no_mangle)]
-pub(super) extern "C" fn cuGetProcAddress(
-    name: *const c_char,
-    function: Out<*mut c_void>,
-    _version: c_int,
-    _flags: c_ulonglong,
-) -> c_int {
-    status(|| give(function, find(text(name))?))
+functions! {
+    cuGetProcAddress(name: *const c_char, function: Out<*mut c_void>, _version: c_int, _flags: c_ulonglong) =>
+        give(function, find(text(name))?);
 }

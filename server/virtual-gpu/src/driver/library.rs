@@ -6,7 +6,7 @@ use std::ffi::{c_char, c_int, c_uint, c_void};
 
 use super::module::{cuFuncSetAttribute, cuLibraryGetKernel, cuLibraryLoadData, cuModuleGetGlobal_v2};
 use crate::ffi::{Handle, Out};
-use crate::stub::{harmless, unmodelled};
+use crate::stub::{functions, harmless, unmodelled};
 
 harmless! { cudaLibraryUnload }
 
@@ -19,39 +19,15 @@ unmodelled! {
     cudaLibraryGetUnifiedFunction,
 }
 
-#[unsafe(no_mangle)]
-pub(super) extern "C" fn cudaLibraryLoadData(library: Out<Handle>, code: *const c_void) -> c_int {
-    cuLibraryLoadData(library, code)
-}
-
-#[unsafe(no_mangle)]
-pub(super) extern "C" fn cudaLibraryLoadFromFile(library: Out<Handle>, _path: *const c_char) -> c_int {
-    cuLibraryLoadData(library, std::ptr::null())
-}
-
-#[unsafe(no_mangle)]
-pub(super) extern "C" fn cudaLibraryGetKernel(to: Out<*const c_void>, library: Handle, name: *const c_char) -> c_int {
-    cuLibraryGetKernel(to, library, name)
-}
-
-#[unsafe(no_mangle)]
-pub(super) extern "C" fn cudaLibraryGetGlobal(
-    to: Out<u64>,
-    bytes: Out<usize>,
-    library: Handle,
-    name: *const c_char,
-) -> c_int {
-    cuModuleGetGlobal_v2(to, bytes, library, name)
-}
-
-#[unsafe(no_mangle)]
-pub(super) extern "C" fn cudaKernelSetAttributeForDevice(
-    kernel: *const c_void,
-    attribute: c_int,
-    value: c_int,
-    _device: c_int,
-) -> c_int {
-    cuFuncSetAttribute(kernel, attribute, value)
+functions! {
+    cudaLibraryLoadData(library: Out<Handle>, code: *const c_void) = cuLibraryLoadData(library, code);
+    cudaLibraryLoadFromFile(library: Out<Handle>, _path: *const c_char) = cuLibraryLoadData(library, std::ptr::null());
+    cudaLibraryGetKernel(to: Out<*const c_void>, library: Handle, name: *const c_char) =
+        cuLibraryGetKernel(to, library, name);
+    cudaLibraryGetGlobal(to: Out<u64>, bytes: Out<usize>, library: Handle, name: *const c_char) =
+        cuModuleGetGlobal_v2(to, bytes, library, name);
+    cudaKernelSetAttributeForDevice(kernel: *const c_void, attribute: c_int, value: c_int, _device: c_int) =
+        cuFuncSetAttribute(kernel, attribute, value);
 }
 
 /// Writes 0: graphs take no memory of their own.

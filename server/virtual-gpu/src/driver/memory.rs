@@ -9,7 +9,7 @@ use crate::runtime::{copy, fill, free};
 use crate::state::handle::{Kind, stream_of};
 use crate::state::memory::PAGE;
 use crate::state::{Place, machine};
-use crate::stub::harmless;
+use crate::stub::{functions, harmless};
 
 // Writing to and waiting on values in device memory has no effect, because nothing reads the values.
 harmless! {
@@ -51,9 +51,25 @@ pub(super) extern "C" fn cuMemAlloc_v2(address: Out<u64>, size: usize) -> c_int 
     })
 }
 
-#[unsafe(no_mangle)]
-pub(super) extern "C" fn cuMemFree_v2(address: u64) -> c_int {
-    status(|| free(machine()?, address))
+functions! {
+    cuMemFree_v2(address: u64) => free(machine()?, address);
+    cuPointerGetAttribute(data: *mut c_void, attribute: c_int, address: u64) =>
+        pointer_attribute(data, attribute, address);
+    cuMemcpyHtoD_v2(to: *mut c_void, from: *const c_void, size: usize) => copy(to, from, size, std::ptr::null_mut());
+    cuMemcpyDtoH_v2(to: *mut c_void, from: *const c_void, size: usize) => copy(to, from, size, std::ptr::null_mut());
+    cuMemcpyHtoDAsync_v2(to: *mut c_void, from: *const c_void, size: usize, stream: Handle) =>
+        copy(to, from, size, stream);
+    cuMemcpyDtoHAsync_v2(to: *mut c_void, from: *const c_void, size: usize, stream: Handle) =>
+        copy(to, from, size, stream);
+    cuMemcpyDtoDAsync_v2(to: *mut c_void, from: *const c_void, size: usize, stream: Handle) =>
+        copy(to, from, size, stream);
+    cuMemsetD8Async(to: *mut c_void, value: u8, count: usize, stream: Handle) => fill(to, value.into(), count, stream);
+    /// Fills memory with 32-bit words.
+    ///
+    /// Where values are kept, every byte becomes the word's lowest byte, which is exact only for four equal bytes.
+    cuMemsetD32Async(to: *mut c_void, value: c_uint, count: usize, stream: Handle) =>
+        fill(to, (value & 0xff) as c_int, count.saturating_mul(4), stream);
+    cuStreamSynchronize(stream: Handle) => machine()?.finish_stream(stream_of(stream)?);
 }
 
 #[unsafe(no_mangle)]
@@ -118,11 +134,6 @@ fn pointer_attribute(data: *mut c_void, attribute: c_int, address: u64) -> Resul
 }
 
 #[unsafe(no_mangle)]
-pub(super) extern "C" fn cuPointerGetAttribute(data: *mut c_void, attribute: c_int, address: u64) -> c_int {
-    status(|| pointer_attribute(data, attribute, address))
-}
-
-#[unsafe(no_mangle)]
 pub(super) extern "C" fn cuPointerGetAttributes(
     count: c_uint,
     attributes: *const c_int,
@@ -138,62 +149,4 @@ pub(super) extern "C" fn cuPointerGetAttributes(
         }
         Ok(())
     })
-}
-
-#[unsafe(no_mangle)]
-pub(super) extern "C" fn cuMemcpyHtoD_v2(to: *mut c_void, from: *const c_void, size: usize) -> c_int {
-    status(|| copy(to, from, size, std::ptr::null_mut()))
-}
-
-#[unsafe(no_mangle)]
-pub(super) extern "C" fn cuMemcpyDtoH_v2(to: *mut c_void, from: *const c_void, size: usize) -> c_int {
-    status(|| copy(to, from, size, std::ptr::null_mut()))
-}
-
-#[unsafe(no_mangle)]
-pub(super) extern "C" fn cuMemcpyHtoDAsync_v2(
-    to: *mut c_void,
-    from: *const c_void,
-    size: usize,
-    stream: Handle,
-) -> c_int {
-    status(|| copy(to, from, size, stream))
-}
-
-#[unsafe(no_mangle)]
-pub(super) extern "C" fn cuMemcpyDtoHAsync_v2(
-    to: *mut c_void,
-    from: *const c_void,
-    size: usize,
-    stream: Handle,
-) -> c_int {
-    status(|| copy(to, from, size, stream))
-}
-
-#[unsafe(no_mangle)]
-pub(super) extern "C" fn cuMemcpyDtoDAsync_v2(
-    to: *mut c_void,
-    from: *const c_void,
-    size: usize,
-    stream: Handle,
-) -> c_int {
-    status(|| copy(to, from, size, stream))
-}
-
-#[unsafe(no_mangle)]
-pub(super) extern "C" fn cuMemsetD8Async(to: *mut c_void, value: u8, count: usize, stream: Handle) -> c_int {
-    status(|| fill(to, value.into(), count, stream))
-}
-
-/// Fills memory with 32-bit words.
-///
-/// Where values are kept, every byte becomes the word's lowest byte, which is exact only for four equal bytes.
-#[unsafe(no_mangle)]
-pub(super) extern "C" fn cuMemsetD32Async(to: *mut c_void, value: c_uint, count: usize, stream: Handle) -> c_int {
-    status(|| fill(to, (value & 0xff) as c_int, count.saturating_mul(4), stream))
-}
-
-#[unsafe(no_mangle)]
-pub(super) extern "C" fn cuStreamSynchronize(stream: Handle) -> c_int {
-    status(|| machine()?.finish_stream(stream_of(stream)?))
 }

@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::ffi::{Handle, Out, text};
 use crate::runtime::{attribute, occupancy, set_shared_bytes};
 use crate::state::{kernel, launch, machine, thread};
-use crate::stub::harmless;
+use crate::stub::{functions, harmless};
 
 harmless! {
     cuFuncLoad,
@@ -49,14 +49,31 @@ fn function(name: &str) -> Result<*const c_void> {
     Ok(handle.cast())
 }
 
-#[unsafe(no_mangle)]
-pub(super) extern "C" fn cuModuleLoad(module: Out<Handle>, _path: *const c_char) -> c_int {
-    status(|| give(module, some_module()))
-}
-
-#[unsafe(no_mangle)]
-pub(super) extern "C" fn cuModuleLoadData(module: Out<Handle>, _image: *const c_void) -> c_int {
-    status(|| give(module, some_module()))
+functions! {
+    cuModuleLoad(module: Out<Handle>, _path: *const c_char) => give(module, some_module());
+    cuModuleLoadData(module: Out<Handle>, _image: *const c_void) => give(module, some_module());
+    cuModuleGetFunction(to: Out<*const c_void>, _module: Handle, name: *const c_char) =>
+        give(to, function(text(name))?);
+    cuLibraryLoadData(library: Out<Handle>, _code: *const c_void) => give(library, some_module());
+    cuLibraryGetKernel(to: Out<*const c_void>, library: Handle, name: *const c_char) =
+        cuModuleGetFunction(to, library, name);
+    cuKernelGetFunction(to: Out<*const c_void>, kernel: *const c_void) => give(to, kernel);
+    cuFuncGetModule(module: Out<Handle>, _function: *const c_void) => give(module, some_module());
+    cuFuncGetName(name: Out<*const c_char>, function: *const c_void) => give(name, function.cast());
+    cuFuncGetAttribute(value: Out<c_int>, number: c_int, function: *const c_void) =>
+        give(value, attribute(function, number)?);
+    cuKernelGetAttribute(value: Out<c_int>, number: c_int, kernel: *const c_void, _device: c_int) =
+        cuFuncGetAttribute(value, number, kernel);
+    cuOccupancyMaxActiveBlocksPerMultiprocessor(
+        blocks: Out<c_int>, _function: *const c_void, block_threads: c_int, shared_bytes: usize
+    ) => give(blocks, occupancy(block_threads, shared_bytes)?);
+    cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+        blocks: Out<c_int>, function: *const c_void, block_threads: c_int, shared_bytes: usize, _flags: c_uint
+    ) = cuOccupancyMaxActiveBlocksPerMultiprocessor(blocks, function, block_threads, shared_bytes);
+    cuOccupancyMaxActiveClusters(clusters: Out<c_int>, _function: *const c_void, _config: *const c_void) =>
+        give(clusters, c_int::try_from(machine()?.current()?.card.multiprocessors / 8).unwrap_or(1).max(1));
+    cuLinkCreate_v2(_count: c_uint, _options: *const c_int, _values: *const *const c_void, state: Out<Handle>) =>
+        give(state, some_module());
 }
 
 #[unsafe(no_mangle)]
@@ -68,11 +85,6 @@ pub(super) extern "C" fn cuModuleLoadDataEx(
     _values: *const *const c_void,
 ) -> c_int {
     cuModuleLoadData(module, image)
-}
-
-#[unsafe(no_mangle)]
-pub(super) extern "C" fn cuModuleGetFunction(to: Out<*const c_void>, _module: Handle, name: *const c_char) -> c_int {
-    status(|| give(to, function(text(name))?))
 }
 
 #[unsafe(no_mangle)]
@@ -92,78 +104,8 @@ pub(super) extern "C" fn cuModuleGetGlobal_v2(
 }
 
 #[unsafe(no_mangle)]
-pub(super) extern "C" fn cuLibraryLoadData(library: Out<Handle>, _code: *const c_void) -> c_int {
-    status(|| give(library, some_module()))
-}
-
-#[unsafe(no_mangle)]
-pub(super) extern "C" fn cuLibraryGetKernel(to: Out<*const c_void>, library: Handle, name: *const c_char) -> c_int {
-    cuModuleGetFunction(to, library, name)
-}
-
-#[unsafe(no_mangle)]
-pub(super) extern "C" fn cuKernelGetFunction(to: Out<*const c_void>, kernel: *const c_void) -> c_int {
-    status(|| give(to, kernel))
-}
-
-#[unsafe(no_mangle)]
-pub(super) extern "C" fn cuFuncGetModule(module: Out<Handle>, _function: *const c_void) -> c_int {
-    status(|| give(module, some_module()))
-}
-
-#[unsafe(no_mangle)]
-pub(super) extern "C" fn cuFuncGetName(name: Out<*const c_char>, function: *const c_void) -> c_int {
-    status(|| give(name, function.cast()))
-}
-
-#[unsafe(no_mangle)]
-pub(super) extern "C" fn cuFuncGetAttribute(value: Out<c_int>, number: c_int, function: *const c_void) -> c_int {
-    status(|| give(value, attribute(function, number)?))
-}
-
-#[unsafe(no_mangle)]
-pub(super) extern "C" fn cuKernelGetAttribute(
-    value: Out<c_int>,
-    number: c_int,
-    kernel: *const c_void,
-    _device: c_int,
-) -> c_int {
-    cuFuncGetAttribute(value, number, kernel)
-}
-
-#[unsafe(no_mangle)]
 pub(super) extern "C" fn cuFuncSetAttribute(function: *const c_void, number: c_int, value: c_int) -> c_int {
     status(|| if number == MAX_DYNAMIC_SHARED { set_shared_bytes(function, value) } else { Ok(()) })
-}
-
-#[unsafe(no_mangle)]
-pub(super) extern "C" fn cuOccupancyMaxActiveBlocksPerMultiprocessor(
-    blocks: Out<c_int>,
-    _function: *const c_void,
-    block_threads: c_int,
-    shared_bytes: usize,
-) -> c_int {
-    status(|| give(blocks, occupancy(block_threads, shared_bytes)?))
-}
-
-#[unsafe(no_mangle)]
-pub(super) extern "C" fn cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
-    blocks: Out<c_int>,
-    function: *const c_void,
-    block_threads: c_int,
-    shared_bytes: usize,
-    _flags: c_uint,
-) -> c_int {
-    cuOccupancyMaxActiveBlocksPerMultiprocessor(blocks, function, block_threads, shared_bytes)
-}
-
-#[unsafe(no_mangle)]
-pub(super) extern "C" fn cuOccupancyMaxActiveClusters(
-    clusters: Out<c_int>,
-    _function: *const c_void,
-    _config: *const c_void,
-) -> c_int {
-    status(|| give(clusters, c_int::try_from(machine()?.current()?.card.multiprocessors / 8).unwrap_or(1).max(1)))
 }
 
 fn launch_function(function: *const c_void, stream: Handle) -> c_int {
@@ -209,16 +151,6 @@ pub(super) extern "C" fn cuLaunchKernelEx(config: Out<Config>, function: *const 
         Some(config) => launch_function(function, config.stream),
         None => Error::InvalidValue.code(),
     }
-}
-
-#[unsafe(no_mangle)]
-pub(super) extern "C" fn cuLinkCreate_v2(
-    _count: c_uint,
-    _options: *const c_int,
-    _values: *const *const c_void,
-    state: Out<Handle>,
-) -> c_int {
-    status(|| give(state, some_module()))
 }
 
 /// Returns placeholder bytes as the linked code, from which a module can be "loaded".

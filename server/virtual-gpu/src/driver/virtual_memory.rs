@@ -9,6 +9,7 @@ use crate::ffi::Out;
 use crate::state::memory::PAGE;
 use crate::state::virtual_memory::Returned;
 use crate::state::{backing, machine};
+use crate::stub::functions;
 
 /// `CU_MEM_LOCATION_TYPE_DEVICE`.
 const LOCATION_DEVICE: c_int = 1;
@@ -56,29 +57,16 @@ pub(super) struct Location {
     id: c_int,
 }
 
-#[unsafe(no_mangle)]
-pub(super) extern "C" fn cuMemGetAllocationGranularity(
-    size: Out<usize>,
-    _: *const Properties,
-    _option: c_int,
-) -> c_int {
-    status(|| give(size, PAGE as usize))
-}
-
-#[unsafe(no_mangle)]
-pub(super) extern "C" fn cuMemAddressReserve(
-    address: Out<u64>,
-    size: usize,
-    _alignment: usize,
-    _wanted: u64,
-    _flags: c_ulonglong,
-) -> c_int {
-    status(|| give(address, machine()?.virtual_memory().reserve(size as u64)?))
-}
-
-#[unsafe(no_mangle)]
-pub(super) extern "C" fn cuMemAddressFree(address: u64, size: usize) -> c_int {
-    status(|| machine()?.virtual_memory().unreserve(address, size as u64))
+functions! {
+    cuMemGetAllocationGranularity(size: Out<usize>, _: *const Properties, _option: c_int) => give(size, PAGE as usize);
+    cuMemAddressReserve(address: Out<u64>, size: usize, _alignment: usize, _wanted: u64, _flags: c_ulonglong) =>
+        give(address, machine()?.virtual_memory().reserve(size as u64)?);
+    cuMemAddressFree(address: u64, size: usize) => machine()?.virtual_memory().unreserve(address, size as u64);
+    cuMemRetainAllocationHandle(handle: Out<u64>, address: u64) =>
+        give(handle, machine()?.virtual_memory().retain(address)?);
+    /// Fails, because other processes could not open the handle.
+    cuMemExportToShareableHandle(_to: *mut c_void, _handle: u64, _kind: c_int, _flags: c_ulonglong) =
+        Error::NotPermitted.code();
 }
 
 /// Creates memory, which counts as used from now on.
@@ -115,11 +103,6 @@ pub(super) extern "C" fn cuMemRelease(handle: u64) -> c_int {
         machine.refund(returned);
         Ok(())
     })
-}
-
-#[unsafe(no_mangle)]
-pub(super) extern "C" fn cuMemRetainAllocationHandle(handle: Out<u64>, address: u64) -> c_int {
-    status(|| give(handle, machine()?.virtual_memory().retain(address)?))
 }
 
 #[unsafe(no_mangle)]
@@ -172,17 +155,6 @@ pub(super) extern "C" fn cuMemGetAccess(flags: Out<c_ulonglong>, location: Out<L
         }
         give(flags, READ_AND_WRITE)
     })
-}
-
-/// Fails, because other processes could not open the handle.
-#[unsafe(no_mangle)]
-pub(super) extern "C" fn cuMemExportToShareableHandle(
-    _to: *mut c_void,
-    _handle: u64,
-    _kind: c_int,
-    _flags: c_ulonglong,
-) -> c_int {
-    Error::NotPermitted.code()
 }
 
 /// Fails, because handles of other processes cannot be opened.

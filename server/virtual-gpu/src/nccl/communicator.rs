@@ -11,7 +11,7 @@ use shared::job::messages::NCCL_NOT_COUNTED;
 use crate::arrays::{Array, OutArray};
 use crate::ffi::{Handle, Out};
 use crate::log::line;
-use crate::stub::{harmless, unmodelled};
+use crate::stub::{functions, harmless, unmodelled};
 use crate::versions::versions;
 
 /// `ncclInvalidArgument`.
@@ -76,37 +76,18 @@ extern "C" fn ncclGetUniqueId(id: Out<UniqueId>) -> c_int {
     0
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn ncclCommInitRank(
-    communicator: Out<Box<Communicator>>,
-    ranks: c_int,
-    _id: UniqueId,
-    rank: c_int,
-) -> c_int {
-    Communicator::new(ranks, rank).map_or(INVALID_ARGUMENT, |new| new.give(communicator))
-}
-
-#[unsafe(no_mangle)]
-extern "C" fn ncclCommInitRankConfig(
-    communicator: Out<Box<Communicator>>,
-    ranks: c_int,
-    id: UniqueId,
-    rank: c_int,
-    _config: Handle,
-) -> c_int {
-    ncclCommInitRank(communicator, ranks, id, rank)
-}
-
-#[unsafe(no_mangle)]
-extern "C" fn ncclCommInitRankScalable(
-    communicator: Out<Box<Communicator>>,
-    ranks: c_int,
-    rank: c_int,
-    _ids: c_int,
-    _id: Handle,
-    _config: Handle,
-) -> c_int {
-    Communicator::new(ranks, rank).map_or(INVALID_ARGUMENT, |new| new.give(communicator))
+functions! {
+    ncclCommInitRank(communicator: Out<Box<Communicator>>, ranks: c_int, _id: UniqueId, rank: c_int) =
+        Communicator::new(ranks, rank).map_or(INVALID_ARGUMENT, |new| new.give(communicator));
+    ncclCommInitRankConfig(
+        communicator: Out<Box<Communicator>>, ranks: c_int, id: UniqueId, rank: c_int, _config: Handle
+    ) = ncclCommInitRank(communicator, ranks, id, rank);
+    ncclCommInitRankScalable(
+        communicator: Out<Box<Communicator>>, ranks: c_int, rank: c_int, _ids: c_int, _id: Handle, _config: Handle
+    ) = Communicator::new(ranks, rank).map_or(INVALID_ARGUMENT, |new| new.give(communicator));
+    ncclCommGetUniqueId(_communicator: Handle, id: Out<UniqueId>) = ncclGetUniqueId(id);
+    ncclCommDestroy(_communicator: Option<Box<Communicator>>) = 0;
+    ncclCommAbort(_communicator: Option<Box<Communicator>>) = 0;
 }
 
 /// Creates one communicator for each of several devices of this process.
@@ -167,25 +148,10 @@ extern "C" fn ncclCommGrow(
     Communicator::new(ranks, rank).map_or(INVALID_ARGUMENT, |new| new.give(communicator))
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn ncclCommGetUniqueId(_communicator: Handle, id: Out<UniqueId>) -> c_int {
-    ncclGetUniqueId(id)
-}
-
 /// Returns 0 for each figure about memory: a communicator takes none.
 #[unsafe(no_mangle)]
 extern "C" fn ncclCommMemStats(_communicator: Handle, _figure: c_int, value: Out<u64>) -> c_int {
     value.put_if_wanted(0);
-    0
-}
-
-#[unsafe(no_mangle)]
-extern "C" fn ncclCommDestroy(_communicator: Option<Box<Communicator>>) -> c_int {
-    0
-}
-
-#[unsafe(no_mangle)]
-extern "C" fn ncclCommAbort(_communicator: Option<Box<Communicator>>) -> c_int {
     0
 }
 

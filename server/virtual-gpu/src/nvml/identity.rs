@@ -5,6 +5,7 @@ use std::ffi::{c_char, c_int, c_uint};
 use super::{code, device, give, status};
 use crate::ffi::{Handle, Out};
 use crate::runtime::copy_text;
+use crate::stub::functions;
 use crate::versions::versions;
 
 /// First driver that has a version of CUDA, from CUDA's release notes.
@@ -44,19 +45,19 @@ fn field<const SIZE: usize>(text: &str) -> [u8; SIZE] {
     bytes
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn nvmlSystemGetCudaDriverVersion(version: Out<c_int>) -> c_int {
-    status(|| give(version, versions().cuda_number()))
-}
-
-#[unsafe(no_mangle)]
-extern "C" fn nvmlSystemGetCudaDriverVersion_v2(version: Out<c_int>) -> c_int {
-    nvmlSystemGetCudaDriverVersion(version)
-}
-
-#[unsafe(no_mangle)]
-extern "C" fn nvmlSystemGetDriverVersion(version: *mut c_char, length: c_uint) -> c_int {
-    status(|| copy_text(driver(versions().cuda), version, length).map_err(|_| code::INSUFFICIENT_SIZE))
+functions! {
+    nvmlSystemGetCudaDriverVersion(version: Out<c_int>) => give(version, versions().cuda_number());
+    nvmlSystemGetCudaDriverVersion_v2(version: Out<c_int>) = nvmlSystemGetCudaDriverVersion(version);
+    nvmlSystemGetDriverVersion(version: *mut c_char, length: c_uint) =>
+        copy_text(driver(versions().cuda), version, length).map_err(|_| code::INSUFFICIENT_SIZE);
+    nvmlDeviceGetIndex(handle: Handle, index: Out<c_uint>) =>
+        give(index, c_uint::try_from(device(handle)?.index).unwrap_or(c_uint::MAX));
+    nvmlDeviceGetMinorNumber(handle: Handle, number: Out<c_uint>) = nvmlDeviceGetIndex(handle, number);
+    nvmlDeviceGetUUID(handle: Handle, uuid: *mut c_char, length: c_uint) =>
+        copy_text(&device(handle)?.uuid_text(), uuid, length).map_err(|_| code::INSUFFICIENT_SIZE);
+    nvmlDeviceGetName(handle: Handle, name: *mut c_char, length: c_uint) =>
+        copy_text(&device(handle)?.card.product, name, length).map_err(|_| code::INSUFFICIENT_SIZE);
+    nvmlDeviceGetPciInfo_v2(handle: Handle, info: Out<PciInfo>) = nvmlDeviceGetPciInfo_v3(handle, info);
 }
 
 /// Returns the version of NVML: that of CUDA's major version, and the driver's.
@@ -65,26 +66,6 @@ extern "C" fn nvmlSystemGetNVMLVersion(version: *mut c_char, length: c_uint) -> 
     let cuda = versions().cuda;
     let text = format!("{}.{}", cuda[0], driver(cuda));
     status(|| copy_text(&text, version, length).map_err(|_| code::INSUFFICIENT_SIZE))
-}
-
-#[unsafe(no_mangle)]
-extern "C" fn nvmlDeviceGetIndex(handle: Handle, index: Out<c_uint>) -> c_int {
-    status(|| give(index, c_uint::try_from(device(handle)?.index).unwrap_or(c_uint::MAX)))
-}
-
-#[unsafe(no_mangle)]
-extern "C" fn nvmlDeviceGetMinorNumber(handle: Handle, number: Out<c_uint>) -> c_int {
-    nvmlDeviceGetIndex(handle, number)
-}
-
-#[unsafe(no_mangle)]
-extern "C" fn nvmlDeviceGetUUID(handle: Handle, uuid: *mut c_char, length: c_uint) -> c_int {
-    status(|| copy_text(&device(handle)?.uuid_text(), uuid, length).map_err(|_| code::INSUFFICIENT_SIZE))
-}
-
-#[unsafe(no_mangle)]
-extern "C" fn nvmlDeviceGetName(handle: Handle, name: *mut c_char, length: c_uint) -> c_int {
-    status(|| copy_text(&device(handle)?.card.product, name, length).map_err(|_| code::INSUFFICIENT_SIZE))
 }
 
 #[unsafe(no_mangle)]
@@ -105,11 +86,6 @@ extern "C" fn nvmlDeviceGetPciInfo_v3(handle: Handle, info: Out<PciInfo>) -> c_i
             },
         )
     })
-}
-
-#[unsafe(no_mangle)]
-extern "C" fn nvmlDeviceGetPciInfo_v2(handle: Handle, info: Out<PciInfo>) -> c_int {
-    nvmlDeviceGetPciInfo_v3(handle, info)
 }
 
 #[unsafe(no_mangle)]

@@ -9,7 +9,7 @@ use crate::ffi::{Handle, Out, text};
 use crate::state::device::Device;
 use crate::state::handle::Kind;
 use crate::state::{Machine, machine};
-use crate::stub::{harmless, unmodelled};
+use crate::stub::{functions, harmless, unmodelled};
 
 /// Numbers of `nvmlReturn_t`.
 mod code {
@@ -42,30 +42,24 @@ unmodelled! {
     nvmlDeviceGetUtilizationRates,
 }
 
-/// Returns `NVML_ERROR_NOT_SUPPORTED`, because there are no links between cards.
-///
-/// It is not logged as unmodelled, because it is a normal result that programs query for each possible link.
-#[unsafe(no_mangle)]
-extern "C" fn nvmlDeviceGetNvLinkRemoteDeviceType() -> c_int {
-    3
-}
-
-/// Returns the same as [`nvmlDeviceGetNvLinkRemoteDeviceType`].
-#[unsafe(no_mangle)]
-extern "C" fn nvmlDeviceGetNvLinkRemotePciInfo_v2() -> c_int {
-    3
-}
-
-/// Returns the same as [`nvmlDeviceGetNvLinkRemoteDeviceType`].
-#[unsafe(no_mangle)]
-extern "C" fn nvmlDeviceGetNvLinkState() -> c_int {
-    3
-}
-
-/// Returns `NVML_ERROR_NOT_SUPPORTED`, because there is no fabric between cards.
-#[unsafe(no_mangle)]
-extern "C" fn nvmlDeviceGetGpuFabricInfoV() -> c_int {
-    3
+functions! {
+    /// Returns `NVML_ERROR_NOT_SUPPORTED`, because there are no links between cards.
+    ///
+    /// It is not logged as unmodelled, because it is a normal result that programs query for each possible link.
+    nvmlDeviceGetNvLinkRemoteDeviceType() = 3;
+    /// Returns the same as [`nvmlDeviceGetNvLinkRemoteDeviceType`].
+    nvmlDeviceGetNvLinkRemotePciInfo_v2() = 3;
+    /// Returns the same as [`nvmlDeviceGetNvLinkRemoteDeviceType`].
+    nvmlDeviceGetNvLinkState() = 3;
+    /// Returns `NVML_ERROR_NOT_SUPPORTED`, because there is no fabric between cards.
+    nvmlDeviceGetGpuFabricInfoV() = 3;
+    nvmlDeviceGetCount_v2(count: Out<c_uint>) =>
+        give(count, c_uint::try_from(devices()?.count()).unwrap_or(c_uint::MAX));
+    nvmlDeviceGetCount(count: Out<c_uint>) = nvmlDeviceGetCount_v2(count);
+    nvmlDeviceGetHandleByIndex_v2(index: c_uint, to: Out<Handle>) => find(to, |device| device.index == index as usize);
+    nvmlDeviceGetHandleByIndex(index: c_uint, to: Out<Handle>) = nvmlDeviceGetHandleByIndex_v2(index, to);
+    nvmlDeviceGetHandleByUUID(uuid: *const c_char, to: Out<Handle>) =>
+        find(to, |device| device.uuid_text() == text(uuid));
 }
 
 /// `nvmlProcessInfo_v1_t`.
@@ -170,35 +164,10 @@ extern "C" fn nvmlErrorString(error: c_int) -> *const c_char {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn nvmlDeviceGetCount_v2(count: Out<c_uint>) -> c_int {
-    status(|| give(count, c_uint::try_from(devices()?.count()).unwrap_or(c_uint::MAX)))
-}
-
-#[unsafe(no_mangle)]
-extern "C" fn nvmlDeviceGetCount(count: Out<c_uint>) -> c_int {
-    nvmlDeviceGetCount_v2(count)
-}
-
-#[unsafe(no_mangle)]
-extern "C" fn nvmlDeviceGetHandleByIndex_v2(index: c_uint, to: Out<Handle>) -> c_int {
-    status(|| find(to, |device| device.index == index as usize))
-}
-
-#[unsafe(no_mangle)]
-extern "C" fn nvmlDeviceGetHandleByIndex(index: c_uint, to: Out<Handle>) -> c_int {
-    nvmlDeviceGetHandleByIndex_v2(index, to)
-}
-
-#[unsafe(no_mangle)]
 extern "C" fn nvmlDeviceGetHandleByPciBusId_v2(bus_id: *const c_char, to: Out<Handle>) -> c_int {
     // Programs write the domain with four digits or with eight.
     let wanted = text(bus_id).to_uppercase();
     status(|| find(to, |device| wanted.ends_with(&device.pci_bus_id())))
-}
-
-#[unsafe(no_mangle)]
-extern "C" fn nvmlDeviceGetHandleByUUID(uuid: *const c_char, to: Out<Handle>) -> c_int {
-    status(|| find(to, |device| device.uuid_text() == text(uuid)))
 }
 
 #[unsafe(no_mangle)]

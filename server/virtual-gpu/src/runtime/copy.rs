@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::ffi::{Handle, Out};
 use crate::state::capture::Node;
 use crate::state::{handle, machine, thread, values};
-use crate::stub::unmodelled;
+use crate::stub::{functions, unmodelled};
 
 unmodelled! {
     "cudart", 801 =>
@@ -81,15 +81,26 @@ pub(super) extern "C" fn cudaMemcpyAsync(
     })
 }
 
-#[unsafe(no_mangle)]
-pub(super) extern "C" fn cudaMemcpyPeer(
-    to: *mut c_void,
-    _: c_int,
-    from: *const c_void,
-    _: c_int,
-    size: usize,
-) -> c_int {
-    status(|| copy(to, from, size, DEFAULT))
+functions! {
+    cudaMemcpyPeer(to: *mut c_void, _: c_int, from: *const c_void, _: c_int, size: usize) =>
+        copy(to, from, size, DEFAULT);
+    cudaMemset(to: *mut c_void, value: c_int, size: usize) => fill(to, value, size, DEFAULT);
+    cudaMemsetAsync(to: *mut c_void, value: c_int, size: usize, stream: Handle) => fill(to, value, size, stream);
+    cudaMemset2DAsync(to: *mut c_void, pitch: usize, value: c_int, width: usize, height: usize, stream: Handle) =>
+        (0..height).try_for_each(|row| fill(to.wrapping_byte_add(row * pitch), value, width, stream));
+    cudaMemset2D(to: *mut c_void, pitch: usize, value: c_int, width: usize, height: usize) =
+        cudaMemset2DAsync(to, pitch, value, width, height, DEFAULT);
+    cudaGetSymbolAddress(address: Out<*mut c_void>, symbol: *const c_void) => give(address, symbol_address(symbol)?);
+    cudaMemcpyToSymbolAsync(
+        symbol: *const c_void, from: *const c_void, size: usize, offset: usize, _kind: c_int, stream: Handle
+    ) => copy(symbol_address(symbol)?.wrapping_byte_add(offset), from, size, stream);
+    cudaMemcpyToSymbol(symbol: *const c_void, from: *const c_void, size: usize, offset: usize, kind: c_int) =
+        cudaMemcpyToSymbolAsync(symbol, from, size, offset, kind, DEFAULT);
+    cudaMemcpyFromSymbolAsync(
+        to: *mut c_void, symbol: *const c_void, size: usize, offset: usize, _kind: c_int, stream: Handle
+    ) => copy(to, symbol_address(symbol)?.wrapping_byte_add(offset), size, stream);
+    cudaMemcpyFromSymbol(to: *mut c_void, symbol: *const c_void, size: usize, offset: usize, kind: c_int) =
+        cudaMemcpyFromSymbolAsync(to, symbol, size, offset, kind, DEFAULT);
 }
 
 #[unsafe(no_mangle)]
@@ -146,39 +157,6 @@ pub(super) extern "C" fn cudaMemcpy2D(
     cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, width, height, kind, DEFAULT)
 }
 
-#[unsafe(no_mangle)]
-pub(super) extern "C" fn cudaMemset(to: *mut c_void, value: c_int, size: usize) -> c_int {
-    status(|| fill(to, value, size, DEFAULT))
-}
-
-#[unsafe(no_mangle)]
-pub(super) extern "C" fn cudaMemsetAsync(to: *mut c_void, value: c_int, size: usize, stream: Handle) -> c_int {
-    status(|| fill(to, value, size, stream))
-}
-
-#[unsafe(no_mangle)]
-pub(super) extern "C" fn cudaMemset2DAsync(
-    to: *mut c_void,
-    pitch: usize,
-    value: c_int,
-    width: usize,
-    height: usize,
-    stream: Handle,
-) -> c_int {
-    status(|| (0..height).try_for_each(|row| fill(to.wrapping_byte_add(row * pitch), value, width, stream)))
-}
-
-#[unsafe(no_mangle)]
-pub(super) extern "C" fn cudaMemset2D(
-    to: *mut c_void,
-    pitch: usize,
-    value: c_int,
-    width: usize,
-    height: usize,
-) -> c_int {
-    cudaMemset2DAsync(to, pitch, value, width, height, DEFAULT)
-}
-
 /// Device address of each variable of a device program, by (device, address of the variable's shadow on the host).
 ///
 /// They do not count as used memory: a real driver keeps them in the memory of the module, outside of the allocator.
@@ -198,55 +176,4 @@ fn symbol_address(symbol: *const c_void) -> Result<*mut c_void> {
     let address = device.lock().memory.take_uncounted()?;
     symbols.insert(key, address);
     Ok(address as *mut c_void)
-}
-
-#[unsafe(no_mangle)]
-pub(super) extern "C" fn cudaGetSymbolAddress(address: Out<*mut c_void>, symbol: *const c_void) -> c_int {
-    status(|| give(address, symbol_address(symbol)?))
-}
-
-#[unsafe(no_mangle)]
-pub(super) extern "C" fn cudaMemcpyToSymbolAsync(
-    symbol: *const c_void,
-    from: *const c_void,
-    size: usize,
-    offset: usize,
-    _kind: c_int,
-    stream: Handle,
-) -> c_int {
-    status(|| copy(symbol_address(symbol)?.wrapping_byte_add(offset), from, size, stream))
-}
-
-#[unsafe(no_mangle)]
-pub(super) extern "C" fn cudaMemcpyToSymbol(
-    symbol: *const c_void,
-    from: *const c_void,
-    size: usize,
-    offset: usize,
-    kind: c_int,
-) -> c_int {
-    cudaMemcpyToSymbolAsync(symbol, from, size, offset, kind, DEFAULT)
-}
-
-#[unsafe(no_mangle)]
-pub(super) extern "C" fn cudaMemcpyFromSymbolAsync(
-    to: *mut c_void,
-    symbol: *const c_void,
-    size: usize,
-    offset: usize,
-    _kind: c_int,
-    stream: Handle,
-) -> c_int {
-    status(|| copy(to, symbol_address(symbol)?.wrapping_byte_add(offset), size, stream))
-}
-
-#[unsafe(no_mangle)]
-pub(super) extern "C" fn cudaMemcpyFromSymbol(
-    to: *mut c_void,
-    symbol: *const c_void,
-    size: usize,
-    offset: usize,
-    kind: c_int,
-) -> c_int {
-    cudaMemcpyFromSymbolAsync(to, symbol, size, offset, kind, DEFAULT)
 }

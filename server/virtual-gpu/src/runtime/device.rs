@@ -8,7 +8,7 @@ use super::{give, pool, status};
 use crate::error::{Error, Result};
 use crate::ffi::{Out, text};
 use crate::state::{machine, now, thread};
-use crate::stub::harmless;
+use crate::stub::{functions, harmless};
 use crate::versions::versions;
 
 /// Highest stream priority; the lowest is 0.
@@ -34,9 +34,20 @@ pub(super) extern "C" fn cudaGetDeviceCount(count: Out<c_int>) -> c_int {
     })
 }
 
-#[unsafe(no_mangle)]
-pub(super) extern "C" fn cudaGetDevice(device: Out<c_int>) -> c_int {
-    status(|| give(device, c_int::try_from(machine()?.device(thread::device())?.ordinal).unwrap_or(c_int::MAX)))
+functions! {
+    cudaGetDevice(device: Out<c_int>) =>
+        give(device, c_int::try_from(machine()?.device(thread::device())?.ordinal).unwrap_or(c_int::MAX));
+    cudaChooseDevice(device: Out<c_int>) => give(device, 0);
+    cudaGetDeviceFlags(flags: Out<c_uint>) => give(flags, 0);
+    cudaDriverGetVersion(version: Out<c_int>) => give(version, versions().cuda_number());
+    cudaRuntimeGetVersion(version: Out<c_int>) => give(version, versions().cuda_number());
+    cudaGetDeviceProperties(properties: Out<Properties>, device: c_int) =>
+        give(properties, Properties::of(machine()?.device(device)?));
+    cudaDeviceGetAttribute(value: Out<c_int>, attribute: c_int, device: c_int) =>
+        give(value, machine()?.device(device)?.attribute(attribute).ok_or(Error::InvalidValue)?);
+    cudaDeviceGetPCIBusId(bus_id: *mut c_char, length: c_int, device: c_int) =>
+        copy_text(&machine()?.device(device)?.pci_bus_id(), bus_id, length);
+    cudaDeviceGetCacheConfig(config: Out<c_int>) => give(config, 0);
 }
 
 #[unsafe(no_mangle)]
@@ -50,44 +61,9 @@ pub(super) extern "C" fn cudaSetDevice(device: c_int) -> c_int {
 }
 
 #[unsafe(no_mangle)]
-pub(super) extern "C" fn cudaChooseDevice(device: Out<c_int>) -> c_int {
-    status(|| give(device, 0))
-}
-
-#[unsafe(no_mangle)]
-pub(super) extern "C" fn cudaGetDeviceFlags(flags: Out<c_uint>) -> c_int {
-    status(|| give(flags, 0))
-}
-
-#[unsafe(no_mangle)]
 pub(super) extern "C" fn cudaDeviceReset() -> c_int {
     crate::log::line(format_args!("cudaDeviceReset keeps what is allocated: PyTorch never calls it"));
     0
-}
-
-#[unsafe(no_mangle)]
-pub(super) extern "C" fn cudaDriverGetVersion(version: Out<c_int>) -> c_int {
-    status(|| give(version, versions().cuda_number()))
-}
-
-#[unsafe(no_mangle)]
-pub(super) extern "C" fn cudaRuntimeGetVersion(version: Out<c_int>) -> c_int {
-    status(|| give(version, versions().cuda_number()))
-}
-
-#[unsafe(no_mangle)]
-pub(super) extern "C" fn cudaGetDeviceProperties(properties: Out<Properties>, device: c_int) -> c_int {
-    status(|| give(properties, Properties::of(machine()?.device(device)?)))
-}
-
-#[unsafe(no_mangle)]
-pub(super) extern "C" fn cudaDeviceGetAttribute(value: Out<c_int>, attribute: c_int, device: c_int) -> c_int {
-    status(|| give(value, machine()?.device(device)?.attribute(attribute).ok_or(Error::InvalidValue)?))
-}
-
-#[unsafe(no_mangle)]
-pub(super) extern "C" fn cudaDeviceGetPCIBusId(bus_id: *mut c_char, length: c_int, device: c_int) -> c_int {
-    status(|| copy_text(&machine()?.device(device)?.pci_bus_id(), bus_id, length))
 }
 
 #[unsafe(no_mangle)]
@@ -113,11 +89,6 @@ pub(super) extern "C" fn cudaDeviceGetLimit(value: Out<usize>, limit: c_int) -> 
         let size = [1 << 10, 1 << 20, 8 << 20].get(usize::try_from(limit).unwrap_or(usize::MAX));
         give(value, size.copied().unwrap_or(0))
     })
-}
-
-#[unsafe(no_mangle)]
-pub(super) extern "C" fn cudaDeviceGetCacheConfig(config: Out<c_int>) -> c_int {
-    status(|| give(config, 0))
 }
 
 #[unsafe(no_mangle)]

@@ -9,6 +9,7 @@ use crate::state::handle::{Kind, stream_of};
 use crate::state::stream::Recorded;
 use crate::state::work::Work;
 use crate::state::{machine, now, tick};
+use crate::stub::functions;
 
 /// `cudaEventDisableTiming`.
 pub(super) const DISABLE_TIMING: c_uint = 2;
@@ -26,24 +27,12 @@ pub(super) extern "C" fn cudaEventCreateWithFlags(event: Out<Handle>, flags: c_u
     })
 }
 
-#[unsafe(no_mangle)]
-pub(super) extern "C" fn cudaEventCreate(event: Out<Handle>) -> c_int {
-    cudaEventCreateWithFlags(event, 0)
-}
-
-#[unsafe(no_mangle)]
-pub(super) extern "C" fn cudaEventDestroy(event: Handle) -> c_int {
-    status(|| machine()?.work().streams.destroy_event(Kind::Event.number(event)?))
-}
-
-#[unsafe(no_mangle)]
-pub(super) extern "C" fn cudaEventRecordWithFlags(event: Handle, stream: Handle, flags: c_uint) -> c_int {
-    status(|| machine()?.work().record(Kind::Event.number(event)?, stream_of(stream)?, flags, now()))
-}
-
-#[unsafe(no_mangle)]
-pub(super) extern "C" fn cudaEventRecord(event: Handle, stream: Handle) -> c_int {
-    cudaEventRecordWithFlags(event, stream, 0)
+functions! {
+    cudaEventCreate(event: Out<Handle>) = cudaEventCreateWithFlags(event, 0);
+    cudaEventDestroy(event: Handle) => machine()?.work().streams.destroy_event(Kind::Event.number(event)?);
+    cudaEventRecordWithFlags(event: Handle, stream: Handle, flags: c_uint) =>
+        machine()?.work().record(Kind::Event.number(event)?, stream_of(stream)?, flags, now());
+    cudaEventRecord(event: Handle, stream: Handle) = cudaEventRecordWithFlags(event, stream, 0);
 }
 
 #[unsafe(no_mangle)]

@@ -4,15 +4,11 @@ use std::ffi::{c_char, c_int};
 
 use crate::error::{runtime_name, text};
 use crate::state::thread;
+use crate::stub::functions;
 
-#[unsafe(no_mangle)]
-pub(super) extern "C" fn cudaGetLastError() -> c_int {
-    thread::take_last_error()
-}
-
-#[unsafe(no_mangle)]
-pub(super) extern "C" fn cudaPeekAtLastError() -> c_int {
-    thread::peek_last_error()
+functions! {
+    cudaGetLastError() = thread::take_last_error();
+    cudaPeekAtLastError() = thread::peek_last_error();
 }
 
 #[unsafe(no_mangle)]

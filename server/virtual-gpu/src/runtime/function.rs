@@ -8,7 +8,7 @@ use super::{give, status};
 use crate::error::{Error, Result};
 use crate::ffi::Out;
 use crate::state::machine;
-use crate::stub::harmless;
+use crate::stub::{functions, harmless};
 
 harmless! { cudaFuncSetCacheConfig, cudaFuncSetSharedMemConfig }
 
@@ -100,14 +100,17 @@ pub(super) extern "C" fn cudaFuncSetAttribute(kernel: *const c_void, attribute: 
     status(|| if attribute == MAX_DYNAMIC_SHARED { set_shared_bytes(kernel, value) } else { Ok(()) })
 }
 
-#[unsafe(no_mangle)]
-pub(super) extern "C" fn cudaFuncGetName(name: Out<*const c_char>, _kernel: *const c_void) -> c_int {
-    status(|| give(name, c"kernel".as_ptr()))
-}
-
-#[unsafe(no_mangle)]
-pub(super) extern "C" fn cudaGetFuncBySymbol(function: Out<*const c_void>, symbol: *const c_void) -> c_int {
-    status(|| give(function, symbol))
+functions! {
+    cudaFuncGetName(name: Out<*const c_char>, _kernel: *const c_void) => give(name, c"kernel".as_ptr());
+    cudaGetFuncBySymbol(function: Out<*const c_void>, symbol: *const c_void) => give(function, symbol);
+    cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+        blocks: Out<c_int>, _kernel: *const c_void, block_threads: c_int, shared_bytes: usize
+    ) => give(blocks, occupancy(block_threads, shared_bytes)?);
+    cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+        blocks: Out<c_int>, kernel: *const c_void, block_threads: c_int, shared_bytes: usize, _flags: c_uint
+    ) = cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, kernel, block_threads, shared_bytes);
+    cudaOccupancyMaxPotentialClusterSize(size: Out<c_int>, _kernel: *const c_void, _config: *const c_void) =>
+        give(size, 8);
 }
 
 /// Returns the number of a kernel's blocks that one multiprocessor of the current device holds.
@@ -115,27 +118,6 @@ pub(crate) fn occupancy(block_threads: c_int, shared_bytes: usize) -> Result<c_i
     let threads = u32::try_from(block_threads).ok().filter(|&threads| threads > 0).ok_or(Error::InvalidValue)?;
     let blocks = machine()?.current()?.occupancy(threads, shared_bytes as u64);
     Ok(c_int::try_from(blocks).unwrap_or(c_int::MAX))
-}
-
-#[unsafe(no_mangle)]
-pub(super) extern "C" fn cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-    blocks: Out<c_int>,
-    _kernel: *const c_void,
-    block_threads: c_int,
-    shared_bytes: usize,
-) -> c_int {
-    status(|| give(blocks, occupancy(block_threads, shared_bytes)?))
-}
-
-#[unsafe(no_mangle)]
-pub(super) extern "C" fn cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
-    blocks: Out<c_int>,
-    kernel: *const c_void,
-    block_threads: c_int,
-    shared_bytes: usize,
-    _flags: c_uint,
-) -> c_int {
-    cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, kernel, block_threads, shared_bytes)
 }
 
 #[unsafe(no_mangle)]
@@ -161,13 +143,4 @@ pub(super) extern "C" fn cudaOccupancyMaxActiveClusters(
 ) -> c_int {
     // Clusters have eight blocks, the portable maximum, each of which takes a multiprocessor of its own.
     status(|| give(clusters, c_int::try_from(machine()?.current()?.card.multiprocessors / 8).unwrap_or(1).max(1)))
-}
-
-#[unsafe(no_mangle)]
-pub(super) extern "C" fn cudaOccupancyMaxPotentialClusterSize(
-    size: Out<c_int>,
-    _kernel: *const c_void,
-    _config: *const c_void,
-) -> c_int {
-    status(|| give(size, 8))
 }

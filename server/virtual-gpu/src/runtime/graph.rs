@@ -9,7 +9,7 @@ use crate::state::capture::{Graph, Node};
 use crate::state::handle::Kind;
 use crate::state::work::UserObject;
 use crate::state::{machine, thread};
-use crate::stub::{harmless, unmodelled};
+use crate::stub::{functions, harmless, unmodelled};
 use crate::versions::versions;
 
 harmless! { cudaGraphUpload, cudaDeviceGraphMemTrim }
@@ -51,9 +51,20 @@ fn graph_number(graph: Handle) -> Result<usize> {
     Kind::Graph.number(graph).map_err(|_| Error::InvalidValue)
 }
 
-#[unsafe(no_mangle)]
-pub(super) extern "C" fn cudaGraphCreate(graph: Out<Handle>, _flags: c_uint) -> c_int {
-    status(|| give(graph, Kind::Graph.handle(machine()?.work().add_graph(Graph::default()))))
+functions! {
+    cudaGraphCreate(graph: Out<Handle>, _flags: c_uint) =>
+        give(graph, Kind::Graph.handle(machine()?.work().add_graph(Graph::default())));
+    cudaGraphGetRootNodes(graph: Handle, nodes: *mut Handle, count: Out<usize>) =
+        cudaGraphGetNodes(graph, nodes, count);
+    cudaGraphNodeGetDependencies(_node: Handle, _dependencies: *mut Handle, edges: Out<usize>, count: Out<usize>) =
+        no_edges(edges, count);
+    cudaGraphNodeGetDependentNodes(_node: Handle, _dependents: *mut Handle, edges: Out<usize>, count: Out<usize>) =
+        no_edges(edges, count);
+    cudaGraphGetEdges(_graph: Handle, _from: *mut Handle, _to: *mut Handle, edges: Out<usize>, count: Out<usize>) =
+        no_edges(edges, count);
+    cudaGraphInstantiate(executable: Out<Handle>, graph: Handle, flags: c_ulonglong) =
+        cudaGraphInstantiateWithFlags(executable, graph, flags);
+    cudaGraphExecGetFlags(_executable: Handle, flags: Out<c_ulonglong>) => give(flags, 0);
 }
 
 #[unsafe(no_mangle)]
@@ -91,11 +102,6 @@ pub(super) extern "C" fn cudaGraphGetNodes(graph: Handle, nodes: *mut Handle, co
 }
 
 #[unsafe(no_mangle)]
-pub(super) extern "C" fn cudaGraphGetRootNodes(graph: Handle, nodes: *mut Handle, count: Out<usize>) -> c_int {
-    cudaGraphGetNodes(graph, nodes, count)
-}
-
-#[unsafe(no_mangle)]
 pub(super) extern "C" fn cudaGraphNodeGetType(node: Handle, kind: Out<c_int>) -> c_int {
     status(|| {
         let number = Kind::Node.number(node).map_err(|_| Error::InvalidValue)?;
@@ -113,37 +119,6 @@ fn no_edges(edges: Out<usize>, count: Out<usize>) -> c_int {
 }
 
 #[unsafe(no_mangle)]
-pub(super) extern "C" fn cudaGraphNodeGetDependencies(
-    _node: Handle,
-    _dependencies: *mut Handle,
-    edges: Out<usize>,
-    count: Out<usize>,
-) -> c_int {
-    no_edges(edges, count)
-}
-
-#[unsafe(no_mangle)]
-pub(super) extern "C" fn cudaGraphNodeGetDependentNodes(
-    _node: Handle,
-    _dependents: *mut Handle,
-    edges: Out<usize>,
-    count: Out<usize>,
-) -> c_int {
-    no_edges(edges, count)
-}
-
-#[unsafe(no_mangle)]
-pub(super) extern "C" fn cudaGraphGetEdges(
-    _graph: Handle,
-    _from: *mut Handle,
-    _to: *mut Handle,
-    edges: Out<usize>,
-    count: Out<usize>,
-) -> c_int {
-    no_edges(edges, count)
-}
-
-#[unsafe(no_mangle)]
 pub(super) extern "C" fn cudaGraphInstantiateWithFlags(
     executable: Out<Handle>,
     graph: Handle,
@@ -158,21 +133,11 @@ pub(super) extern "C" fn cudaGraphInstantiateWithFlags(
 }
 
 #[unsafe(no_mangle)]
-pub(super) extern "C" fn cudaGraphInstantiate(executable: Out<Handle>, graph: Handle, flags: c_ulonglong) -> c_int {
-    cudaGraphInstantiateWithFlags(executable, graph, flags)
-}
-
-#[unsafe(no_mangle)]
 pub(super) extern "C" fn cudaGraphExecDestroy(executable: Handle) -> c_int {
     status(|| {
         let number = Kind::Executable.number(executable).map_err(|_| Error::InvalidValue)?;
         machine()?.work().remove_graph(number).map(|_| ())
     })
-}
-
-#[unsafe(no_mangle)]
-pub(super) extern "C" fn cudaGraphExecGetFlags(_executable: Handle, flags: Out<c_ulonglong>) -> c_int {
-    status(|| give(flags, 0))
 }
 
 #[unsafe(no_mangle)]

@@ -10,6 +10,7 @@ use super::{give, status};
 use crate::error::Error;
 use crate::ffi::{Handle, Out};
 use crate::state::machine;
+use crate::stub::functions;
 
 /// `cudaIpcMemHandle_t` and `cudaIpcEventHandle_t`, whose content is the library's own.
 #[derive(Debug, Clone, Copy)]
@@ -35,22 +36,10 @@ pub(super) extern "C" fn cudaIpcGetMemHandle(shared: Out<Shared>, address: *mut 
     })
 }
 
-#[unsafe(no_mangle)]
-pub(super) extern "C" fn cudaIpcOpenMemHandle(address: Out<*mut c_void>, shared: Shared, _flags: c_uint) -> c_int {
-    status(|| give(address, machine()?.current()?.lock().memory.open(shared.size_bytes)? as *mut c_void))
-}
-
-#[unsafe(no_mangle)]
-pub(super) extern "C" fn cudaIpcCloseMemHandle(address: *mut c_void) -> c_int {
-    status(|| machine()?.current()?.lock().memory.close(address as u64))
-}
-
-#[unsafe(no_mangle)]
-extern "C" fn cudaIpcGetEventHandle(shared: Out<Shared>, event: Handle) -> c_int {
-    status(|| give(shared, Shared::new(event as u64, 0)))
-}
-
-#[unsafe(no_mangle)]
-extern "C" fn cudaIpcOpenEventHandle(event: Out<Handle>, _shared: Shared) -> c_int {
-    cudaEventCreateWithFlags(event, DISABLE_TIMING)
+functions! {
+    cudaIpcOpenMemHandle(address: Out<*mut c_void>, shared: Shared, _flags: c_uint) =>
+        give(address, machine()?.current()?.lock().memory.open(shared.size_bytes)? as *mut c_void);
+    cudaIpcCloseMemHandle(address: *mut c_void) => machine()?.current()?.lock().memory.close(address as u64);
+    cudaIpcGetEventHandle(shared: Out<Shared>, event: Handle) => give(shared, Shared::new(event as u64, 0));
+    cudaIpcOpenEventHandle(event: Out<Handle>, _shared: Shared) = cudaEventCreateWithFlags(event, DISABLE_TIMING);
 }

@@ -7,7 +7,7 @@ use crate::config::Values;
 use crate::error::{Error, Result};
 use crate::ffi::Out;
 use crate::state::{Machine, Place, backing, machine};
-use crate::stub::{harmless, unmodelled};
+use crate::stub::{functions, harmless, unmodelled};
 
 // Managed memory stays on the host.
 harmless! {
@@ -59,9 +59,11 @@ pub(super) extern "C" fn cudaMallocPitch(
     cudaMalloc(address, row.saturating_mul(height))
 }
 
-#[unsafe(no_mangle)]
-pub(super) extern "C" fn cudaFree(address: *mut c_void) -> c_int {
-    status(|| free(machine()?, address as u64))
+functions! {
+    cudaFree(address: *mut c_void) => free(machine()?, address as u64);
+    cudaMallocHost(address: Out<*mut c_void>, size: usize) = cudaHostAlloc(address, size, 0);
+    cudaFreeHost(address: *mut c_void) => machine()?.pinned().free(address as usize);
+    cudaHostUnregister(address: *mut c_void) => machine()?.pinned().unregister(address as usize);
 }
 
 /// Frees device memory from `cudaMalloc`, `cuMemAlloc` or a memory pool.
@@ -114,27 +116,12 @@ pub(super) extern "C" fn cudaMallocManaged(address: Out<*mut c_void>, size: usiz
 }
 
 #[unsafe(no_mangle)]
-pub(super) extern "C" fn cudaMallocHost(address: Out<*mut c_void>, size: usize) -> c_int {
-    cudaHostAlloc(address, size, 0)
-}
-
-#[unsafe(no_mangle)]
-pub(super) extern "C" fn cudaFreeHost(address: *mut c_void) -> c_int {
-    status(|| machine()?.pinned().free(address as usize))
-}
-
-#[unsafe(no_mangle)]
 pub(super) extern "C" fn cudaHostRegister(address: *mut c_void, size: usize, _flags: c_uint) -> c_int {
     status(|| {
         let machine = machine()?;
         let device = machine.current()?.ordinal;
         machine.pinned().register(address as usize, size, device)
     })
-}
-
-#[unsafe(no_mangle)]
-pub(super) extern "C" fn cudaHostUnregister(address: *mut c_void) -> c_int {
-    status(|| machine()?.pinned().unregister(address as usize))
 }
 
 #[unsafe(no_mangle)]

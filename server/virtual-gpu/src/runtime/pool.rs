@@ -9,7 +9,7 @@ use crate::state::device::Contents;
 use crate::state::handle::Kind;
 use crate::state::pool::Pool;
 use crate::state::{Machine, machine};
-use crate::stub::{harmless, unmodelled};
+use crate::stub::{functions, harmless, unmodelled};
 
 // Every device can access every pool anyway.
 harmless! { cudaMemPoolSetAccess }
@@ -59,14 +59,11 @@ fn with_pool<T>(pool: Handle, work: impl FnOnce(&mut Pool) -> Result<T>) -> Resu
     work(pool.ok_or(Error::InvalidValue)?)
 }
 
-#[unsafe(no_mangle)]
-pub(super) extern "C" fn cudaDeviceGetDefaultMemPool(pool: Out<Handle>, device: c_int) -> c_int {
-    status(|| give(pool, handle(machine()?.device(device)?.ordinal, 0)))
-}
-
-#[unsafe(no_mangle)]
-pub(super) extern "C" fn cudaDeviceGetMemPool(pool: Out<Handle>, device: c_int) -> c_int {
-    cudaDeviceGetDefaultMemPool(pool, device)
+functions! {
+    cudaDeviceGetDefaultMemPool(pool: Out<Handle>, device: c_int) =>
+        give(pool, handle(machine()?.device(device)?.ordinal, 0));
+    cudaDeviceGetMemPool(pool: Out<Handle>, device: c_int) = cudaDeviceGetDefaultMemPool(pool, device);
+    cudaFreeAsync(address: *mut c_void, _stream: Handle) => memory::free(machine()?, address as u64);
 }
 
 #[unsafe(no_mangle)]
@@ -118,11 +115,6 @@ fn allocate(contents: &mut Contents, pool: usize, size: usize) -> Result<*mut c_
     let Contents { memory, pools, .. } = contents;
     let pool = pools.get_mut(pool).and_then(Option::as_mut).ok_or(Error::InvalidValue)?;
     pool.allocate(size as u64, memory).map(|address| address as *mut c_void)
-}
-
-#[unsafe(no_mangle)]
-pub(super) extern "C" fn cudaFreeAsync(address: *mut c_void, _stream: Handle) -> c_int {
-    status(|| memory::free(machine()?, address as u64))
 }
 
 #[unsafe(no_mangle)]

@@ -9,7 +9,7 @@ use crate::ffi::{Handle, Out};
 use crate::state::capture::Node;
 use crate::state::handle::{Kind, stream_of};
 use crate::state::{machine, now, tick};
-use crate::stub::harmless;
+use crate::stub::{functions, harmless};
 
 // Stream attributes and memory attachment only give hints to the hardware.
 harmless! {
@@ -35,29 +35,18 @@ pub(super) extern "C" fn cudaStreamCreateWithPriority(stream: Out<Handle>, flags
     })
 }
 
-#[unsafe(no_mangle)]
-pub(super) extern "C" fn cudaStreamCreateWithFlags(stream: Out<Handle>, flags: c_uint) -> c_int {
-    cudaStreamCreateWithPriority(stream, flags, 0)
-}
-
-#[unsafe(no_mangle)]
-pub(super) extern "C" fn cudaStreamCreate(stream: Out<Handle>) -> c_int {
-    cudaStreamCreateWithPriority(stream, 0, 0)
-}
-
-#[unsafe(no_mangle)]
-pub(super) extern "C" fn cudaStreamDestroy(stream: Handle) -> c_int {
-    status(|| machine()?.work().destroy_stream(Kind::Stream.number(stream)?))
-}
-
-#[unsafe(no_mangle)]
-pub(super) extern "C" fn cudaStreamGetPriority(stream: Handle, priority: Out<c_int>) -> c_int {
-    status(|| give(priority, machine()?.work().streams.get(stream_of(stream)?)?.priority))
-}
-
-#[unsafe(no_mangle)]
-pub(super) extern "C" fn cudaStreamGetFlags(stream: Handle, flags: Out<c_uint>) -> c_int {
-    status(|| give(flags, machine()?.work().streams.get(stream_of(stream)?)?.flags))
+functions! {
+    cudaStreamCreateWithFlags(stream: Out<Handle>, flags: c_uint) = cudaStreamCreateWithPriority(stream, flags, 0);
+    cudaStreamCreate(stream: Out<Handle>) = cudaStreamCreateWithPriority(stream, 0, 0);
+    cudaStreamDestroy(stream: Handle) => machine()?.work().destroy_stream(Kind::Stream.number(stream)?);
+    cudaStreamGetPriority(stream: Handle, priority: Out<c_int>) =>
+        give(priority, machine()?.work().streams.get(stream_of(stream)?)?.priority);
+    cudaStreamGetFlags(stream: Handle, flags: Out<c_uint>) =>
+        give(flags, machine()?.work().streams.get(stream_of(stream)?)?.flags);
+    cudaStreamGetId(stream: Handle, id: Out<c_ulonglong>) => give(id, stream_of(stream)? as c_ulonglong);
+    cudaStreamSynchronize(stream: Handle) => copy::finish(stream);
+    cudaStreamWaitEvent(stream: Handle, event: Handle, flags: c_uint) =>
+        machine()?.work().wait(stream_of(stream)?, Kind::Event.number(event)?, flags, now());
 }
 
 #[unsafe(no_mangle)]
@@ -69,21 +58,11 @@ pub(super) extern "C" fn cudaStreamGetDevice(stream: Handle, device: Out<c_int>)
 }
 
 #[unsafe(no_mangle)]
-pub(super) extern "C" fn cudaStreamGetId(stream: Handle, id: Out<c_ulonglong>) -> c_int {
-    status(|| give(id, stream_of(stream)? as c_ulonglong))
-}
-
-#[unsafe(no_mangle)]
 pub(super) extern "C" fn cudaStreamGetAttribute(stream: Handle, _attribute: c_int, value: Out<[u64; 8]>) -> c_int {
     status(|| {
         machine()?.work().streams.get(stream_of(stream)?)?;
         give(value, [0; 8])
     })
-}
-
-#[unsafe(no_mangle)]
-pub(super) extern "C" fn cudaStreamSynchronize(stream: Handle) -> c_int {
-    status(|| copy::finish(stream))
 }
 
 #[unsafe(no_mangle)]
@@ -99,11 +78,6 @@ pub(super) extern "C" fn cudaStreamQuery(stream: Handle) -> c_int {
         tick();
         Err(Error::NotReady)
     })
-}
-
-#[unsafe(no_mangle)]
-pub(super) extern "C" fn cudaStreamWaitEvent(stream: Handle, event: Handle, flags: c_uint) -> c_int {
-    status(|| machine()?.work().wait(stream_of(stream)?, Kind::Event.number(event)?, flags, now()))
 }
 
 #[unsafe(no_mangle)]
