@@ -3,8 +3,7 @@
 use std::ffi::{CString, c_char, c_int, c_uint};
 use std::sync::atomic::Ordering;
 
-use super::properties::Properties;
-use super::{give, pool, status};
+use super::{give, pool, properties, status};
 use crate::error::{Error, Result};
 use crate::ffi::{Out, text};
 use crate::state::{machine, now, thread};
@@ -41,8 +40,10 @@ functions! {
     cudaGetDeviceFlags(flags: Out<c_uint>) => give(flags, 0);
     cudaDriverGetVersion(version: Out<c_int>) => give(version, versions().cuda_number());
     cudaRuntimeGetVersion(version: Out<c_int>) => give(version, versions().cuda_number());
-    cudaGetDeviceProperties(properties: Out<Properties>, device: c_int) =>
-        give(properties, Properties::of(machine()?.device(device)?));
+    cudaGetDeviceProperties(properties: Out<[u8; 1008]>, device: c_int) =>
+        give(properties, properties::OF_13.of(machine()?.device(device)?));
+    cudaGetDeviceProperties_v2(properties: Out<[u8; 1032]>, device: c_int) =>
+        give(properties, properties::OF_12.of(machine()?.device(device)?));
     cudaDeviceGetAttribute(value: Out<c_int>, attribute: c_int, device: c_int) =>
         give(value, machine()?.device(device)?.attribute(attribute).ok_or(Error::InvalidValue)?);
     cudaDeviceGetPCIBusId(bus_id: *mut c_char, length: c_int, device: c_int) =>

@@ -14,7 +14,6 @@ mod launch;
 mod memory;
 mod pool;
 mod properties;
-mod properties_12;
 mod rest;
 mod stream;
 
