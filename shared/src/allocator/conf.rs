@@ -60,7 +60,7 @@ impl Settings {
             options(&compact).map(|option| key_and_value(option)).collect::<Result<_, _>>()?;
         // The segment size is the lower bound of two other options, so it is read first, wherever it stands.
         if let Some((key, value)) = options.iter().find(|(key, _)| *key == "large_segment_size_mb") {
-            settings.large_segment_bytes = more_than(key, value, 10)?;
+            settings.large_segment_bytes = mebibytes(key, value, 11)?;
             settings.max_non_split_rounding_bytes = settings.large_segment_bytes;
         }
         for (key, value) in options {
@@ -150,8 +150,8 @@ fn set(settings: &mut Settings, key: &str, value: &str) -> Result<(), ConfError>
     let large_mib = settings.large_segment_bytes / MIB;
     match key {
         "large_segment_size_mb" => {}
-        "max_split_size_mb" => settings.max_split_bytes = Some(at_least(key, value, large_mib)?),
-        "max_non_split_rounding_mb" => settings.max_non_split_rounding_bytes = at_least(key, value, large_mib)?,
+        "max_split_size_mb" => settings.max_split_bytes = Some(mebibytes(key, value, large_mib)?),
+        "max_non_split_rounding_mb" => settings.max_non_split_rounding_bytes = mebibytes(key, value, large_mib)?,
         "garbage_collection_threshold" => settings.garbage_collection_threshold = fraction(key, value, false)?,
         "per_process_memory_fraction" => settings.per_process_memory_fraction = fraction(key, value, true)?,
         "roundup_power2_divisions" => settings.roundup_power2_divisions = divisions(key, value)?,
@@ -184,14 +184,6 @@ fn mebibytes(key: &str, value: &str, least: u64) -> Result<u64, ConfError> {
         Ok(mib) if mib >= least && mib < 1 << 40 => Ok(mib * MIB),
         _ => invalid(key, format!("`{value}` is not a whole number of mebibytes, {least} or more")),
     }
-}
-
-fn more_than(key: &str, value: &str, mib: u64) -> Result<u64, ConfError> {
-    mebibytes(key, value, mib + 1)
-}
-
-fn at_least(key: &str, value: &str, mib: u64) -> Result<u64, ConfError> {
-    mebibytes(key, value, mib)
 }
 
 fn fraction(key: &str, value: &str, one_is_fine: bool) -> Result<f64, ConfError> {

@@ -140,11 +140,6 @@ impl<D: Driver> Allocator<D> {
         }
     }
 
-    /// Releases all cached memory that can be released; during a capture only that of pools without users.
-    pub fn empty_cache(&mut self) {
-        self.release_cached();
-    }
-
     /// Releases the memory of a private pool without users, as the end of a `MemPool` does.
     pub fn empty_pool(&mut self, pool: PoolKey) {
         if self.pools[pool.0 as usize].users > 0 {
@@ -222,7 +217,7 @@ impl<D: Driver> Allocator<D> {
         if self.is_capturing() {
             return None;
         }
-        self.release_cached();
+        self.empty_cache();
         self.counters.retries += 1;
         self.fetch_once(request)
     }

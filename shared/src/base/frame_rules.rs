@@ -30,7 +30,7 @@ pub fn is_runtime(filename: &str) -> bool {
     }
     let path = filename.replace('\\', "/");
     if let Some((_, package)) = path.rsplit_once("-packages/") {
-        return RUNTIME_PACKAGES.iter().any(|runtime| starts_path(package, runtime));
+        return RUNTIME_PACKAGES.split(' ').any(|runtime| starts_path(package, runtime));
     }
     is_standard_library(&path) || BOOTSTRAP_FILES.contains(&file_name(&path))
 }
@@ -52,7 +52,7 @@ pub fn operation(name: &str) -> Option<String> {
 
 /// Returns true for functions that every call of a module or an optimizer passes, so that the name says nothing.
 pub fn is_plumbing(name: &str) -> bool {
-    PLUMBING.contains(&name)
+    PLUMBING.split(' ').any(|known| known == name)
 }
 
 /// Returns the position of the frame of the user's own code that a stack comes from; frames are given innermost first.
@@ -93,32 +93,12 @@ fn is_entry(filename: &str) -> bool {
 }
 
 /// Functions that every call of a module or an optimizer passes.
-const PLUMBING: [&str; 9] = [
-    "_call_impl",
-    "_wrapped_call_impl",
-    "__call__",
-    "_fn",
-    "_use_grad",
-    "decorate_context",
-    "inner",
-    "profile_hook_step",
-    "wrapper",
-];
+const PLUMBING: &str = "_call_impl _wrapped_call_impl __call__ _fn _use_grad decorate_context inner profile_hook_step \
+    wrapper";
 
 /// Packages that run the user's program and are no part of it.
-const RUNTIME_PACKAGES: [&str; 11] = [
-    "torch",
-    "torch_xla",
-    "triton",
-    "functorch",
-    "numpy",
-    "IPython",
-    "ipykernel",
-    "traitlets",
-    "tornado",
-    "debugpy",
-    "pluggy",
-];
+const RUNTIME_PACKAGES: &str =
+    "torch torch_xla triton functorch numpy IPython ipykernel traitlets tornado debugpy pluggy";
 
 /// Files that start a program, in whichever folder they lie.
 const BOOTSTRAP_FILES: [&str; 4] = ["runpy.py", "_bootstrap.py", "_container_entrypoint.py", "<frozen runpy>"];

@@ -81,22 +81,19 @@ impl Oddities {
                 all.push(Diagnostic { code, severity, offset, count, message });
             }
         };
-        let keys = listed(unknown_keys.iter().map(|(&(record, key), &n)| (record, quoted(key), n)));
-        let (names, count) = (keys.0, keys.1);
+        let (names, count) = listed(unknown_keys.iter().map(|(&(record, key), &n)| (record, quoted(key), n)));
         let message =
             format!("Some keys are unknown to this version and were skipped: {names}. No figure depends on them.");
         add("unknown-keys", Severity::Info, None, count, message);
 
-        let names = unknown_actions.iter().map(|(&name, &n)| (Record::Event, quoted(name), n));
-        let (names, count) = listed(names);
+        let (names, count) = listed(unknown_actions.iter().map(|(&name, &n)| (Record::Event, quoted(name), n)));
         let message = format!(
             "Some actions are unknown to this version: {names}. They keep their place in the trace but change no \
              figure."
         );
         add("unknown-actions", Severity::Warning, None, count, message);
 
-        let fields = malformed.iter().map(|(&(record, key), &n)| (record, key_name(key), n));
-        let (names, count) = listed(fields);
+        let (names, count) = listed(malformed.iter().map(|(&(record, key), &n)| (record, key_name(key), n)));
         let message = format!(
             "Some fields have values of an unexpected type and were ignored: {names}. Figures that depend on them are \
              incomplete."

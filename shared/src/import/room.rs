@@ -105,7 +105,8 @@ impl<'a> RowBudget<'a> {
     fn take(&mut self, rows: u64, what: &str) -> Result<(), ImportError> {
         let too_many = || {
             let (limit, bytes) = (format::count(self.limit), format::count(self.bytes));
-            over_a_limit(format!("The file has more than {limit} rows in {bytes} bytes, because lists share {what}"))
+            let message = format!("The file has more than {limit} rows in {bytes} bytes, because lists share {what}");
+            ImportError::new(OVER_A_LIMIT, message, HINT_LIMIT)
         };
         self.left = self.left.checked_sub(rows).ok_or_else(too_many)?;
         Ok(())
@@ -130,8 +131,4 @@ impl<'a> RowBudget<'a> {
         self.known.insert(list, (blocks, history));
         (blocks, history)
     }
-}
-
-fn over_a_limit(message: String) -> ImportError {
-    ImportError::new(OVER_A_LIMIT, message, HINT_LIMIT)
 }

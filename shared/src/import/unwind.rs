@@ -127,14 +127,9 @@ fn lay(
         let active = table.blocks[first as usize..].iter().filter(|block| block.state != BlockState::Inactive);
         let (size_bytes, requested) =
             active.fold((0, 0_u64), |sum, block| (sum.0 + block.size_bytes, sum.1.saturating_add(block.live_bytes())));
+        let (allocated_bytes, active_bytes) = (size_bytes, size_bytes);
         let requested_bytes = segment.requested_bytes.map(|_| requested);
-        table.segments.push(Segment {
-            allocated_bytes: size_bytes,
-            active_bytes: size_bytes,
-            requested_bytes,
-            blocks,
-            ..segment
-        });
+        table.segments.push(Segment { allocated_bytes, active_bytes, requested_bytes, blocks, ..segment });
     }
     outside.extend(alive);
     outside
@@ -149,14 +144,8 @@ fn push(table: &mut SegmentTable, alive: Alive, older: &mut Vec<OlderBlock>) {
 
 fn free_block(table: &mut SegmentTable, start: u64, end: u64) {
     if start < end {
-        table.blocks.push(Block {
-            addr: start,
-            size_bytes: end - start,
-            requested_bytes: Some(0),
-            state: BlockState::Inactive,
-            stack: StackId::NONE,
-            history: (0, 0),
-        });
+        let (size_bytes, requested_bytes) = (end - start, Some(0));
+        table.blocks.push(Block { addr: start, size_bytes, requested_bytes, ..Block::default() });
     }
 }
 
@@ -173,19 +162,7 @@ fn add_outside(table: &mut SegmentTable, outside: Vec<Alive>, older: &mut Vec<Ol
 }
 
 fn no_segment() -> Segment {
-    Segment {
-        addr: 0,
-        size_bytes: 0,
-        allocated_bytes: 0,
-        active_bytes: 0,
-        requested_bytes: Some(0),
-        stream: 0,
-        segment_type: SegmentType::Large,
-        pool: None,
-        is_expandable: None,
-        stack: StackId::NONE,
-        blocks: (0, 0),
-    }
+    Segment { requested_bytes: Some(0), ..Segment::default() }
 }
 
 fn undo(held: &mut BTreeMap<u64, Segment>, event: &Event, contexts: &ContextTable) {

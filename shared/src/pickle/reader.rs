@@ -51,7 +51,6 @@ pub struct Finished<B> {
 }
 
 impl<B: Build> Reader<B> {
-    /// Creates a reader at the start of a pickle.
     pub fn new(builder: B) -> Self {
         Self { feed: Feed::default(), scanner: Scanner::new(Machine::new(builder)) }
     }
@@ -62,9 +61,6 @@ impl<B: Build> Reader<B> {
     }
 
     /// Returns true if the pickle is complete after the last bytes.
-    ///
-    /// # Errors
-    /// Returns an error if the last bytes are no pickle of plain data.
     pub fn has_ended(&mut self) -> Result<bool, Error> {
         self.feed.finish(&mut self.scanner)?;
         Ok(self.scanner.stop.is_some())
@@ -75,7 +71,6 @@ impl<B: Build> Reader<B> {
         self.scanner.machine.builder
     }
 
-    /// Reads the next bytes.
     ///
     /// # Errors
     /// Returns an error as soon as the bytes are no pickle of plain data; the reader must not be used afterwards.
@@ -256,35 +251,15 @@ pub fn value_from_slice(bytes: &[u8]) -> Result<Value, Error> {
         return Err(Error { offset: bytes.len() as u64, kind });
     }
     let maker = ValueMaker::new(&finished.heap, finished.bytes);
-    maker.value(finished.root, &finished.builder.strings).map_err(|kind| Error { offset: bytes.len() as u64, kind })
+    maker.value(finished.root, &finished.builder.0).map_err(|kind| Error { offset: bytes.len() as u64, kind })
 }
 
 /// Builder that takes nothing.
 #[derive(Debug, Default)]
-struct KeepAll {
-    strings: StringTable,
-}
+struct KeepAll(StringTable);
 
 impl Build for KeepAll {
     fn intern(&mut self, text: &str) -> StringId {
-        self.strings.intern(text)
+        self.0.intern(text)
     }
-
-    fn dict(&mut self, _entries: &[Val], _heap: &Heap) -> Option<Val> {
-        None
-    }
-
-    fn list(&mut self, _items: &[Val], _heap: &Heap) -> Option<Val> {
-        None
-    }
-
-    fn extend(&mut self, _list: Val, _items: &[Val]) -> bool {
-        false
-    }
-
-    fn len(&self, _list: Val) -> Option<usize> {
-        None
-    }
-
-    fn expand(&self, _list: Val, _items: &mut Vec<Val>) {}
 }

@@ -1,7 +1,6 @@
 //! Tells of which kind of device a snapshot is: CUDA (and ROCm, which has the same format), an XPU or an NPU.
 //!
-//! No snapshot names its kind of device, so it is inferred. Findings are written about CUDA, and put into the words of
-//! another kind at their end.
+//! Findings are written about CUDA, and put into the words of another kind at their end.
 
 use super::{BlockState, Setting, Trace};
 
@@ -36,10 +35,7 @@ impl Accelerator {
 
     /// Returns the word for a device, in the singular.
     pub fn device(self) -> &'static str {
-        match self {
-            Self::Cuda | Self::Xpu => "GPU",
-            Self::Npu => "NPU",
-        }
+        if self == Self::Npu { "NPU" } else { "GPU" }
     }
 
     /// Returns the environment variable that sets the allocator.

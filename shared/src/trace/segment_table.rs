@@ -35,8 +35,7 @@ crate::names!(BlockState {
     Inactive => "inactive",
 });
 
-/// Segment: memory from one `cudaMalloc`, or one mapped range of an expandable segment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Segment {
     /// First address.
     pub addr: u64,
@@ -60,11 +59,10 @@ pub struct Segment {
     pub blocks: (u32, u32),
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Block {
     /// First address, computed from the sizes if the file has none (before torch 2.1).
     pub addr: u64,
-    /// Rounded size.
     pub size_bytes: u64,
     /// Unrounded request; stale on inactive blocks, `None` if the file has none.
     pub requested_bytes: Option<u64>,
@@ -76,9 +74,7 @@ pub struct Block {
 }
 
 impl Block {
-    /// Returns the live bytes of an active block: the request, or the rounded size if that is 0 or absent.
-    ///
-    /// Returns 0 for an inactive block.
+    /// Returns the request of an active block, or its rounded size if that is 0 or absent; 0 for an inactive one.
     pub fn live_bytes(&self) -> u64 {
         match (self.state, self.requested_bytes) {
             (BlockState::Inactive, _) => 0,
@@ -98,7 +94,6 @@ pub struct HistoryEntry {
     pub stack: StackId,
 }
 
-/// Segments of one device, and the blocks that tile them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SegmentTable {
     /// Segments in the order of the file, or by address if they are those at the end of a part.

@@ -9,7 +9,7 @@ use crate::analysis::track::names::Names;
 use crate::analysis::track::pairing::NEVER;
 use crate::analysis::track::timeline::Timeline;
 use crate::base::ShortSort;
-use crate::trace::{Device, Segment, StackId};
+use crate::trace::{Device, Segment};
 use std::cmp::Reverse;
 
 /// Returns the category of each allocation, by its index.
@@ -89,15 +89,18 @@ fn category(id: AllocationId, run: usize, device: &Device, allocations: &Allocat
             _ => Category::Unknown,
         };
     }
+    let phase = phases.of_birth_in(run, stack);
     match phases.sharing(stack) {
         Some(Sharing::Weights) => return Category::Parameter,
         // A scattered gradient is a part of the buffer in which it was received.
-        Some(Sharing::Buffer) if is_gradient(phases, run, died, stack) => return Category::Gradient,
-        Some(Sharing::Buffer) => return Category::Collective,
+        Some(Sharing::Buffer) => {
+            let is_gradient = phase == Phase::Backward && phases.leaves_backward(run, died);
+            return if is_gradient { Category::Gradient } else { Category::Collective };
+        }
         None => {}
     }
     let leaves = || phases.leaves(run, died);
-    match phases.of_birth_in(run, stack) {
+    match phase {
         Phase::Setup if leaves() => Category::Parameter,
         Phase::Setup => Category::Temporary,
         Phase::Data => Category::Input,
@@ -109,10 +112,6 @@ fn category(id: AllocationId, run: usize, device: &Device, allocations: &Allocat
         Phase::Collective => Category::Collective,
         Phase::Unknown => Category::Unknown,
     }
-}
-
-fn is_gradient(phases: &Phases, run: usize, died: u32, stack: StackId) -> bool {
-    phases.of_birth_in(run, stack) == Phase::Backward && phases.leaves_backward(run, died)
 }
 
 /// Live bytes of one category.

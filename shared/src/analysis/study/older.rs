@@ -115,13 +115,11 @@ fn keeps_graph(allocations: &Allocations, categories: &[Category]) -> bool {
 fn mark_by_counts(allocations: &Allocations, categories: &mut [Category]) {
     let mut counts: HashMap<u64, usize> = HashMap::new();
     let lasting = |row: &usize| allocations.died[*row] == NEVER;
-    unknown(allocations, categories)
-        .into_iter()
-        .filter(lasting)
-        .for_each(|row| *counts.entry(allocations.size_bytes[row]).or_default() += 1);
+    let rows: Vec<usize> = unknown(allocations, categories).into_iter().filter(lasting).collect();
+    rows.iter().for_each(|&row| *counts.entry(allocations.size_bytes[row]).or_default() += 1);
     let Some(copies) = copies(&counts) else { return };
     let mut seen: HashMap<u64, usize> = HashMap::new();
-    for row in unknown(allocations, categories).into_iter().filter(lasting) {
+    for row in rows {
         let size_bytes = allocations.size_bytes[row];
         let count = counts[&size_bytes];
         let seen = seen.entry(size_bytes).or_default();

@@ -83,14 +83,8 @@ fn calls(study: &Study<'_>) -> Vec<Call> {
         }
         if let Some(spine) = spine.filter(|_| spine != before) {
             let is_last = backward == u32::MAX;
-            calls.push(Call {
-                spine,
-                is_last,
-                rows: Vec::new(),
-                end: u32::MAX,
-                are_unused: Vec::new(),
-                kept: Vec::new(),
-            });
+            let (rows, are_unused, kept) = Default::default();
+            calls.push(Call { spine, is_last, rows, end: u32::MAX, are_unused, kept });
         }
         before = spine;
         let Some(call) = calls.last_mut().filter(|_| spine.is_some()) else { continue };

@@ -31,6 +31,26 @@ pub(in crate::analysis) trait Changes {
     fn for_each(&self, moments: Range<u32>, visit: impl FnMut(u32, i64));
 }
 
+/// Changes that are kept in a list, because they are few.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(in crate::analysis) struct ListedChanges {
+    pub(in crate::analysis) initial_bytes: i64,
+    /// Moments with the change of bytes, ascending.
+    pub(in crate::analysis) changes: Vec<(u32, i64)>,
+}
+
+impl Changes for ListedChanges {
+    fn initial_bytes(&self) -> i64 {
+        self.initial_bytes
+    }
+
+    fn for_each(&self, moments: Range<u32>, mut visit: impl FnMut(u32, i64)) {
+        let first = self.changes.partition_point(|&(moment, _)| moment < moments.start);
+        let inside = self.changes[first..].iter().take_while(|&&(moment, _)| moment < moments.end);
+        inside.for_each(|&(moment, delta)| visit(moment, delta));
+    }
+}
+
 /// Highest point of a range; the first one if several are equal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::analysis) struct Peak {
@@ -67,7 +87,7 @@ impl Curve {
             changes.for_each(first..first + 1, |_, delta| bytes += delta);
             starts.push(bytes);
             let peak;
-            (bytes, peak) = Self::rest_of_block(changes, first..block_end(block, events), bytes);
+            (bytes, peak) = Self::rest(changes, first..block_end(block, events), bytes);
             peaks.push(peak);
         }
         Self { events, starts, levels: pyramid(peaks) }
@@ -75,7 +95,7 @@ impl Curve {
 
     /// Returns the bytes after a range of moments and their peak, given the bytes at its first moment.
     #[inline(never)]
-    fn rest_of_block(changes: &impl Changes, moments: Range<u32>, mut bytes: i64) -> (i64, Peak) {
+    fn rest(changes: &impl Changes, moments: Range<u32>, mut bytes: i64) -> (i64, Peak) {
         let mut peak = Peak { bytes, moment: moments.start };
         changes.for_each(moments.start + 1..moments.end, |moment, delta| {
             bytes += delta;
@@ -120,13 +140,8 @@ impl Curve {
     }
 
     fn scan(&self, changes: &impl Changes, moments: Range<u32>) -> Peak {
-        let mut bytes = self.value_at(changes, moments.start);
-        let mut peak = Peak { bytes, moment: moments.start };
-        changes.for_each(moments.start + 1..moments.end, |moment, delta| {
-            bytes += delta;
-            peak = peak.higher(Peak { bytes, moment });
-        });
-        peak
+        let bytes = self.value_at(changes, moments.start);
+        Self::rest(changes, moments, bytes).1
     }
 
     fn max_of_blocks(&self, blocks: Range<usize>) -> Peak {
@@ -159,4 +174,14 @@ fn pyramid(peaks: Vec<Peak>) -> Vec<Vec<Peak>> {
         levels.push(below.chunks(1 << FAN_BITS).map(highest).collect());
     }
     levels
+}
+
+/// Returns the sum of changes up to each position, 0 where it is negative.
+pub(in crate::analysis) fn sums(changes: Vec<i64>) -> Vec<u64> {
+    let mut sum = 0;
+    let add = |change: i64| {
+        sum += change;
+        u64::try_from(sum).unwrap_or(0)
+    };
+    changes.into_iter().map(add).collect()
 }

@@ -2,9 +2,9 @@
 
 use crate::analysis::track::allocations::{AllocationId, Allocations};
 use crate::analysis::track::category::{Coloring, StackColors};
-use crate::analysis::track::changes::SegmentChanges;
+use crate::analysis::track::changes::segment_changes;
 use crate::analysis::track::clock::Clock;
-use crate::analysis::track::curve::{Changes as _, Curve, Peak};
+use crate::analysis::track::curve::{Changes as _, Curve, ListedChanges, Peak};
 use crate::analysis::track::names::Names;
 use crate::analysis::track::seams::Seams;
 use crate::analysis::track::seen::Seen;
@@ -22,7 +22,7 @@ pub struct Timeline {
     events: u32,
     live: Curve,
     reserved: Curve,
-    segment_changes: SegmentChanges,
+    segment_changes: ListedChanges,
     clock: Clock,
     colors: StackColors,
     pub(in crate::analysis) seams: Seams,
@@ -57,7 +57,7 @@ impl Timeline {
     pub fn new(trace: &Trace, device: &Device) -> Self {
         let allocations = Allocations::pair(device);
         let events = device.events.len() as u32;
-        let segment_changes = SegmentChanges::of(device);
+        let segment_changes = segment_changes(device);
         let live = Curve::new(&allocations, events);
         Self {
             events,

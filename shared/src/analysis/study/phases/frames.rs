@@ -1,6 +1,7 @@
 //! Defines the phases of training and their evidence, and infers them from functions of the program and of PyTorch's
 //! Python code.
 
+use super::push_run;
 use crate::base::frame_rules::{RECORDED_MODULE, RECORDED_PHASE};
 use crate::trace::{Device, FrameId, Trace};
 
@@ -172,17 +173,8 @@ pub(super) fn runs(allocs: &[usize], device: &Device, of_stacks: &[Phase]) -> Ve
             Phase::Unknown if runs.last().is_some_and(|last| goes_on(last.1)) => continue,
             phase => phase,
         };
-        // A run begins where the one before ends: moments between two runs belong to the earlier, those before the
-        // first allocation to the first.
-        let moment = event as u32 + 1;
-        match runs.last_mut() {
-            Some(last) if last.1 == phase => last.0 = moment,
-            Some(last) => {
-                last.0 = last.0.max(moment - 1);
-                runs.push((moment, phase));
-            }
-            None => runs.push((moment, phase)),
-        }
+        // Moments before the first allocation belong to the first run.
+        push_run(&mut runs, event as u32 + 1, phase);
     }
     if let Some(last) = runs.last_mut() {
         last.0 = device.events.len() as u32;

@@ -13,6 +13,7 @@
 //! Cost: linear in the number of allocations.
 
 use super::frames::Phase;
+use super::push_run;
 use crate::analysis::track::allocations::Allocations;
 use crate::base::frame_rules;
 use crate::trace::{Device, StackId, Trace};
@@ -34,21 +35,7 @@ pub(super) enum Sign {
 const OPTIMIZER_KERNELS: [&str; 5] = ["_foreach_", "_fused_ad", "_fused_sgd", "addcdiv", "addcmul"];
 
 /// Prefixes of the names of operations that create or move tensors.
-const MAKING: [&str; 13] = [
-    "clone",
-    "empty",
-    "zeros",
-    "ones",
-    "full",
-    "rand",
-    "normal",
-    "uniform",
-    "to",
-    "_to_copy",
-    "copy_",
-    "arange",
-    "flatten_dense",
-];
+const MAKING: &str = "clone empty zeros ones full rand normal uniform to _to_copy copy_ arange flatten_dense";
 
 /// The model is complete after 16 consecutive allocations without one that creates a tensor and remains.
 const MOST_BESIDE_SETUP: usize = 16;
@@ -86,7 +73,7 @@ fn sign(trace: &Trace, id: StackId) -> Option<Sign> {
         }
         outermost = Some(kernel);
     }
-    let is_making = |kernel: &String| MAKING.iter().any(|known| kernel.starts_with(known));
+    let is_making = |kernel: &String| MAKING.split(' ').any(|known| kernel.starts_with(known));
     outermost.map(|kernel| if is_making(&kernel) { Sign::Making } else { Sign::Plain })
 }
 
@@ -277,15 +264,7 @@ fn mark_data(phases: &mut [Phase], is_making: impl Fn(usize) -> bool) {
 fn joined(allocs: &[usize], phases: &[Phase], events: u32) -> Vec<(u32, Phase)> {
     let mut runs: Vec<(u32, Phase)> = Vec::new();
     for (&event, &phase) in allocs.iter().zip(phases) {
-        let moment = event as u32 + 1;
-        match runs.last_mut() {
-            Some(last) if last.1 == phase => last.0 = moment,
-            Some(last) => {
-                last.0 = moment - 1;
-                runs.push((moment, phase));
-            }
-            None => runs.push((moment, phase)),
-        }
+        push_run(&mut runs, event as u32 + 1, phase);
     }
     if let Some(last) = runs.last_mut() {
         last.0 = events;

@@ -24,7 +24,7 @@ use signs::Sign;
 use std::cmp::Ordering;
 
 /// Place outside PyTorch that several distinct stacks share.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(in crate::analysis) struct SpineId(u32);
 
 impl SpineId {
@@ -37,7 +37,7 @@ impl SpineId {
 }
 
 /// Properties of the place at which one stack allocates.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::analysis) struct Site {
     /// The program's own frames around it.
     pub(in crate::analysis) spine: SpineId,
@@ -69,25 +69,6 @@ pub(in crate::analysis) struct Site {
     pub(in crate::analysis) is_generated: bool,
 }
 
-impl Site {
-    const NONE: Self = Self {
-        spine: SpineId::NONE,
-        operation: Operation::Unknown,
-        in_module: false,
-        is_hooked: false,
-        is_deep_copy: false,
-        is_of_function: false,
-        is_adapter: false,
-        is_kv_cache: false,
-        is_collected: false,
-        is_of_loss: false,
-        is_gathered: false,
-        is_without_grad: false,
-        is_loaded: false,
-        is_generated: false,
-    };
-}
-
 /// Sites of all stacks of a trace.
 #[derive(Clone, Debug, Default)]
 pub(in crate::analysis) struct Sites {
@@ -106,7 +87,7 @@ impl Sites {
         if trace.strings.find(frame_rules::ALL_HOOKED).is_some() {
             signs.iter_mut().filter(|sign| **sign == Sign::HookedCall).for_each(|sign| *sign = Sign::ModuleCall);
         }
-        let mut sites = Self { of_stacks: vec![Site::NONE; trace.stacks.len()], spines: vec![Vec::new()] };
+        let mut sites = Self { of_stacks: vec![Site::default(); trace.stacks.len()], spines: vec![Vec::new()] };
         let mut ids: HashMap<Vec<FrameId>, SpineId> = HashMap::new();
         for stack in trace.stacks.ids() {
             let (mut site, spine) = read(trace.stacks.frames(stack), &signs);
@@ -160,24 +141,20 @@ impl Sites {
 
 /// Returns the site of a stack, and its spine.
 fn read(frames: &[FrameId], signs: &[Sign]) -> (Site, Vec<FrameId>) {
-    let mut site = Site::NONE;
+    let mut site = Site::default();
     let mut spine = Vec::new();
     let mut is_inside = false;
     for &frame in frames.iter().rev() {
         match signs[frame.index()] {
+            // Frames are read from the outermost one inwards, and the outermost operation is the one that the program
+            // requested.
             Sign::Native(operation) => {
-                // Frames are read from the outermost one inwards, and the outermost operation is the one that the
-                // program requested.
-                if site.operation == Operation::Unknown {
-                    site.operation = operation;
-                }
+                site.operation = site.operation.or(operation);
                 continue;
             }
             Sign::NativeLoss => {
                 site.is_of_loss = true;
-                if site.operation == Operation::Unknown {
-                    site.operation = Operation::Compute;
-                }
+                site.operation = site.operation.or(Operation::Compute);
                 continue;
             }
             Sign::ModuleCall | Sign::RecordedModule => {

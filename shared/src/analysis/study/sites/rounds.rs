@@ -11,7 +11,7 @@
 //!
 //! Cost: linear in the events, and in the frames of the spines.
 
-use super::{Operation, Sites, SpineId};
+use super::{Operation, Site, Sites, SpineId};
 use crate::analysis::study::period::Step;
 use crate::trace::{Action, Device};
 use hashbrown::HashMap;
@@ -150,14 +150,10 @@ fn stays(device: &Device, sites: &Sites, events: Range<u32>) -> Vec<Stay> {
                 last.last = event;
                 last.has_input |= has_input;
             }
-            None => stays.push(Stay {
-                first: event,
-                last: event,
-                spine: site.spine,
-                in_module: site.in_module,
-                allocs: 1,
-                has_input,
-            }),
+            None => {
+                let Site { spine, in_module, .. } = site;
+                stays.push(Stay { first: event, last: event, spine, in_module, allocs: 1, has_input });
+            }
         }
     }
     stays

@@ -3,7 +3,7 @@
 use crate::base::frame_rules;
 
 /// Kind of operation that PyTorch was asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(in crate::analysis) enum Operation {
     /// Moves a tensor to the device.
     Bring,
@@ -16,7 +16,15 @@ pub(in crate::analysis) enum Operation {
     /// Any other operation.
     Compute,
     /// No C++ frame or recorded operator shows the operation.
+    #[default]
     Unknown,
+}
+
+impl Operation {
+    /// Returns the other operation if this one is unknown.
+    pub(super) fn or(self, other: Self) -> Self {
+        if self == Self::Unknown { other } else { self }
+    }
 }
 
 /// Meaning of a frame.

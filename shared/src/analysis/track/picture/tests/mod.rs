@@ -10,6 +10,7 @@ use super::*;
 use crate::analysis::naive;
 use crate::analysis::naive::Random;
 use crate::analysis::track::category::Category;
+use crate::analysis::track::timeline::Axis;
 use crate::trace::{Action, Event, EventContext, StackId, Trace, text};
 use naive_ladder::NaiveLadder;
 
@@ -28,7 +29,7 @@ fn check_picture(trace: &Trace, request: &PictureRequest) {
 /// Compares every slice with the naive one, limits its number of bands, and compares the outlines with the curves.
 #[track_caller]
 fn check_coloring(device: &Device, timeline: &Timeline, request: &PictureRequest, coloring: Coloring<'_>) {
-    let picture = timeline.picture_colored(device, request, coloring);
+    let picture = timeline.picture_emphasizing(device, request, coloring, Emphasis::default());
     let slices = Slices::new(timeline, device, request);
     assert!(slices.len() <= 2 * request.width_px as usize + 3, "{} slices", slices.len());
     let value_at = |steps: &[CurveStep], x: f32| steps.iter().rev().find(|step| step.x <= x).unwrap().bytes;
