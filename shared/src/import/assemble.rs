@@ -10,7 +10,7 @@ use super::part::{self, Keeper, Overview, OverviewDevice};
 use super::room::{Room, RowBudget};
 use super::unwind::unwind;
 use crate::base::{Diagnostic, Severity, StringId, format};
-use crate::pickle::{Heap, Kind, Val, ValueMaker};
+use crate::pickle::{Heap, Kind, Val};
 use crate::trace::{
     Annotation, Block, BlockState, Device, Encoding, EventTable, Format, Segment, SegmentTable, Settings, StackId,
     Trace,
@@ -364,8 +364,7 @@ impl Documents<'_> {
 
     fn settings(&mut self, builder: &SnapshotBuilder, val: Option<Val>) -> Settings {
         let Some(val) = val else { return Settings::default() };
-        let document = ValueMaker::new(self.heap, self.bytes).value(val, &builder.strings);
-        let (settings, odd) = document.map_or((Settings::default(), 1), documents::settings);
+        let (settings, odd) = documents::settings(self.heap, val, &builder.strings, self.bytes);
         self.note(odd, "unreadable-settings", "allocator setting");
         settings
     }

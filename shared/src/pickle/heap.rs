@@ -9,7 +9,7 @@ use num_bigint::BigInt;
 use std::fmt;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Shape {
+pub enum Shape {
     Tuple,
     List,
     Dict,
@@ -18,9 +18,10 @@ pub(crate) enum Shape {
 
 /// Container in the heap.
 #[derive(Debug)]
-pub(crate) struct Node {
-    pub(crate) shape: Shape,
-    pub(crate) items: Vec<Val>,
+pub struct Node {
+    pub shape: Shape,
+    /// Items, or keys and values in turn.
+    pub items: Vec<Val>,
     /// Number of items when the builder last declined the container.
     pub(crate) declined_len: usize,
     /// Value that the builder made of the container.
@@ -51,7 +52,7 @@ impl Heap {
         Val::node(index(self.nodes.len()))
     }
 
-    pub(crate) fn node(&self, number: u32) -> &Node {
+    pub fn node(&self, number: u32) -> &Node {
         self.nodes.get_ref(number as usize)
     }
 
@@ -89,15 +90,15 @@ impl Heap {
         Val::bytes(index(self.bytes.len()))
     }
 
-    pub(crate) fn wide_int(&self, number: u32) -> &BigInt {
+    pub fn wide_int(&self, number: u32) -> &BigInt {
         &self.wide_ints[number as usize]
     }
 
-    pub(crate) fn float(&self, number: u32) -> f64 {
+    pub fn float(&self, number: u32) -> f64 {
         self.floats[number as usize]
     }
 
-    pub(crate) fn byte_string(&self, number: u32) -> &[u8] {
+    pub fn byte_string(&self, number: u32) -> &[u8] {
         &self.bytes[number as usize]
     }
 
