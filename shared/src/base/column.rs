@@ -139,19 +139,13 @@ mod tests {
     const CHUNK_ROWS: usize = 1 << CHUNK_BITS;
 
     #[test]
-    fn rows_come_back_across_chunks() {
+    fn rows_and_ranges_come_back_across_chunks() {
         let n = CHUNK_ROWS * 2 + 5;
         let column: Column<u32> = (0..n as u32).collect();
         assert_eq!(column.len(), n);
         assert!(column.iter().eq(0..n as u32));
         assert_eq!(column.at(CHUNK_ROWS), CHUNK_ROWS as u32);
         assert_eq!(column.get(n), None);
-    }
-
-    #[test]
-    fn a_range_is_a_slice_of_the_rows() {
-        let n = CHUNK_ROWS * 2 + 5;
-        let column: Column<u32> = (0..n as u32).collect();
         for range in [0..0, 0..n, 3..9, CHUNK_ROWS - 1..CHUNK_ROWS + 1, CHUNK_ROWS..CHUNK_ROWS, n..n, CHUNK_ROWS..n] {
             assert!(column.range(range.clone()).eq(range.start as u32..range.end as u32), "{range:?}");
         }

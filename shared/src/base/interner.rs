@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_string_is_kept_once() {
+    fn a_string_is_kept_once_and_the_empty_one_is_the_first() {
         let mut table = StringTable::new();
         let a = table.intern("alloc");
         assert_eq!(table.intern("free"), StringId(2));
@@ -134,10 +134,6 @@ mod tests {
         assert_eq!(table.find("free"), Some(StringId(2)));
         assert_eq!(table.find("oom"), None);
         assert_eq!(table.len(), 3);
-    }
-
-    #[test]
-    fn the_empty_string_is_the_first() {
         assert_eq!(StringTable::new().intern(""), StringId::EMPTY);
     }
 }

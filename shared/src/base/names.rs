@@ -18,6 +18,22 @@ macro_rules! names {
         $crate::schema_of_names!($type { $($name),+ });
         $crate::serde_of_names!($type { $($variant => $name),+ });
     };
+    // The same with other words for people, which a function of this name returns.
+    (
+        $type:ident { $($variant:ident => $name:literal as $words:literal),+ $(,)? }
+        $(#[$about:meta])* fn $of_words:ident
+    ) => {
+        $crate::names!($type { $($variant => $name),+ });
+
+        impl $type {
+            $(#[$about])*
+            pub fn $of_words(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $words),+
+                }
+            }
+        }
+    };
 }
 
 /// Defines an enum of stable codes; the doc comment of each variant is its meaning.

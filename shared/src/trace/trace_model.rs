@@ -125,6 +125,12 @@ impl Trace {
         self.own_frames = OwnFrames::new(rule);
     }
 
+    /// Iterates over the names and files of all frames.
+    pub fn frame_texts(&self) -> impl Iterator<Item = (&str, &str)> {
+        let text = |id| self.strings.get(id);
+        self.frames.iter().map(move |frame| (text(frame.name), text(frame.filename)))
+    }
+
     pub fn frame_kind(&self, frame: FrameId) -> FrameKind {
         let kinds = self.own_frames.kinds(&self.frames, &self.strings);
         let added = || self.own_frames.kind_of(self.frames.get(frame), &self.strings);

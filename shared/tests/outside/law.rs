@@ -74,7 +74,7 @@ fn what_is_shared_takes_no_memory_of_its_own() {
 
 #[track_caller]
 fn check_refused(name: &str, sharing: Sharing, message: &str) {
-    let make = bombs::ALL.into_iter().find(|bomb| bomb.0 == name).unwrap().1;
+    let make = bombs::of_name(name);
     let error = check(name, &make(sharing)).unwrap_err();
     assert_eq!((error.code, error.message.as_str()), ("over-a-limit", message), "{name}");
 }
@@ -99,7 +99,7 @@ fn what_no_recorder_shares_is_refused() {
 
 #[test]
 fn annotations_visit_a_key_per_byte() {
-    let make = bombs::ALL.into_iter().find(|bomb| bomb.0 == "annotation-keys").unwrap().1;
+    let make = bombs::of_name("annotation-keys");
     for (sharing, all) in [(Sharing { len: 2, times: 3 }, true), (Sharing { len: 1_000, times: 1_000 }, false)] {
         let bytes = make(sharing);
         let trace = import(&bytes).unwrap();
@@ -114,7 +114,7 @@ fn annotations_visit_a_key_per_byte() {
 #[test]
 fn time_is_that_of_the_bytes() {
     for name in ["annotations", "annotation-keys", "growing"] {
-        let make = bombs::ALL.into_iter().find(|bomb| bomb.0 == name).unwrap().1;
+        let make = bombs::of_name(name);
         let bytes = make(Sharing { len: 100_000, times: 60_000 });
         let start = Instant::now();
         imported(name, &bytes, Importer::new(), bytes.len()).ok();

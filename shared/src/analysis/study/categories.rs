@@ -151,17 +151,11 @@ pub fn live_by_given_category(allocations: &Allocations, categories: &[Category]
 mod tests {
     use super::*;
     use crate::analysis::naive;
-    use crate::analysis::track::timeline::Timeline;
-    use crate::trace::text;
 
     /// Checks the category of each allocation, by name.
     #[track_caller]
     fn check(trace: &str, expected: &[&str]) {
-        let trace = text::parse(trace).unwrap();
-        let device = &trace.devices[0];
-        let timeline = Timeline::new(&trace, device);
-        let phases = Phases::find(&trace, device, &timeline.allocations);
-        let found = categories(device, &timeline, &phases);
+        let found = naive::categories_of(trace);
         assert_eq!(found.iter().map(|category| category.name()).collect::<Vec<_>>(), expected);
     }
 
@@ -281,9 +275,8 @@ mod tests {
     #[test]
     fn every_live_byte_has_one_category() {
         for seed in 0..40 {
-            let trace = naive::random_trace(seed, 300);
+            let (trace, timeline) = naive::timed(naive::random_trace(seed, 300));
             let device = &trace.devices[0];
-            let timeline = Timeline::new(&trace, device);
             let study = Study::new(&trace, device, &timeline);
             for moment in [0, timeline.live_peak().0, timeline.events()] {
                 let rows = live_by_category(&study, moment);

@@ -48,32 +48,22 @@ const LEAST_STACKS: usize = 4;
 /// Fewer stacks at once may be those of the last layer and its result.
 const LEAST_ALIVE: usize = 3;
 
-crate::names!(RunKind {
-    Training => "training",
-    Forward => "forward",
-    Inference => "inference",
-    Generation => "generation",
-    Evaluation => "evaluation",
-    SetUp => "set-up",
-    NoTrace => "no-trace",
-    Unknown => "unknown",
-});
+crate::names!(
+    RunKind {
+        Training => "training" as "training",
+        Forward => "forward" as "forward passes with gradients enabled but no backward pass",
+        Inference => "inference" as "inference",
+        Generation => "generation" as "text generation",
+        Evaluation => "evaluation" as "evaluation",
+        SetUp => "set-up" as "model setup",
+        NoTrace => "no-trace" as "no recorded events",
+        Unknown => "unknown" as "a run of unknown kind",
+    }
+    /// Returns the kind in a few words, for use in a sentence.
+    fn words
+);
 
 impl RunKind {
-    /// Returns the kind in a few words, for use in a sentence.
-    pub fn words(self) -> &'static str {
-        match self {
-            Self::Training => "training",
-            Self::Forward => "forward passes with gradients enabled but no backward pass",
-            Self::Inference => "inference",
-            Self::Generation => "text generation",
-            Self::Evaluation => "evaluation",
-            Self::SetUp => "model setup",
-            Self::NoTrace => "no recorded events",
-            Self::Unknown => "a run of unknown kind",
-        }
-    }
-
     /// Determines the kind of a device by its phases; `rounds` are those of a device without training.
     pub(in crate::analysis) fn of(
         device: &Device,
@@ -176,9 +166,9 @@ fn keeps_graph(
 
 #[cfg(test)]
 mod tests {
+    use crate::analysis::naive;
     use crate::analysis::study::run_kind::RunKind;
     use crate::analysis::study::studied::Study;
-    use crate::analysis::track::timeline::Timeline;
     use crate::trace::text;
 
     const MODULE: &str = "_call_impl@v/site-packages/torch/nn/modules/module.py";
@@ -186,8 +176,7 @@ mod tests {
 
     #[track_caller]
     fn check(source: &str, expected: RunKind) {
-        let trace = text::parse(source).unwrap();
-        let timeline = Timeline::new(&trace, &trace.devices[0]);
+        let (trace, timeline) = naive::timed(text::parse(source).unwrap());
         assert_eq!(Study::new(&trace, &trace.devices[0], &timeline).kind, expected);
     }
 
@@ -245,8 +234,7 @@ mod tests {
 
     #[test]
     fn layers_are_no_steps() {
-        let trace = text::parse(&call(0, true)).unwrap();
-        let timeline = Timeline::new(&trace, &trace.devices[0]);
+        let (trace, timeline) = naive::timed(text::parse(&call(0, true)).unwrap());
         let study = Study::new(&trace, &trace.devices[0], &timeline);
         assert!(study.steps.is_none() && study.growth.kept.is_empty());
     }

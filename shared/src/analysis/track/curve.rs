@@ -18,7 +18,8 @@
 use std::ops::Range;
 
 const BLOCK_BITS: u32 = 7;
-const FAN_BITS: u32 = 4;
+/// Binary logarithm of the number of blocks in a block of the next level.
+pub(in crate::analysis) const FAN_BITS: u32 = 4;
 
 /// Changes of a byte count along a trace.
 pub(in crate::analysis) trait Changes {
@@ -90,7 +91,7 @@ impl Curve {
             (bytes, peak) = Self::rest(changes, first..block_end(block, events), bytes);
             peaks.push(peak);
         }
-        Self { events, starts, levels: pyramid(peaks) }
+        Self { events, starts, levels: pyramid(peaks, highest) }
     }
 
     /// Returns the bytes after a range of moments and their peak, given the bytes at its first moment.
@@ -167,11 +168,15 @@ fn block_end(block: u32, events: u32) -> u32 {
     end.min(u64::from(events) + 1) as u32
 }
 
-fn pyramid(peaks: Vec<Peak>) -> Vec<Vec<Peak>> {
-    let mut levels = vec![peaks];
+fn highest(group: &[Peak]) -> Peak {
+    group.iter().copied().reduce(Peak::higher).expect("a chunk is not empty")
+}
+
+/// Returns a level of values, and further ones, each with one value for 16 of the level below.
+pub(in crate::analysis) fn pyramid<T>(lowest: Vec<T>, top: impl Fn(&[T]) -> T) -> Vec<Vec<T>> {
+    let mut levels = vec![lowest];
     while let Some(below) = levels.last().filter(|level| level.len() > 1) {
-        let highest = |group: &[Peak]| group.iter().copied().reduce(Peak::higher).expect("a chunk is not empty");
-        levels.push(below.chunks(1 << FAN_BITS).map(highest).collect());
+        levels.push(below.chunks(1 << FAN_BITS).map(&top).collect());
     }
     levels
 }

@@ -84,9 +84,7 @@ mod tests {
     #[test]
     fn bytes_are_those_of_the_members_alive() {
         for seed in 0..40 {
-            let trace = naive::random_trace(seed, 300);
-            let device = &trace.devices[0];
-            let timeline = Timeline::new(&trace, device);
+            let (_, timeline) = naive::timed(naive::random_trace(seed, 300));
             let mut random = Random::new(seed);
             let ids: Vec<_> = timeline.allocations.ids().filter(|_| random.below(3) == 0).collect();
             let members = Members::new(&timeline, ids.clone());

@@ -11,34 +11,10 @@ use shared::trace::Frame;
 const NAME: &str = "secretname";
 
 /// Folders in which a cluster may keep personal data; `@` is the name.
-const TOPS: [&str; 26] = [
-    "/fsx/@/",
-    "/data/@/",
-    "/data2/users/@/",
-    "/mnt/nfs/@/",
-    "/afs/cern.ch/user/s/@/",
-    "/global/homes/s/@/",
-    "/gpfs/group/@/",
-    "/lustre/fs3/acme/@/",
-    "/cluster/work/acme/@/",
-    "/storage/home/hcoda1/5/@/",
-    "/unheard-of/@/",
-    "/unheard-of/acme/@/",
-    "/@/",
-    "/home/@/",
-    "/Users/@/",
-    "~@/",
-    "../../../data/@/",
-    "//fsx//@/./",
-    "/tmp/torchinductor_@/",
-    "/tmp/ray/session_@/",
-    "/net/@/",
-    "dbfs:/Users/@/",
-    r"C:\Users\@\",
-    r"D:\acme\@\",
-    r"\\@\team\",
-    r"\\nas\@\",
-];
+const TOPS: &str = r"/fsx/@/ /data/@/ /data2/users/@/ /mnt/nfs/@/ /afs/cern.ch/user/s/@/ /global/homes/s/@/ /gpfs/group/@/
+    /lustre/fs3/acme/@/ /cluster/work/acme/@/ /storage/home/hcoda1/5/@/ /unheard-of/@/ /unheard-of/acme/@/ /@/ /home/@/
+    /Users/@/ ~@/ ../../../data/@/ //fsx//@/./ /tmp/torchinductor_@/ /tmp/ray/session_@/ /net/@/ dbfs:/Users/@/ C:\Users\@\
+    D:\acme\@\ \\@\team\ \\nas\@\";
 
 /// Folders of a project; those with the name are personal as well.
 const PARTS: [&str; 16] = [
@@ -64,7 +40,7 @@ const FILES: [&str; 8] = ["train.py", "a.cpp", "libx.so.1", "x", "kernel.cu", "@
 
 fn path(random: &mut Random) -> String {
     let slash = random.one_of(&["/", "/", "\\", "//"]);
-    let mut path = random.one_of(&TOPS).to_owned();
+    let mut path = random.one_of(&TOPS.split_whitespace().collect::<Vec<_>>()).to_owned();
     for _ in 0..random.below(5) {
         path.push_str(random.one_of(&PARTS));
         path.push_str(slash);

@@ -51,26 +51,17 @@ pub enum GrowthClass {
     OneOff,
 }
 
-crate::names!(GrowthClass {
-    Leak => "leak",
-    OptimizerState => "optimizer-state",
-    WarmUp => "warm-up",
-    Cache => "cache",
-    OneOff => "one-off",
-});
-
-impl GrowthClass {
-    /// Returns the class in two words at most, for the rows of tables.
-    pub fn words(self) -> &'static str {
-        match self {
-            Self::Leak => "grows",
-            Self::OptimizerState => "optimizer state",
-            Self::WarmUp => "first steps",
-            Self::Cache => "cache",
-            Self::OneOff => "one-time",
-        }
+crate::names!(
+    GrowthClass {
+        Leak => "leak" as "grows",
+        OptimizerState => "optimizer-state" as "optimizer state",
+        WarmUp => "warm-up" as "first steps",
+        Cache => "cache" as "cache",
+        OneOff => "one-off" as "one-time",
     }
-}
+    /// Returns the class in two words at most, for the rows of tables.
+    fn words
+);
 
 /// Memory of one stack at the ends of steps.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -117,9 +108,7 @@ pub struct Kept {
 impl Kept {
     /// Sets another class; only a leak keeps its rate.
     pub(in crate::analysis) fn reclass(&mut self, class: Option<GrowthClass>) {
-        if class != Some(GrowthClass::Leak) {
-            self.bytes_per_step = 0;
-        }
+        self.bytes_per_step = if class == Some(GrowthClass::Leak) { self.bytes_per_step } else { 0 };
         self.class = class;
     }
 }

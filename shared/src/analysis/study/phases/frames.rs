@@ -3,16 +3,12 @@
 
 use super::push_run;
 use crate::base::frame_rules::{RECORDED_MODULE, RECORDED_PHASE};
-use crate::trace::{Device, FrameId, Trace};
+use crate::trace::{Device, Trace};
 
 /// Returns the phase that the frames of each stack identify.
 pub(super) fn of_stacks(trace: &Trace) -> Vec<Phase> {
-    let sign = |id| {
-        let frame = trace.frames.get(id);
-        of_frame(trace.strings.get(frame.name), trace.strings.get(frame.filename))
-    };
     // A frame has the same sign in every stack.
-    let frames: Vec<Option<Sign>> = (0..trace.frames.len()).map(|index| sign(FrameId::from_index(index))).collect();
+    let frames: Vec<Option<Sign>> = trace.frame_texts().map(|(name, filename)| of_frame(name, filename)).collect();
     let mut phases = vec![Phase::Unknown; trace.stacks.len()];
     for id in trace.stacks.ids() {
         phases[id.index()] = told(trace.stacks.frames(id).iter().filter_map(|frame| frames[frame.index()]));
@@ -233,22 +229,15 @@ pub enum PhaseBasis {
     Curve,
 }
 
-crate::names!(PhaseBasis {
-    Functions => "functions",
-    Operations => "operations",
-    Curve => "curve",
-});
-
-impl PhaseBasis {
-    /// Describes in words how phases were found.
-    pub fn origin(self) -> &'static str {
-        match self {
-            Self::Functions => "inferred from stacks",
-            Self::Operations => "inferred from PyTorch's operations",
-            Self::Curve => "inferred from the shape of the curve",
-        }
+crate::names!(
+    PhaseBasis {
+        Functions => "functions" as "inferred from stacks",
+        Operations => "operations" as "inferred from PyTorch's operations",
+        Curve => "curve" as "inferred from the shape of the curve",
     }
-}
+    /// Describes in words how phases were found.
+    fn origin
+);
 
 #[cfg(test)]
 mod tests {

@@ -79,11 +79,9 @@ pub(in crate::analysis) struct Sites {
 
 impl Sites {
     pub(in crate::analysis) fn of(trace: &Trace) -> Self {
-        let text = |id| trace.strings.get(id);
-        let frames = (0..trace.frames.len()).map(|index| trace.frames.get(FrameId::from_index(index)));
-        let mut signs: Vec<Sign> =
-            frames.clone().map(|frame| Sign::of(text(frame.name), text(frame.filename))).collect();
-        signs::mark_calls_with_hooks(frames.map(|frame| frame.line), &mut signs);
+        let mut signs: Vec<Sign> = trace.frame_texts().map(|(name, filename)| Sign::of(name, filename)).collect();
+        let lines: Vec<u64> = trace.frames.iter().map(|frame| frame.line).collect();
+        signs::mark_calls_with_hooks(&lines, &mut signs);
         if trace.strings.find(frame_rules::ALL_HOOKED).is_some() {
             signs.iter_mut().filter(|sign| **sign == Sign::HookedCall).for_each(|sign| *sign = Sign::ModuleCall);
         }

@@ -143,9 +143,8 @@ mod tests {
     #[test]
     fn areas_are_the_sums_of_each_moment() {
         for seed in 0..60 {
-            let trace = naive::random_trace(seed, 200);
+            let (trace, timeline) = naive::timed(naive::random_trace(seed, 200));
             let device = &trace.devices[0];
-            let timeline = Timeline::new(&trace, device);
             let areas: Vec<u8> = (0..timeline.allocations.len()).map(|row| (row * 7 % 13) as u8).collect();
             let events = timeline.events();
             let most_bytes = timeline.live_peak().1;
