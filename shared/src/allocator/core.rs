@@ -60,7 +60,6 @@ pub(super) struct Request {
 }
 
 impl<D: Driver> Allocator<D> {
-    /// Creates an allocator without segments.
     pub fn new(settings: Settings, driver: D) -> Self {
         Self {
             allowed_bytes: settings.allowed_bytes(driver.total_bytes()),
@@ -183,7 +182,6 @@ impl<D: Driver> Allocator<D> {
         self.captures += 1;
     }
 
-    /// Ends a capture begun with [`begin_capture`](Self::begin_capture).
     pub fn end_capture(&mut self) {
         self.captures = self.captures.saturating_sub(1);
     }

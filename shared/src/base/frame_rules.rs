@@ -32,7 +32,7 @@ pub fn is_runtime(filename: &str) -> bool {
     if let Some((_, package)) = path.rsplit_once("-packages/") {
         return RUNTIME_PACKAGES.split(' ').any(|runtime| starts_path(package, runtime));
     }
-    is_standard_library(&path) || BOOTSTRAP_FILES.contains(&file_name(&path))
+    is_standard_library(&path) || BOOTSTRAP_FILES.contains(&path.rsplit('/').next().unwrap_or(&path))
 }
 
 /// Extracts the operation from a C++ symbol of PyTorch: `aten::bmm`, `BmmBackward0`.
@@ -128,10 +128,6 @@ fn is_standard_library(path: &str) -> bool {
 
 fn starts_path(path: &str, package: &str) -> bool {
     path.strip_prefix(package).is_some_and(|rest| rest.starts_with('/') || rest.starts_with(".py"))
-}
-
-fn file_name(path: &str) -> &str {
-    path.rsplit('/').next().unwrap_or(path)
 }
 
 fn after<'a>(text: &'a str, mark: &str) -> Option<&'a str> {

@@ -8,7 +8,6 @@ macro_rules! handle {
         pub struct $type($($visibility)? u32);
 
         impl $type {
-            /// Returns the position in the table.
             #[inline]
             pub fn index(self) -> usize {
                 self.0 as usize

@@ -102,7 +102,6 @@ macro_rules! serde_of_names {
                 }
             }
 
-            /// Returns the variant with a name.
             pub fn of_name(name: &str) -> Option<Self> {
                 Self::ALL.into_iter().find(|one| one.name() == name)
             }

@@ -11,10 +11,7 @@ use super::room::{Room, RowBudget};
 use super::unwind::unwind;
 use crate::base::{Diagnostic, Severity, StringId, format};
 use crate::pickle::{Heap, Kind, Val};
-use crate::trace::{
-    Annotation, Block, BlockState, Device, Encoding, EventTable, Format, Segment, SegmentTable, Settings, StackId,
-    Trace,
-};
+use crate::trace::{Block, BlockState, Device, Encoding, EventTable, Format, Segment, SegmentTable, StackId, Trace};
 use hashbrown::HashMap;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -30,10 +27,7 @@ struct Root {
     host_traces: Option<Val>,
 }
 
-/// Assembles the trace of a document whose records are in `builder`.
-///
-/// # Errors
-/// Returns an error if it is no snapshot, or if its lists share more rows than its `bytes` allow.
+/// Assembles the trace of a snapshot whose records are in `builder`, and whose `bytes` limit the rows that lists share.
 pub(super) fn assemble(
     mut builder: SnapshotBuilder,
     heap: &Heap,
@@ -50,9 +44,8 @@ pub(super) fn assemble(
     let rooms = rows.take_segments(segments_of(&builder, root.segments))?;
     let host_rooms = rows.take_segments(segments_of(&builder, root.host_segments))?;
 
-    let mut documents = Documents { heap, bytes, diagnostics: &mut diagnostics };
-    let annotations = documents.annotations(&builder, root.annotations);
-    let settings = documents.settings(&builder, root.settings);
+    let annotations = documents::annotations(heap, root.annotations, &builder.strings, bytes, &mut diagnostics);
+    let settings = documents::settings(heap, root.settings, &builder.strings, bytes, &mut diagnostics);
 
     let keeper = builder.keeper.take();
     let events = std::mem::take(&mut builder.events);
@@ -155,10 +148,7 @@ fn ranges(builder: &SnapshotBuilder, list: Option<u32>) -> &[Range<u32>] {
     list.map_or(&[], |list| builder.lists[list as usize].rows.ranges())
 }
 
-/// Returns the event list of each device index, `None` for an empty list.
-///
-/// # Errors
-/// Returns an error if there are more than [`MOST_DEVICES`].
+/// Returns the event list of each device index, `None` for an empty list; at most [`MOST_DEVICES`].
 fn device_lists(
     builder: &SnapshotBuilder,
     heap: &Heap,
@@ -194,10 +184,7 @@ fn device_lists(
     Ok(lists)
 }
 
-/// Returns the events of the part for its device and none for the others.
-///
-/// # Errors
-/// Returns an error if the device's events are not where the first pass found them.
+/// Returns the events of the part for its device, if they are where the first pass found them; none for the others.
 fn kept_events(events: EventTable, lists: &[&[Range<u32>]], keeper: &Keeper) -> Result<Vec<EventTable>, ImportError> {
     let mut tables: Vec<EventTable> = lists.iter().map(|_| EventTable::default()).collect();
     let position = usize::try_from(keeper.request.device()).ok();
@@ -249,7 +236,6 @@ pub(super) fn last_live_bytes(builder: &SnapshotBuilder) -> Vec<(i64, u64)> {
     live.into_iter().collect()
 }
 
-/// Returns the live bytes of a list of blocks.
 fn live_bytes(builder: &SnapshotBuilder, list: u32) -> u64 {
     let blocks = builder.lists[list as usize].rows.rows().map(|row| builder.blocks[row as usize]);
     blocks.map(|block| block.placed(0, (0, 0)).live_bytes()).fold(0, u64::saturating_add)
@@ -268,7 +254,7 @@ fn place_segment(
     diagnostics: &mut Vec<Diagnostic>,
 ) {
     let first = table.blocks.len() as u32;
-    let mut addr = raw.addr;
+    let mut addr = raw.segment.addr;
     let rows = raw.blocks.into_iter().flat_map(|list| builder.lists[list as usize].rows.rows());
     for row in rows {
         let raw = builder.blocks[row as usize];
@@ -285,7 +271,7 @@ fn place_segment(
         table.blocks.push(block);
     }
     let blocks = (first, table.blocks.len() as u32);
-    if addr != raw.addr.wrapping_add(raw.size_bytes) {
+    if addr != raw.segment.addr.wrapping_add(raw.segment.size_bytes) {
         untiled(diagnostics);
     }
     let sum = |active: fn(BlockState) -> bool| {
@@ -293,17 +279,10 @@ fn place_segment(
         blocks.map(|block| block.size_bytes).fold(0, u64::saturating_add)
     };
     table.segments.push(Segment {
-        addr: raw.addr,
-        size_bytes: raw.size_bytes,
         allocated_bytes: raw.allocated_bytes.unwrap_or_else(|| sum(|state| state == BlockState::Allocated)),
         active_bytes: raw.active_bytes.unwrap_or_else(|| sum(|state| state != BlockState::Inactive)),
-        requested_bytes: raw.requested_bytes,
-        stream: raw.stream,
-        segment_type: raw.segment_type,
-        pool: raw.pool,
-        is_expandable: raw.is_expandable,
-        stack: raw.stack,
         blocks,
+        ..raw.segment
     });
 }
 
@@ -336,43 +315,4 @@ fn host_device(
         place_segment(builder, segment, &mut host.segments, diagnostics);
     }
     (!host.events.is_empty() || !host.segments.segments.is_empty()).then_some(host)
-}
-
-/// Reads the small parts of a snapshot.
-struct Documents<'a> {
-    heap: &'a Heap,
-    /// Number of decoded bytes of the snapshot.
-    bytes: u64,
-    diagnostics: &'a mut Vec<Diagnostic>,
-}
-
-impl Documents<'_> {
-    fn annotations(&mut self, builder: &SnapshotBuilder, val: Option<Val>) -> Vec<Annotation> {
-        let Some(items) = val.and_then(|val| self.heap.items(val)) else { return Vec::new() };
-        let mut annotations = Vec::with_capacity(items.len());
-        let mut odd = 0;
-        let mut keys_left = self.bytes;
-        for &item in items {
-            match documents::annotation(self.heap, item, &builder.strings, &mut keys_left) {
-                Some(annotation) => annotations.push(annotation),
-                None => odd += 1,
-            }
-        }
-        self.note(odd, "unreadable-annotations", "annotation");
-        annotations
-    }
-
-    fn settings(&mut self, builder: &SnapshotBuilder, val: Option<Val>) -> Settings {
-        let Some(val) = val else { return Settings::default() };
-        let (settings, odd) = documents::settings(self.heap, val, &builder.strings, self.bytes);
-        self.note(odd, "unreadable-settings", "allocator setting");
-        settings
-    }
-
-    fn note(&mut self, count: u64, code: &'static str, noun: &str) {
-        if count > 0 {
-            let message = format!("Skipped {} that could not be read.", format::counted(count, noun));
-            self.diagnostics.push(Diagnostic::new(Severity::Warning, code, count, message));
-        }
-    }
 }

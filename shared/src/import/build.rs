@@ -10,8 +10,8 @@ use super::preview::Watch;
 use crate::base::{StringId, StringTable};
 use crate::pickle::{Build, Form, Heap, RECORD_VALUES, Val};
 use crate::trace::{
-    Block, BlockState, ContextId, ContextTable, EventContext, EventTable, FrameId, FrameTable, LinesId, PoolId,
-    SegmentType, StackId, StackTable,
+    Block, BlockState, ContextId, ContextTable, EventContext, EventTable, FrameId, FrameTable, HistoryEntry, LinesId,
+    PoolId, Segment, StackId, StackTable,
 };
 use hashbrown::HashMap;
 use std::ops::Range;
@@ -40,21 +40,12 @@ impl RawBlock {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RawSegment {
     pub(super) device: i64,
-    pub(super) addr: u64,
-    pub(super) size_bytes: u64,
+    /// Without what the other fields tell.
+    pub(super) segment: Segment,
     pub(super) allocated_bytes: Option<u64>,
     pub(super) active_bytes: Option<u64>,
-    pub(super) requested_bytes: Option<u64>,
-    pub(super) stream: u64,
-    pub(super) segment_type: SegmentType,
-    pub(super) pool: Option<PoolId>,
-    pub(super) is_expandable: Option<bool>,
-    pub(super) stack: StackId,
     pub(super) blocks: Option<u32>,
 }
-
-/// Entry of a block's history.
-pub(super) type RawHistory = crate::trace::HistoryEntry;
 
 /// List of rows of one kind.
 #[derive(Debug)]
@@ -82,7 +73,7 @@ pub(super) struct SnapshotBuilder {
     pub(super) keeper: Option<Box<Keeper>>,
     pub(super) blocks: Vec<RawBlock>,
     pub(super) segments: Vec<RawSegment>,
-    pub(super) history: Vec<RawHistory>,
+    pub(super) history: Vec<HistoryEntry>,
     pub(super) lists: Vec<RowList>,
     pub(super) pools: Vec<PoolId>,
     pub(super) oddities: Oddities,

@@ -1,6 +1,6 @@
 //! Reads the small parts of a snapshot: annotations, and the allocator's settings.
 
-use crate::base::StringTable;
+use crate::base::{Diagnostic, Severity, StringTable, format};
 use crate::pickle::{Heap, Kind, Val};
 use crate::trace::{Annotation, Setting, Settings, Stage};
 use std::cell::Cell;
@@ -9,11 +9,27 @@ use std::collections::BTreeMap;
 /// Memory of a setting without its texts, in bytes.
 const ENTRY_BYTES: u64 = 128;
 
-/// Reads an annotation; returns `None` if the value is none, or if no keys are left.
+/// Reads annotations, and notes how many could not be read.
 ///
-/// `keys_left` counts down over all annotations. Other keys than those of annotations are visited too, and one
-/// dictionary may be written once and be in the list any number of times.
-pub(super) fn annotation(heap: &Heap, val: Val, strings: &StringTable, keys_left: &mut u64) -> Option<Annotation> {
+/// No more keys than `bytes` are visited: other keys than those of annotations are visited too, and one dictionary may
+/// be written once and be in the list any number of times.
+pub(super) fn annotations(
+    heap: &Heap,
+    val: Option<Val>,
+    strings: &StringTable,
+    bytes: u64,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Vec<Annotation> {
+    let items = val.and_then(|val| heap.items(val)).unwrap_or_default();
+    let mut keys_left = bytes;
+    let mut annotations = Vec::with_capacity(items.len());
+    annotations.extend(items.iter().filter_map(|&item| annotation(heap, item, strings, &mut keys_left)));
+    let odd = (items.len() - annotations.len()) as u64;
+    note(diagnostics, odd, "unreadable-annotations", "annotation");
+    annotations
+}
+
+fn annotation(heap: &Heap, val: Val, strings: &StringTable, keys_left: &mut u64) -> Option<Annotation> {
     let entries = heap.entries(val)?;
     *keys_left = keys_left.checked_sub(entries.len() as u64 / 2)?;
     let (mut stage, mut name, mut device, mut time_us) = (None, None, 0, 0);
@@ -35,11 +51,31 @@ pub(super) fn annotation(heap: &Heap, val: Val, strings: &StringTable, keys_left
     Some(Annotation { stage, name: name?, device, time_us })
 }
 
-/// Reads the allocator's settings; also returns the number of those that are of an unknown type.
+/// Reads the allocator's settings, and notes how many are of an unknown type.
 ///
 /// A text may be written once and be in the settings any number of times, so that these take at most 64 bytes per byte
 /// of the file plus 1 MiB.
-pub(super) fn settings(heap: &Heap, val: Val, strings: &StringTable, bytes: u64) -> (Settings, u64) {
+pub(super) fn settings(
+    heap: &Heap,
+    val: Option<Val>,
+    strings: &StringTable,
+    bytes: u64,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Settings {
+    let Some(val) = val else { return Settings::default() };
+    let (settings, odd) = readable_settings(heap, val, strings, bytes);
+    note(diagnostics, odd, "unreadable-settings", "allocator setting");
+    settings
+}
+
+fn note(diagnostics: &mut Vec<Diagnostic>, count: u64, code: &'static str, noun: &str) {
+    if count > 0 {
+        let message = format!("Skipped {} that could not be read.", format::counted(count, noun));
+        diagnostics.push(Diagnostic::new(Severity::Warning, code, count, message));
+    }
+}
+
+fn readable_settings(heap: &Heap, val: Val, strings: &StringTable, bytes: u64) -> (Settings, u64) {
     let left = Cell::new((1_u64 << 20).saturating_add(bytes.saturating_mul(64)));
     let text = |key: Val| {
         let text = strings.whole(key.as_str()?);

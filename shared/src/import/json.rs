@@ -64,7 +64,6 @@ impl<B: Build> JsonReader<B> {
         Self { feed: Feed::default(), scanner }
     }
 
-    /// Returns the builder with everything that it has taken so far.
     pub(super) fn builder(&self) -> &B {
         &self.scanner.machine.builder
     }

@@ -93,6 +93,8 @@ impl Oddities {
         );
         add("unknown-actions", Severity::Warning, None, count, message);
 
+        let keys = keys::string_table();
+        let key_name = |key: usize| format!("\"{}\"", keys.get(StringId::from_index(key)));
         let (names, count) = listed(malformed.iter().map(|(&(record, key), &n)| (record, key_name(key), n)));
         let message = format!(
             "Some fields have values of an unexpected type and were ignored: {names}. Figures that depend on them are \
@@ -105,10 +107,6 @@ impl Oddities {
         add("mended-texts", Severity::Info, first_mended, mended_texts, message);
         all
     }
-}
-
-fn key_name(key: usize) -> String {
-    format!("\"{}\"", keys::string_table().get(StringId::from_index(key)))
 }
 
 /// Lists the most frequent names, and returns the sum of all counts.

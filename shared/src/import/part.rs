@@ -62,12 +62,10 @@ pub struct PartRequest {
 }
 
 impl PartRequest {
-    /// Returns the CUDA device index.
     pub fn device(&self) -> i64 {
         self.device
     }
 
-    /// Returns the requested range of the device's events.
     pub fn events(&self) -> Range<u32> {
         self.events.clone()
     }

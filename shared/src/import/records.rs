@@ -2,14 +2,15 @@
 //!
 //! A field of the current dictionary whose value has the wrong type counts as malformed and as absent.
 
-use super::build::{RawBlock, RawHistory, RawSegment, SnapshotBuilder};
+use super::build::{RawBlock, RawSegment, SnapshotBuilder};
 use super::forms::{CONTEXT_KEYS, OWN_KEYS};
 use super::keys::{self, BLOCK, EVENT, FRAME, FRAMES, HISTORY_ENTRY, LIST, POOL, SEGMENT, STACK, *};
 use super::oddities::Record;
 use crate::base::StringId;
 use crate::pickle::{Heap, Kind, Val};
 use crate::trace::{
-    Action, BlockState, ContextId, Event, EventContext, Frame, FrameId, FxNode, LinesId, PoolId, SegmentType, StackId,
+    Action, BlockState, ContextId, Event, EventContext, Frame, FrameId, FxNode, HistoryEntry, LinesId, PoolId, Segment,
+    SegmentType, StackId,
 };
 
 const EVENT_KEYS: u64 = OWN_KEYS | CONTEXT_KEYS | bits([DEVICE_FREE, SEGMENT_POOL_ID]);
@@ -165,18 +166,22 @@ impl SnapshotBuilder {
 
     pub(super) fn segment(&mut self, entries: &[Val], heap: &Heap) -> Val {
         let type_name = self.text(Record::Segment, SEGMENT_TYPE);
-        let segment = RawSegment {
-            device: self.signed(Record::Segment, DEVICE, heap).unwrap_or(0),
+        let segment = Segment {
             addr: self.number(Record::Segment, ADDRESS, heap).unwrap_or(0),
             size_bytes: self.size(Record::Segment, TOTAL_SIZE, heap).unwrap_or(0),
-            allocated_bytes: self.size(Record::Segment, ALLOCATED_SIZE, heap),
-            active_bytes: self.size(Record::Segment, ACTIVE_SIZE, heap),
             requested_bytes: self.size(Record::Segment, REQUESTED_SIZE, heap),
             stream: self.number(Record::Segment, STREAM, heap).unwrap_or(0),
             segment_type: SegmentType::of_name(self.strings.get(type_name)).unwrap_or_default(),
             pool: self.pool(Record::Segment, SEGMENT_POOL_ID, heap),
             is_expandable: self.flag(Record::Segment, IS_EXPANDABLE),
             stack: self.stack_of(Record::Segment),
+            ..Segment::default()
+        };
+        let segment = RawSegment {
+            device: self.signed(Record::Segment, DEVICE, heap).unwrap_or(0),
+            segment,
+            allocated_bytes: self.size(Record::Segment, ALLOCATED_SIZE, heap),
+            active_bytes: self.size(Record::Segment, ACTIVE_SIZE, heap),
             blocks: self.row_list(Record::Segment, BLOCKS, BLOCK),
         };
         self.segments.push(segment);
@@ -208,7 +213,7 @@ impl SnapshotBuilder {
     }
 
     pub(super) fn history_entry(&mut self, entries: &[Val], heap: &Heap) -> Val {
-        let entry = RawHistory {
+        let entry = HistoryEntry {
             addr: self.number(Record::History, ADDR, heap).unwrap_or(0),
             requested_bytes: self.size(Record::History, REAL_SIZE, heap).unwrap_or(0),
             stack: self.stack_of(Record::History),

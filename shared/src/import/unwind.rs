@@ -7,15 +7,13 @@
 
 use super::part::{Keeper, Open};
 use crate::trace::{
-    Action, Block, BlockState, ContextTable, Event, OlderBlock, PartOf, Segment, SegmentTable, SegmentType, StackId,
+    Action, Block, BlockState, ContextTable, Event, OlderBlock, PartOf, Segment, SegmentTable, StackId, cut,
 };
 use hashbrown::HashSet;
 use std::collections::BTreeMap;
 
 /// Granularity of block sizes in the allocator.
 const ROUNDING_BYTES: u64 = 512;
-/// Size of the segments of the small pool; PyTorch requests no segment of this size for the large pool.
-const SMALL_SEGMENT_BYTES: u64 = 2 << 20;
 
 /// Allocation that is live at the end of the part.
 #[derive(Clone, Copy, Debug)]
@@ -158,40 +156,20 @@ fn add_outside(table: &mut SegmentTable, outside: Vec<Alive>, older: &mut Vec<Ol
     let start = table.blocks.len() as u32;
     let addr = first.block.addr;
     outside.into_iter().for_each(|alive| push(table, alive, older));
-    table.segments.push(Segment { addr, blocks: (start, table.blocks.len() as u32), ..no_segment() });
-}
-
-fn no_segment() -> Segment {
-    Segment { requested_bytes: Some(0), ..Segment::default() }
+    let blocks = (start, table.blocks.len() as u32);
+    table.segments.push(Segment { addr, requested_bytes: Some(0), blocks, ..Segment::default() });
 }
 
 fn undo(held: &mut BTreeMap<u64, Segment>, event: &Event, contexts: &ContextTable) {
     match event.action {
         Action::SegmentAlloc => drop(held.remove(&event.addr)),
-        Action::SegmentFree => drop(held.insert(event.addr, segment_of(event, contexts, false))),
-        Action::SegmentMap => cut(held, event.addr, event.addr.saturating_add(event.size_bytes)),
-        Action::SegmentUnmap => join(held, segment_of(event, contexts, true)),
+        Action::SegmentFree => drop(held.insert(event.addr, Segment::of_event(event, contexts, false))),
+        Action::SegmentMap => {
+            let range = event.addr..event.addr.saturating_add(event.size_bytes);
+            cut(held, range, |segment| (&mut segment.addr, &mut segment.size_bytes));
+        }
+        Action::SegmentUnmap => join(held, Segment::of_event(event, contexts, true)),
         _ => {}
-    }
-}
-
-/// Removes an address range from the held segments.
-fn cut(held: &mut BTreeMap<u64, Segment>, start: u64, end: u64) {
-    let before = held.range(..start).next_back().map(|(&addr, _)| addr);
-    let within: Vec<u64> = before.into_iter().chain(held.range(start..end.max(start)).map(|(&addr, _)| addr)).collect();
-    for addr in within {
-        let whole = held[&addr];
-        let whole_end = addr.saturating_add(whole.size_bytes);
-        if whole_end <= start {
-            continue;
-        }
-        held.remove(&addr);
-        if addr < start {
-            held.insert(addr, Segment { size_bytes: start - addr, ..whole });
-        }
-        if whole_end > end {
-            held.insert(end, Segment { addr: end, size_bytes: whole_end - end, ..whole });
-        }
     }
 }
 
@@ -209,18 +187,4 @@ fn join(held: &mut BTreeMap<u64, Segment>, range: Segment) {
         joined = Segment { addr: joined.addr, size_bytes: joined.size_bytes.saturating_add(after.size_bytes), ..after };
     }
     held.insert(joined.addr, joined);
-}
-
-fn segment_of(event: &Event, contexts: &ContextTable, is_expandable: bool) -> Segment {
-    let context = contexts.get(event.context);
-    let is_small = event.size_bytes == SMALL_SEGMENT_BYTES;
-    Segment {
-        addr: event.addr,
-        size_bytes: event.size_bytes,
-        stream: context.stream,
-        pool: context.pool,
-        segment_type: if is_small { SegmentType::Small } else { SegmentType::Large },
-        is_expandable: Some(is_expandable),
-        ..no_segment()
-    }
 }

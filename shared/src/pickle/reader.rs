@@ -25,13 +25,11 @@ pub struct Reader<B> {
 /// Result of reading a whole pickle.
 #[derive(Debug)]
 pub struct Finished<B> {
-    /// Builder with everything that it took.
     pub builder: B,
     /// Values that the builder did not take.
     pub heap: Heap,
     /// The one value that the pickle leaves on the stack.
     pub root: Val,
-    /// Number of bytes read.
     pub bytes: u64,
     /// Protocol that the first opcode names; without one, 0 or 1.
     pub protocol: u8,
@@ -62,6 +60,7 @@ impl<B: Build> Reader<B> {
         self.scanner.machine.builder
     }
 
+    /// Reads the next bytes.
     ///
     /// # Errors
     /// Returns an error as soon as the bytes are no pickle of plain data; the reader must not be used afterwards.

@@ -357,7 +357,6 @@ fn counted(data: &[u8], header_len: usize, len: u64) -> Result<&[u8], Pause> {
     data.get(header_len..end).ok_or(Pause::Needs(end))
 }
 
-/// Returns the data up to the end of the line.
 fn line(data: &[u8]) -> Result<&[u8], Pause> {
     data.iter().position(|&byte| byte == b'\n').map(|end| &data[..end]).ok_or(Pause::NeedsLine)
 }

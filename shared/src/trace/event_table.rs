@@ -265,7 +265,6 @@ impl ContextTable {
         self.lines.get(id)
     }
 
-    /// Returns the handle of `context`, which is added if it is new.
     pub fn intern(&mut self, context: EventContext) -> ContextId {
         let next = ContextId(u32::try_from(self.rows.len()).expect("fewer than 2^32 contexts"));
         *self.index.entry(context).or_insert_with(|| {
@@ -286,7 +285,6 @@ impl ContextTable {
         self.rows.is_empty()
     }
 
-    /// Iterates over all contexts in order of first appearance.
     pub fn iter(&self) -> impl Iterator<Item = &EventContext> {
         self.rows.iter()
     }

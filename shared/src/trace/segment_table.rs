@@ -1,7 +1,11 @@
 //! Stores the final state of one device: segments and the blocks that tile them.
 
-use super::{PoolId, StackId};
+use super::{ContextTable, Event, PoolId, StackId};
+use std::collections::BTreeMap;
 use std::ops::Range;
+
+/// Size of the segments of the small pool; PyTorch requests no segment of this size for the large pool.
+const SMALL_SEGMENT_BYTES: u64 = 2 << 20;
 
 /// Pool class of a segment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -37,7 +41,6 @@ crate::names!(BlockState {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Segment {
-    /// First address.
     pub addr: u64,
     pub size_bytes: u64,
     /// Bytes of blocks in use, as stated in the file.
@@ -59,6 +62,47 @@ pub struct Segment {
     pub blocks: (u32, u32),
 }
 
+impl Segment {
+    /// Returns the segment of a segment event, without blocks; its pool is inferred from its size.
+    pub(crate) fn of_event(event: &Event, contexts: &ContextTable, is_expandable: bool) -> Self {
+        let context = contexts.get(event.context);
+        let is_small = event.size_bytes == SMALL_SEGMENT_BYTES;
+        Self {
+            addr: event.addr,
+            size_bytes: event.size_bytes,
+            requested_bytes: Some(0),
+            stream: context.stream,
+            pool: context.pool,
+            segment_type: if is_small { SegmentType::Small } else { SegmentType::Large },
+            is_expandable: Some(is_expandable),
+            ..Self::default()
+        }
+    }
+}
+
+/// Removes a range of addresses from segments by address; `place` is the address and the size of one.
+pub(crate) fn cut<T: Copy>(
+    held: &mut BTreeMap<u64, T>,
+    Range { start, end }: Range<u64>,
+    place: fn(&mut T) -> (&mut u64, &mut u64),
+) {
+    let before = held.range(..start).next_back().map(|(&addr, _)| addr);
+    let within: Vec<u64> = before.into_iter().chain(held.range(start..end).map(|(&addr, _)| addr)).collect();
+    for addr in within {
+        let mut part = held[&addr];
+        let whole_end = addr.saturating_add(*place(&mut part).1);
+        if whole_end <= start {
+            continue;
+        }
+        held.remove(&addr);
+        for (start, end) in [(addr, start), (end, whole_end)].into_iter().filter(|(start, end)| start < end) {
+            let (addr, size_bytes) = place(&mut part);
+            (*addr, *size_bytes) = (start, end - start);
+            held.insert(start, part);
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Block {
     /// First address, computed from the sizes if the file has none (before torch 2.1).
@@ -67,7 +111,6 @@ pub struct Block {
     /// Unrounded request; stale on inactive blocks, `None` if the file has none.
     pub requested_bytes: Option<u64>,
     pub state: BlockState,
-    /// Stack of the allocation.
     pub stack: StackId,
     /// Range of its entries in [`SegmentTable::history`]: the first one and one past the last.
     pub history: (u32, u32),

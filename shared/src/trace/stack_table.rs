@@ -150,7 +150,6 @@ impl Default for LineTable {
 }
 
 impl LineTable {
-    /// Returns the handle of a list, which is added if it is new.
     pub fn intern(&mut self, list: &[StringId]) -> LinesId {
         if list.is_empty() {
             LinesId::EMPTY
@@ -219,7 +218,6 @@ impl FrameTable {
         &self.rows[id.index()]
     }
 
-    /// Returns the number of distinct frames.
     pub fn len(&self) -> usize {
         self.rows.len()
     }

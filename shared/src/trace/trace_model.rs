@@ -108,7 +108,6 @@ pub struct Annotation {
 pub struct Device {
     /// CUDA device index; -1 for pinned host memory.
     pub index: i64,
-    /// Recorded events, in order.
     pub events: EventTable,
     /// Segments and blocks at the time of the snapshot, or at the end of the part.
     pub segments: SegmentTable,
@@ -125,7 +124,6 @@ impl Trace {
         self.own_frames = OwnFrames::new(rule);
     }
 
-    /// Iterates over the names and files of all frames.
     pub fn frame_texts(&self) -> impl Iterator<Item = (&str, &str)> {
         let text = |id| self.strings.get(id);
         self.frames.iter().map(move |frame| (text(frame.name), text(frame.filename)))
@@ -137,14 +135,17 @@ impl Trace {
         kinds.get(frame.index()).copied().unwrap_or_else(added)
     }
 
-    /// Returns a stack with its label.
+    pub fn frame_text(&self, id: FrameId) -> FrameText<'_> {
+        let frame = self.frames.get(id);
+        (self.strings.get(frame.name), self.strings.get(frame.filename), frame.line)
+    }
+
     pub fn labelled(&self, stack: StackId) -> Labelled<'_> {
-        let ids = self.stacks.frames(stack);
-        let text = |&id: &FrameId| -> FrameText<'_> {
-            let frame = self.frames.get(id);
-            (self.strings.get(frame.name), self.strings.get(frame.filename), frame.line)
-        };
-        Labelled::new(ids.iter().map(text).collect(), ids.iter().map(|&id| self.frame_kind(id)).collect())
+        let ids = self.stacks.frames(stack).iter();
+        Labelled::new(
+            ids.clone().map(|&id| self.frame_text(id)).collect(),
+            ids.map(|&id| self.frame_kind(id)).collect(),
+        )
     }
 }
 

@@ -230,7 +230,8 @@ mod tests {
     }
 
     #[test]
-    fn a_second_allocation_of_a_workspaces_size_is_none() {
+    fn workspaces_are_told_by_stream_and_size() {
+        // A second allocation of the same size is none.
         check(
             "
             alloc a 1MiB @forward@phase
@@ -239,10 +240,7 @@ mod tests {
             ",
             &["workspace", "activation", "gradient"],
         );
-    }
-
-    #[test]
-    fn backward_has_a_workspace_where_forward_has_one() {
+        // Backward has a workspace where forward has one.
         check(
             "
             alloc a 1MiB @forward@phase
@@ -252,10 +250,7 @@ mod tests {
             ",
             &["workspace", "gradient", "workspace", "gradient"],
         );
-    }
-
-    #[test]
-    fn each_stream_has_a_workspace() {
+        // Each stream has a workspace.
         check(
             "
             segment 0x1000000 2MiB stream=1

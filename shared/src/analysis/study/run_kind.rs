@@ -195,20 +195,19 @@ mod tests {
     }
 
     #[test]
-    fn nothing_to_judge_by_is_said() {
+    fn gradients_tell_the_kind_of_a_run() {
+        // Nothing to judge by is said.
         check("segment S 2MiB\nblock b 1MiB", RunKind::NoTrace);
         check("alloc a 1MiB", RunKind::Unknown);
-    }
-
-    #[test]
-    fn gradients_tell_a_training() {
+        // Gradients tell a training.
         check(&(call(0, true) + &format!("alloc g 1MiB {BACKWARD}")), RunKind::Training);
-    }
-
-    #[test]
-    fn a_pass_that_keeps_its_layers_has_gradients_on() {
+        // A pass that keeps its layers has gradients on.
         check(&call(0, true), RunKind::Forward);
         check(&call(0, false), RunKind::Inference);
+        // Functions that evaluate are told by their names.
+        check(&call(0, false).replace("<main", "<evaluate<main"), RunKind::Evaluation);
+        // A model that is built is a set-up.
+        check("alloc w 1MiB @_apply@v/site-packages/torch/nn/modules/module.py<main", RunKind::SetUp);
     }
 
     #[test]
@@ -240,11 +239,6 @@ mod tests {
     }
 
     #[test]
-    fn functions_that_evaluate_are_told_by_their_names() {
-        check(&call(0, false).replace("<main", "<evaluate<main"), RunKind::Evaluation);
-    }
-
-    #[test]
     fn joined_tensors_that_grow_are_a_cache() {
         let cat = "at::_ops::cat::call()@a.cpp";
         let token = |index: usize| {
@@ -255,10 +249,5 @@ mod tests {
             )
         };
         check(&(0..8).map(token).collect::<String>(), RunKind::Generation);
-    }
-
-    #[test]
-    fn a_model_that_is_built_is_a_set_up() {
-        check("alloc w 1MiB @_apply@v/site-packages/torch/nn/modules/module.py<main", RunKind::SetUp);
     }
 }

@@ -46,7 +46,6 @@ pub(in crate::analysis) fn unused_graphs(study: &Study<'_>) -> impl Iterator<Ite
     })
 }
 
-/// Call of a module.
 struct Call {
     spine: SpineId,
     /// True if no backward follows.

@@ -126,7 +126,6 @@ impl Allocations {
         self.initial_count() - self.blocks.len()
     }
 
-    /// Returns the number of `alloc` events at an address that was still in use.
     pub fn superseded(&self) -> usize {
         self.superseded as usize
     }
@@ -146,7 +145,6 @@ impl Allocations {
         Allocation { born, died, size_bytes, addr, stack, origin }
     }
 
-    /// Returns the requested size of an allocation.
     pub fn size_bytes_of(&self, id: AllocationId) -> u64 {
         self.size_bytes[id.index()]
     }
@@ -155,7 +153,6 @@ impl Allocations {
         self.size_bytes[id.index()]
     }
 
-    /// Returns the place where an allocation first appears.
     pub fn origin(&self, id: AllocationId) -> Origin {
         match self.blocks.get(id.index()) {
             Some(&block) => Origin::Block(block as usize),
@@ -246,18 +243,14 @@ fn earlier_stack(device: &Device, event: usize) -> Option<StackId> {
 /// Lifetime of an allocation with its size and stack.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::analysis) struct Lifetime {
-    /// First moment at which it is alive.
     pub(in crate::analysis) born: u32,
-    /// First moment at which it is no longer alive.
     pub(in crate::analysis) died: u32,
-    /// Requested size.
     pub(in crate::analysis) bytes: u64,
     /// Stack that allocated it, [`StackId::NONE`] if unknown.
     pub(in crate::analysis) stack: StackId,
 }
 
 impl Lifetime {
-    /// Returns the lifetime of an allocation of `device`.
     pub(in crate::analysis) fn of(allocations: &Allocations, device: &Device, id: AllocationId) -> Self {
         Self {
             born: allocations.born_at(id.0),

@@ -135,7 +135,6 @@ impl Curve {
         peak
     }
 
-    /// Returns the highest point of the whole curve.
     pub(in crate::analysis) fn max(&self) -> Peak {
         self.levels.last().map_or(Peak { bytes: 0, moment: 0 }, |level| level[0])
     }

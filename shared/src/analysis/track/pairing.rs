@@ -274,35 +274,21 @@ mod tests {
     }
 
     #[test]
-    fn a_lifetime_ends_when_its_free_completes() {
+    fn lifetimes_begin_and_end_by_these_rules() {
+        // A lifetime ends when its free completes.
         check("alloc a 1\nfree_requested a\nsnapshot\nfree_completed a", &["1..4 1 event 0"]);
-    }
-
-    #[test]
-    fn without_completed_frees_the_request_ends_it() {
+        // Without completed frees the request ends it.
         check("alloc a 1\nfree_requested a\nsegment S 1\nblock a 1 pending", &["1..2 1 event 0"]);
-    }
-
-    #[test]
-    fn a_pending_block_is_alive() {
+        // A pending block is alive.
         check(
             "alloc a 1\nfree_requested a\nalloc b 1\nfree b\nsegment S 1\nblock a 1 pending\nblock c 8 inactive",
             &["1..∞ 1 event 0", "3..5 1 event 2"],
         );
-    }
-
-    #[test]
-    fn an_alloc_on_a_used_address_leaves_the_older_one_open() {
+        // An alloc on a used address leaves the older one open.
         check("alloc a 1\nalloc a 2\nfree a", &["1..∞ 1 event 0", "2..4 2 event 1"]);
-    }
-
-    #[test]
-    fn every_unmatched_free_counts() {
+        // Every unmatched free counts.
         check("free_completed a 1\nfree_completed a 2", &["0..2 2 free 1", "0..1 1 free 0"]);
-    }
-
-    #[test]
-    fn the_largest_of_the_oldest_is_at_the_bottom() {
+        // The largest of the oldest is at the bottom.
         check("segment S 9\nblock a 1\nblock b 4\nblock c 4", &["0..∞ 4 block 1", "0..∞ 4 block 2", "0..∞ 1 block 0"]);
     }
 

@@ -188,22 +188,14 @@ mod tests {
     }
 
     #[test]
-    fn a_whole_recording_has_nothing_odd_but_its_stacks() {
+    fn what_a_recording_lacks_is_told() {
+        // A whole recording has nothing odd but its stacks.
         check("segment_alloc S 1KiB t=1\nalloc a 100 t=2\nsegment S 1KiB\nblock a 512 requested=100", &["no-stacks"]);
-    }
-
-    #[test]
-    fn a_late_start_is_told() {
+        // A late start is told.
         check("free_completed a 5 t=1\nsegment S 1KiB", &["no-stacks", "recording-began-late", "frees-without-alloc"]);
-    }
-
-    #[test]
-    fn missing_segments_show() {
+        // Missing segments show.
         check("alloc a 100 t=1", &["no-stacks", "live-above-reserved"]);
-    }
-
-    #[test]
-    fn an_address_taken_twice_shows() {
+        // An address taken twice shows.
         check("alloc a 100 t=1\nalloc a 100 t=2\nsegment S 1KiB", &["no-stacks", "frees-missing"]);
     }
 

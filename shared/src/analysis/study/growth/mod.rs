@@ -72,7 +72,6 @@ pub struct Kept {
     pub size_bytes: Option<u64>,
     /// Part of a step in which most of their bytes were allocated.
     pub phase: Phase,
-    /// Development of their bytes.
     pub course: Course,
     /// Reason why they raise the ends of steps.
     ///
@@ -128,15 +127,12 @@ pub struct ClassTotal {
     pub class: GrowthClass,
     /// Rise in bytes per step; 0 unless they leak.
     pub bytes_per_step: u64,
-    /// Bytes at the end of the last step.
     pub end_bytes: u64,
-    /// Number of allocations at the end of the last step.
     pub end_count: u64,
     /// Number of groups, by stack or, without stacks, by size.
     pub groups: u64,
     /// First step, from 0, in which any of them rose.
     pub first_rise: u32,
-    /// Last step in which any of them rose.
     pub last_rise: u32,
 }
 

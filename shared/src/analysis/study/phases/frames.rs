@@ -264,17 +264,20 @@ mod tests {
     const STEP: &str = "@step@torch/optim/adam.py<main";
 
     #[test]
-    fn functions_of_pytorch_tell_phases() {
+    fn functions_tell_phases() {
+        // Functions of pytorch tell phases.
         check(&["@_apply@torch/nn/modules/module.py", FORWARD, "", STEP, FORWARD, BACKWARD], "SFBOFB");
         check(&[FORWARD, "@loss<main", BACKWARD], "FFB");
         check(&[FORWARD, "@unpack_hook@torch/utils/checkpoint.py<backward@torch/autograd/graph.py"], "FR");
         check(&[FORWARD, "@all_reduce@torch/distributed/distributed_c10d.py"], "FC");
-    }
-
-    #[test]
-    fn programs_build_models_and_optimizers_of_their_own() {
+        // Programs build models and optimizers of their own.
         check(&["@__init__@model.py<main", FORWARD, "@step@src/optimizer.py<main"], "SFO");
         check(&["@__init__@cache.py<_call_impl@torch/nn/modules/module.py", FORWARD], "FF");
+        // Files about optimizers are no optimizers.
+        check(&["@_call_impl@torch/nn/modules/module.py<run@optimizer_comparison.py", BACKWARD], "FB");
+        check(&[FORWARD, "@at::_ops::to_dtype_layout::call()@a.cpp<load@optim_data.py"], "FD");
+        // What a script does between steps tells nothing.
+        check(&["@load<main", FORWARD, BACKWARD, STEP, "@load<main", FORWARD], "UFBOUF");
     }
 
     #[test]
@@ -288,16 +291,5 @@ mod tests {
         check(&[FORWARD, recomputed], "FR");
         check(&[FORWARD, "@_call_impl@torch/nn/modules/module.py<validate<main"], "FE");
         check(&[FORWARD, "@_call_impl@torch/nn/modules/module.py<decorate_context@torch/utils/_contextlib.py"], "FE");
-    }
-
-    #[test]
-    fn files_about_optimizers_are_no_optimizers() {
-        check(&["@_call_impl@torch/nn/modules/module.py<run@optimizer_comparison.py", BACKWARD], "FB");
-        check(&[FORWARD, "@at::_ops::to_dtype_layout::call()@a.cpp<load@optim_data.py"], "FD");
-    }
-
-    #[test]
-    fn what_a_script_does_between_steps_tells_nothing() {
-        check(&["@load<main", FORWARD, BACKWARD, STEP, "@load<main", FORWARD], "UFBOUF");
     }
 }

@@ -76,7 +76,6 @@ impl Phases {
         self.basis != PhaseBasis::Curve
     }
 
-    /// Returns the phase to which a moment belongs.
     pub fn at(&self, moment: u32) -> Phase {
         self.runs.get(self.run_of(moment)).map_or(Phase::Unknown, |&(_, phase)| phase)
     }
@@ -207,10 +206,6 @@ fn lasts(runs: &[(u32, Phase)], allocs: &[usize]) -> Vec<u32> {
     runs.iter().map(last).collect()
 }
 
-fn begins_step(run: &(u32, Phase)) -> bool {
-    matches!(run.1, Phase::Forward | Phase::Data | Phase::Setup | Phase::Unknown)
-}
-
 /// More than 1/2 of the gradients must be freed before the next backward, for an update to be inferred from that.
 const LEAST_GONE: u64 = 2;
 
@@ -239,7 +234,9 @@ impl Phases {
             let are_gone = || gradients[over as usize..=until as usize].iter().any(|&count| count < least);
             if has_optimizer || are_gone() {
                 // An evaluation belongs to the step before it.
-                let of_step = runs[after..next].iter().take_while(|run| !begins_step(run)).count();
+                let is_next =
+                    |run: &(u32, Phase)| matches!(run.1, Phase::Forward | Phase::Data | Phase::Setup | Phase::Unknown);
+                let of_step = runs[after..next].iter().take_while(|run| !is_next(run)).count();
                 ends.push(begins(after + of_step));
             }
             index = next;

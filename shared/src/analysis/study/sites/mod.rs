@@ -190,7 +190,7 @@ mod tests {
     use super::*;
     use crate::trace::text;
 
-    fn site(stack: &str) -> (Site, usize) {
+    fn site_of(stack: &str) -> (Site, usize) {
         let trace = text::parse(&format!("alloc a 1 {stack}")).unwrap();
         let sites = Sites::of(&trace);
         let site = sites.of_stack(trace.devices[0].events.stacks().at(0));
@@ -200,37 +200,24 @@ mod tests {
     const MODULE: &str = "_call_impl@v/site-packages/torch/nn/modules/module.py";
 
     #[test]
-    fn a_spine_ends_where_a_module_is_called() {
-        let (site, frames) = site(&format!("@linear@v.py<{MODULE}<forward@model.py<{MODULE}<train<main"));
+    fn frames_tell_the_site_of_a_stack() {
+        // A spine ends where a module is called.
+        let (site, frames) = site_of(&format!("@linear@v.py<{MODULE}<forward@model.py<{MODULE}<train<main"));
         assert!(site.in_module && !site.is_hooked);
         assert_eq!(frames, 2);
-    }
-
-    #[test]
-    fn a_closure_goes_back_to_the_program() {
+        // A closure goes back to the program.
         let optimizer = "step@v/site-packages/torch/optim/adam.py";
-        let (site, frames) = site(&format!("@{MODULE}<closure@train.py<{optimizer}<main"));
+        let (site, frames) = site_of(&format!("@{MODULE}<closure@train.py<{optimizer}<main"));
         assert!(site.in_module);
         assert_eq!(frames, 2, "main and closure");
-    }
-
-    #[test]
-    fn hooks_have_a_frame_of_their_own() {
-        let (site, _) =
-            site(&format!("@forward@model.py<inner@v/site-packages/torch/nn/modules/module.py<{MODULE}<main"));
-        assert!(site.is_hooked);
-    }
-
-    #[test]
-    fn hooks_of_the_recorder_are_no_sign() {
+        // Hooks have a frame of their own.
         let hooked = format!("@forward@model.py<inner@v/site-packages/torch/nn/modules/module.py<{MODULE}<main");
-        let (site, _) = site(&format!("{hooked}\nannotate a note={}", frame_rules::ALL_HOOKED.replace(' ', "/")));
+        assert!(site_of(&hooked).0.is_hooked);
+        // Hooks of the recorder are no sign.
+        let (site, _) = site_of(&format!("{hooked}\nannotate a note={}", frame_rules::ALL_HOOKED.replace(' ', "/")));
         assert!(site.in_module && !site.is_hooked);
-    }
-
-    #[test]
-    fn operations_are_what_the_program_asked_for() {
-        let (site, _) = site("@at::_ops::empty_strided::call()@a.cpp<at::_ops::to_dtype_layout::call()@b.cpp<main");
+        // Operations are what the program asked for.
+        let (site, _) = site_of("@at::_ops::empty_strided::call()@a.cpp<at::_ops::to_dtype_layout::call()@b.cpp<main");
         assert_eq!(site.operation, Operation::Bring);
         assert!(!site.in_module);
     }

@@ -55,15 +55,10 @@ impl Timeline {
     }
 }
 
-/// Adds bytes to the area of an allocation.
+/// Adds bytes to the area of an allocation; one without an area is in the last.
 fn add(sums: &mut AreaBytes, areas: &[u8], row: usize, bytes: u64) {
-    let sum = &mut sums[area_of(areas, row)];
-    *sum = sum.wrapping_add(bytes);
-}
-
-/// Returns the area of an allocation; one without an area is in the last.
-fn area_of(areas: &[u8], row: usize) -> usize {
-    areas.get(row).map_or(AREAS - 1, |&area| usize::from(area).min(AREAS - 1))
+    let area = areas.get(row).map_or(AREAS - 1, |&area| usize::from(area).min(AREAS - 1));
+    sums[area] = sums[area].wrapping_add(bytes);
 }
 
 fn bands(
