@@ -1,6 +1,5 @@
 //! Counts the oddities of a file while it is read.
 
-use super::keys;
 use crate::base::{Diagnostic, Severity, ShortSort, StringId, StringTable, format};
 use hashbrown::HashMap;
 
@@ -71,7 +70,7 @@ impl Oddities {
         self.first_mended.get_or_insert(offset);
     }
 
-    /// Returns one diagnostic per kind of oddity.
+    /// Returns one diagnostic per kind of oddity; `strings` begin with the keys.
     pub(super) fn diagnostics(self, strings: &StringTable) -> Vec<Diagnostic> {
         let Self { unknown_keys, unknown_actions, malformed, mended_texts, first_mended, noted: _ } = self;
         let quoted = |id: StringId| format!("\"{}\"", strings.get(id));
@@ -93,9 +92,8 @@ impl Oddities {
         );
         add("unknown-actions", Severity::Warning, None, count, message);
 
-        let keys = keys::string_table();
-        let key_name = |key: usize| format!("\"{}\"", keys.get(StringId::from_index(key)));
-        let (names, count) = listed(malformed.iter().map(|(&(record, key), &n)| (record, key_name(key), n)));
+        let quoted_key = |key: usize| quoted(StringId::from_index(key));
+        let (names, count) = listed(malformed.iter().map(|(&(record, key), &n)| (record, quoted_key(key), n)));
         let message = format!(
             "Some fields have values of an unexpected type and were ignored: {names}. Figures that depend on them are \
              incomplete."
