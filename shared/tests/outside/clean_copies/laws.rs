@@ -1,6 +1,7 @@
 //! Checks the clean copy of every stored snapshot.
 
-use crate::support::copies::{clean, export_len, hold, hold_with, read, traced};
+use super::export_len;
+use crate::support::copies::{clean, hold, hold_with, read, traced};
 use crate::support::{self, stored};
 use shared::analysis::{Finding, FindingsConfig, Timeline, findings};
 use shared::export::SanitizeOptions;

@@ -1,6 +1,7 @@
 //! Checks that a name in any cut folder is removed, whatever the paths of a cluster look like.
 
-use crate::support::copies::{Place, clean, empty, export_len, put, read};
+use super::export_len;
+use crate::support::copies::{Place, clean, empty, put, read};
 use crate::support::frame_kinds::kinds;
 use crate::support::stored::Random;
 use shared::trace::Frame;

@@ -1,7 +1,7 @@
 //! Creates traces with texts in every place, and checks their clean copies.
 
 use shared::base::StringId;
-use shared::export::{self, SanitizeOptions, SanitizeReport, Sanitized, TextKind};
+use shared::export::{SanitizeOptions, SanitizeReport, Sanitized, TextKind};
 use shared::import::Importer;
 use shared::pickle::Style;
 use shared::trace::{Annotation, Event, EventContext, Frame, FxNode, Setting, Stage, Trace, text};
@@ -88,13 +88,6 @@ pub(crate) fn clean_with(trace: &Trace, options: &SanitizeOptions) -> (Vec<u8>, 
     let mut bytes = Vec::new();
     sanitized.pickle(Style::Python, |piece| bytes.extend_from_slice(piece), |_| ());
     (bytes, sanitized.report().clone())
-}
-
-/// Returns the length of the export of a trace in bytes.
-pub(crate) fn export_len(trace: &Trace) -> usize {
-    let mut len = 0;
-    export::pickle(trace, Style::Python, |piece: &[u8]| len += piece.len());
-    len
 }
 
 /// Reads a copy as its recipient does.
