@@ -1,36 +1,37 @@
 //! Measures timelines, pictures and hits on a trace similar to that of a training.
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
+use recorder::Recorder;
 use shared::analysis::{Axis, PictureRequest, Timeline, live_by_stack};
-use shared::trace::{Action, Device, Event, EventContext, Frame, StackId, Trace};
+use shared::trace::{EventContext, Frame, StackId, Trace};
 use std::hint::black_box;
+
+#[path = "support/recorder.rs"]
+mod recorder;
 
 /// Number of layers, and of tensors that each layer keeps from its forward for its backward pass.
 const LAYERS: u64 = 48;
 const KEPT_PER_LAYER: u64 = 14;
 const STACKS: usize = 3000;
 
-/// Records events and assigns addresses to tensors.
-struct Recorder {
-    trace: Trace,
-    device: Device,
+/// Records tensors with stacks and sizes at random.
+struct Training {
+    recorder: Recorder,
     stacks: Vec<StackId>,
-    free_addrs: Vec<u64>,
-    next_addr: u64,
     random: u64,
 }
 
-impl Recorder {
+impl Training {
     fn new() -> Self {
-        let mut trace = Trace::default();
+        let mut recorder = Recorder::new();
+        let trace = &mut recorder.trace;
         let filename = trace.strings.intern("model.py");
         let frames: Vec<_> = (0..STACKS as u64)
             .map(|line| trace.frames.intern(Frame { name: filename, filename, line, fx: None }))
             .collect();
         let stacks = frames.windows(12).map(|stack| trace.stacks.intern(stack)).collect();
         trace.contexts.intern(EventContext::default());
-        let (free_addrs, next_addr, random) = (Vec::new(), 0x7f00_0000_0000, 1);
-        Self { trace, device: Device::default(), stacks, free_addrs, next_addr, random }
+        Self { recorder, stacks, random: 1 }
     }
 
     fn below(&mut self, end: u64) -> u64 {
@@ -38,27 +39,19 @@ impl Recorder {
         (self.random >> 33) % end
     }
 
-    fn push(&mut self, action: Action, addr: u64, size_bytes: u64) {
+    fn stack(&mut self) -> StackId {
         let site = self.below(self.stacks.len() as u64) as usize;
-        let stack = self.stacks[site];
-        let time_us = 1_700_000_000_000_000 + self.device.events.len() as i64 * 7;
-        let context = self.trace.contexts.intern(EventContext::default());
-        self.device.events.push(Event { action, addr, size_bytes, time_us, stack, context });
+        self.stacks[site]
     }
 
     fn alloc(&mut self, size_bytes: u64) -> (u64, u64) {
-        let addr = self.free_addrs.pop().unwrap_or_else(|| {
-            self.next_addr += 1 << 26;
-            self.next_addr
-        });
-        self.push(Action::Alloc, addr, size_bytes);
-        (addr, size_bytes)
+        let stack = self.stack();
+        self.recorder.alloc(size_bytes, stack)
     }
 
-    fn free(&mut self, (addr, size_bytes): (u64, u64)) {
-        self.push(Action::FreeRequested, addr, size_bytes);
-        self.push(Action::FreeCompleted, addr, size_bytes);
-        self.free_addrs.push(addr);
+    fn free(&mut self, tensor: (u64, u64)) {
+        let stacks = [self.stack(), self.stack()];
+        self.recorder.free(tensor, stacks);
     }
 
     fn temporaries(&mut self, count: u64) {
@@ -92,16 +85,14 @@ impl Recorder {
 
 /// Creates a trace of at least this many events.
 fn training(events: usize) -> Trace {
-    let mut recorder = Recorder::new();
+    let mut training = Training::new();
     for _ in 0..LAYERS * 6 {
-        recorder.alloc(16 << 20);
+        training.alloc(16 << 20);
     }
-    while recorder.device.events.len() < events {
-        recorder.step();
+    while training.recorder.device.events.len() < events {
+        training.step();
     }
-    let Recorder { mut trace, device, .. } = recorder;
-    trace.devices.push(device);
-    trace
+    training.recorder.into_trace()
 }
 
 fn request(timeline: &Timeline, axis: Axis, x: (f64, f64), y: (f64, f64)) -> PictureRequest {

@@ -52,26 +52,17 @@ fn trace_of(conf: &str, events: usize) -> Trace {
     for state in allocator.segments() {
         let table = &mut trace.devices[0].segments;
         let first = table.blocks.len() as u32;
-        table.blocks.push(Block {
-            addr: state.addr,
-            size_bytes: state.size_bytes,
-            requested_bytes: None,
-            state: BlockState::Inactive,
-            stack: StackId::NONE,
-            history: (0, 0),
-        });
+        let (addr, size_bytes) = (state.addr, state.size_bytes);
+        table.blocks.push(Block { addr, size_bytes, state: BlockState::Inactive, ..Block::default() });
         table.segments.push(Segment {
-            addr: state.addr,
-            size_bytes: state.size_bytes,
-            allocated_bytes: 0,
-            active_bytes: 0,
-            requested_bytes: None,
+            addr,
+            size_bytes,
             stream: state.stream,
             segment_type: if state.is_small { SegmentType::Small } else { SegmentType::Large },
             pool: Some(PoolId::default()),
             is_expandable: Some(state.is_expandable),
-            stack: StackId::NONE,
             blocks: (first, first + 1),
+            ..Segment::default()
         });
     }
     trace

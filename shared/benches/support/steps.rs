@@ -1,6 +1,10 @@
 //! Creates a long trace of a training with a model, passes, gradients, an optimizer and selectable frames.
 
-use shared::trace::{Action, Annotation, Device, Event, EventContext, Frame, StackId, Stage, Trace};
+#[path = "recorder.rs"]
+mod recorder;
+
+use recorder::Recorder;
+use shared::trace::{Annotation, Frame, FrameId, StackId, Stage, Trace};
 
 /// Number of layers, each of which has a weight, and of tensors that each layer keeps for backward.
 const LAYERS: u64 = 48;
@@ -18,15 +22,17 @@ pub(crate) enum Frames {
     Program,
 }
 
-struct Recorder {
-    trace: Trace,
-    device: Device,
-    frames: Frames,
-    free_addrs: Vec<u64>,
-    next_addr: u64,
+fn frame(trace: &mut Trace, (name, filename, line): (&str, &str, u64)) -> FrameId {
+    let (name, filename) = (trace.strings.intern(name), trace.strings.intern(filename));
+    trace.frames.intern(Frame { name, filename, line, fx: None })
 }
 
-impl Recorder {
+struct Training {
+    recorder: Recorder,
+    frames: Frames,
+}
+
+impl Training {
     /// Returns a stack of an operation in a layer's module, inside the surrounding modules and the training loop.
     fn calls(&mut self, phase: &str, operation: &str, layer: u64) -> StackId {
         const MODULES: u64 = 10;
@@ -36,12 +42,9 @@ impl Recorder {
             frames.push(("_call_impl", "torch/nn/modules/module.py", depth));
         }
         frames.extend([(phase, "train.py", 30), ("train", "train.py", 20), ("<module>", "train.py", 10)]);
-        let intern = |trace: &mut Trace, (name, filename, line): (&str, &str, u64)| {
-            let (name, filename) = (trace.strings.intern(name), trace.strings.intern(filename));
-            trace.frames.intern(Frame { name, filename, line, fx: None })
-        };
-        let frames: Vec<_> = frames.into_iter().map(|frame| intern(&mut self.trace, frame)).collect();
-        self.trace.stacks.intern(&frames)
+        let trace = &mut self.recorder.trace;
+        let frames: Vec<_> = frames.into_iter().map(|row| frame(trace, row)).collect();
+        trace.stacks.intern(&frames)
     }
 
     fn stack(&mut self, phase: &str, operation: &str, layer: u64) -> StackId {
@@ -51,31 +54,17 @@ impl Recorder {
             Frames::Missing => return StackId::NONE,
             Frames::Program => return self.calls(phase, operation, layer),
         };
-        let name = self.trace.strings.intern(name);
-        let filename = self.trace.strings.intern(filename);
-        let frame = self.trace.frames.intern(Frame { name, filename, line, fx: None });
-        self.trace.stacks.intern(&[frame])
-    }
-
-    fn push(&mut self, action: Action, addr: u64, size_bytes: u64, stack: StackId) {
-        let time_us = 1_700_000_000_000_000 + self.device.events.len() as i64 * 7;
-        let context = self.trace.contexts.intern(EventContext::default());
-        self.device.events.push(Event { action, addr, size_bytes, time_us, stack, context });
+        let trace = &mut self.recorder.trace;
+        let frame = frame(trace, (name, filename, line));
+        trace.stacks.intern(&[frame])
     }
 
     fn alloc(&mut self, size_bytes: u64, stack: StackId) -> (u64, u64) {
-        let addr = self.free_addrs.pop().unwrap_or_else(|| {
-            self.next_addr += 1 << 26;
-            self.next_addr
-        });
-        self.push(Action::Alloc, addr, size_bytes, stack);
-        (addr, size_bytes)
+        self.recorder.alloc(size_bytes, stack)
     }
 
-    fn free(&mut self, (addr, size_bytes): (u64, u64)) {
-        self.push(Action::FreeRequested, addr, size_bytes, StackId::NONE);
-        self.push(Action::FreeCompleted, addr, size_bytes, StackId::NONE);
-        self.free_addrs.push(addr);
+    fn free(&mut self, tensor: (u64, u64)) {
+        self.recorder.free(tensor, [StackId::NONE; 2]);
     }
 
     fn passing(&mut self, size_bytes: u64, stack: StackId) {
@@ -84,9 +73,9 @@ impl Recorder {
     }
 
     fn annotate(&mut self, name: &str, stage: Stage) {
-        let name = self.trace.strings.intern(name);
-        let time_us = 1_700_000_000_000_000 + self.device.events.len() as i64 * 7 - 3;
-        self.trace.annotations.push(Annotation { name, stage, time_us, device: 0 });
+        let name = self.recorder.trace.strings.intern(name);
+        let time_us = self.recorder.now_us() - 3;
+        self.recorder.trace.annotations.push(Annotation { name, stage, time_us, device: 0 });
     }
 
     fn weight_bytes(layer: u64) -> u64 {
@@ -135,18 +124,15 @@ impl Recorder {
 
 /// Creates a trace of at least this many events.
 pub(crate) fn training(events: usize, frames: Frames) -> Trace {
-    let (trace, device) = (Trace::default(), Device::default());
-    let mut recorder = Recorder { trace, device, frames, free_addrs: Vec::new(), next_addr: 0x7f00_0000_0000 };
+    let mut training = Training { recorder: Recorder::new(), frames };
     for layer in 0..LAYERS {
-        let stack = recorder.stack("setup", "aten::empty", layer);
-        recorder.alloc(Recorder::weight_bytes(layer), stack);
+        let stack = training.stack("setup", "aten::empty", layer);
+        training.alloc(Training::weight_bytes(layer), stack);
     }
     let mut index = 0;
-    while recorder.device.events.len() < events {
-        recorder.step(index);
+    while training.recorder.device.events.len() < events {
+        training.step(index);
         index += 1;
     }
-    let Recorder { mut trace, device, .. } = recorder;
-    trace.devices.push(device);
-    trace
+    training.recorder.into_trace()
 }

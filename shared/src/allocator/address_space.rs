@@ -114,12 +114,10 @@ mod tests {
     }
 
     #[test]
-    fn ascending_addresses_follow_each_other() {
+    fn addresses_follow_the_order() {
+        // Ascending addresses follow each other.
         assert_eq!(takes(AddressOrder::Ascending, &[2, 20, 40, 2]), [0, 2, 22, 62]);
-    }
-
-    #[test]
-    fn descending_slots_are_filled_before_the_next() {
+        // Descending slots are filled before the next.
         assert_eq!(takes(AddressOrder::Descending, &[30, 2, 20, 40, 10]), [224, 254, 192, 128, 212]);
     }
 

@@ -57,7 +57,6 @@ pub(super) struct Block {
 }
 
 impl Block {
-    /// Creates a free block without neighbours.
     pub(super) fn new(addr: u64, size_bytes: u64, stream: u64, pool: PoolIndex) -> Self {
         Self {
             addr,
@@ -113,7 +112,6 @@ impl Blocks {
         self.vacant.push(id);
     }
 
-    /// Iterates over all blocks in no particular order.
     pub(super) fn iter(&self) -> impl Iterator<Item = (BlockId, &Block)> {
         self.rows.iter().enumerate().filter_map(|(index, row)| Some((BlockId::of_row(index), row.as_ref()?)))
     }

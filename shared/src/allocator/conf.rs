@@ -60,7 +60,7 @@ impl Settings {
             options(&compact).map(|option| key_and_value(option)).collect::<Result<_, _>>()?;
         // The segment size is the lower bound of two other options, so it is read first, wherever it stands.
         if let Some((key, value)) = options.iter().find(|(key, _)| *key == "large_segment_size_mb") {
-            settings.large_segment_bytes = more_than(key, value, 10)?;
+            settings.large_segment_bytes = mebibytes(key, value, 11)?;
             settings.max_non_split_rounding_bytes = settings.large_segment_bytes;
         }
         for (key, value) in options {
@@ -91,36 +91,23 @@ impl Settings {
             expandable_segments,
         } = self;
         let default = Self::default();
-        let mut options = Vec::new();
-        let mut option = |is_set: bool, key: &str, value: String| {
-            if is_set {
-                options.push(format!("{key}:{value}"));
-            }
-        };
-        option(*expandable_segments, "expandable_segments", "True".to_owned());
         let is_large_set = *large_segment_bytes != default.large_segment_bytes;
-        option(is_large_set, "large_segment_size_mb", (large_segment_bytes / MIB).to_string());
-        option(max_split_bytes.is_some(), "max_split_size_mb", (max_split_bytes.unwrap_or(0) / MIB).to_string());
         let is_rounding_set = max_non_split_rounding_bytes != large_segment_bytes;
-        option(is_rounding_set, "max_non_split_rounding_mb", (max_non_split_rounding_bytes / MIB).to_string());
-        let is_rounded = *roundup_power2_divisions != default.roundup_power2_divisions;
-        option(is_rounded, "roundup_power2_divisions", write_divisions(roundup_power2_divisions));
-        let is_collected = *garbage_collection_threshold > 0.0;
-        option(is_collected, "garbage_collection_threshold", garbage_collection_threshold.to_string());
-        let is_limited = *per_process_memory_fraction < 1.0;
-        option(is_limited, "per_process_memory_fraction", per_process_memory_fraction.to_string());
-        options.join(",")
+        let rounding_mib = max_non_split_rounding_bytes / MIB;
+        let (divisions, no_divisions) = (roundup_power2_divisions, default.roundup_power2_divisions);
+        let given = |is_set: bool, key: &str, value: &dyn fmt::Display| is_set.then(|| format!("{key}:{value}"));
+        let options = [
+            given(*expandable_segments, "expandable_segments", &"True"),
+            given(is_large_set, "large_segment_size_mb", &(large_segment_bytes / MIB)),
+            given(max_split_bytes.is_some(), "max_split_size_mb", &(max_split_bytes.unwrap_or(0) / MIB)),
+            given(is_rounding_set, "max_non_split_rounding_mb", &rounding_mib),
+            given(*divisions != no_divisions, "roundup_power2_divisions", &write_divisions(divisions)),
+            given(*garbage_collection_threshold > 0.0, "garbage_collection_threshold", garbage_collection_threshold),
+            given(*per_process_memory_fraction < 1.0, "per_process_memory_fraction", per_process_memory_fraction),
+        ];
+        options.into_iter().flatten().collect::<Vec<_>>().join(",")
     }
 }
-
-/// Options that do not change device memory as long as requests come one at a time.
-const WITHOUT_EFFECT: [&str; 5] = [
-    "release_lock_on_cudamalloc",
-    "release_lock_on_hipmalloc",
-    "pinned_use_cuda_host_register",
-    "pinned_use_hip_host_register",
-    "pinned_use_background_threads",
-];
 
 /// Splits a `PYTORCH_CUDA_ALLOC_CONF` into its options, as written; commas inside brackets do not end one.
 pub fn options(text: &str) -> impl Iterator<Item = &str> {
@@ -150,15 +137,17 @@ fn set(settings: &mut Settings, key: &str, value: &str) -> Result<(), ConfError>
     let large_mib = settings.large_segment_bytes / MIB;
     match key {
         "large_segment_size_mb" => {}
-        "max_split_size_mb" => settings.max_split_bytes = Some(at_least(key, value, large_mib)?),
-        "max_non_split_rounding_mb" => settings.max_non_split_rounding_bytes = at_least(key, value, large_mib)?,
+        "max_split_size_mb" => settings.max_split_bytes = Some(mebibytes(key, value, large_mib)?),
+        "max_non_split_rounding_mb" => settings.max_non_split_rounding_bytes = mebibytes(key, value, large_mib)?,
         "garbage_collection_threshold" => settings.garbage_collection_threshold = fraction(key, value, false)?,
         "per_process_memory_fraction" => settings.per_process_memory_fraction = fraction(key, value, true)?,
         "roundup_power2_divisions" => settings.roundup_power2_divisions = divisions(key, value)?,
         "expandable_segments" => settings.expandable_segments = switch(key, value)?,
         "backend" if value == "native" => {}
         "graph_capture_record_stream_reuse" | "throw_on_cudamalloc_oom" if !switch(key, value)? => {}
-        _ if WITHOUT_EFFECT.contains(&key) || key.starts_with("pinned_") => {}
+        // These don't change device memory as long as requests come one at a time.
+        "release_lock_on_cudamalloc" | "release_lock_on_hipmalloc" => {}
+        _ if key.starts_with("pinned_") => {}
         "backend"
         | "graph_capture_record_stream_reuse"
         | "throw_on_cudamalloc_oom"
@@ -184,14 +173,6 @@ fn mebibytes(key: &str, value: &str, least: u64) -> Result<u64, ConfError> {
         Ok(mib) if mib >= least && mib < 1 << 40 => Ok(mib * MIB),
         _ => invalid(key, format!("`{value}` is not a whole number of mebibytes, {least} or more")),
     }
-}
-
-fn more_than(key: &str, value: &str, mib: u64) -> Result<u64, ConfError> {
-    mebibytes(key, value, mib + 1)
-}
-
-fn at_least(key: &str, value: &str, mib: u64) -> Result<u64, ConfError> {
-    mebibytes(key, value, mib)
 }
 
 fn fraction(key: &str, value: &str, one_is_fine: bool) -> Result<f64, ConfError> {

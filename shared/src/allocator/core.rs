@@ -60,7 +60,6 @@ pub(super) struct Request {
 }
 
 impl<D: Driver> Allocator<D> {
-    /// Creates an allocator without segments.
     pub fn new(settings: Settings, driver: D) -> Self {
         Self {
             allowed_bytes: settings.allowed_bytes(driver.total_bytes()),
@@ -140,11 +139,6 @@ impl<D: Driver> Allocator<D> {
         }
     }
 
-    /// Releases all cached memory that can be released; during a capture only that of pools without users.
-    pub fn empty_cache(&mut self) {
-        self.release_cached();
-    }
-
     /// Releases the memory of a private pool without users, as the end of a `MemPool` does.
     pub fn empty_pool(&mut self, pool: PoolKey) {
         if self.pools[pool.0 as usize].users > 0 {
@@ -188,7 +182,6 @@ impl<D: Driver> Allocator<D> {
         self.captures += 1;
     }
 
-    /// Ends a capture begun with [`begin_capture`](Self::begin_capture).
     pub fn end_capture(&mut self) {
         self.captures = self.captures.saturating_sub(1);
     }
@@ -222,7 +215,7 @@ impl<D: Driver> Allocator<D> {
         if self.is_capturing() {
             return None;
         }
-        self.release_cached();
+        self.empty_cache();
         self.counters.retries += 1;
         self.fetch_once(request)
     }

@@ -10,7 +10,6 @@ pub trait Driver {
     /// Returns the device's memory in bytes, as its properties report it.
     fn total_bytes(&self) -> u64;
 
-    /// Returns the bytes that are left.
     fn free_bytes(&self) -> u64;
 
     /// `cudaMalloc`: returns the address of new memory, `None` if the device is full.

@@ -176,7 +176,9 @@ impl<D: Driver> Allocator<D> {
     }
 
     /// Completes all pending frees, then releases every free block that is a whole segment.
-    pub(super) fn release_cached(&mut self) {
+    ///
+    /// During a capture, only the memory of pools without users is released.
+    pub fn empty_cache(&mut self) {
         if !self.is_capturing() {
             while let Some((_, block)) = self.pending.pop_front() {
                 self.free_block(block);

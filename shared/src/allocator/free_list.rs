@@ -114,7 +114,6 @@ impl FreeList {
         })
     }
 
-    /// Iterates over all keys in their order.
     pub(super) fn iter(&self) -> impl Iterator<Item = FreeKey> + '_ {
         self.at_least(0)
     }
@@ -140,7 +139,6 @@ impl FreeList {
     }
 }
 
-/// Sorted keys of one class.
 #[derive(Debug)]
 enum Class {
     Few(Vec<FreeKey>),
@@ -242,7 +240,6 @@ pub(super) struct HalfPool {
 }
 
 impl HalfPool {
-    /// Returns the free blocks of a stream, `None` if it never had any.
     #[inline]
     pub(super) fn of(&self, stream: u64) -> Option<&FreeBlocks> {
         self.streams.iter().find(|(key, _)| *key == stream).map(|(_, free)| free)
@@ -264,7 +261,6 @@ impl HalfPool {
         self.streams.iter().flat_map(|(_, free)| free.mapped.iter().map(|key| key.id))
     }
 
-    /// Iterates over all ranges without memory.
     pub(super) fn unmapped(&self) -> impl Iterator<Item = BlockId> + '_ {
         self.streams.iter().flat_map(|(_, free)| free.unmapped.iter().map(|key| key.1))
     }

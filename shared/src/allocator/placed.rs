@@ -19,7 +19,6 @@ pub struct PlacedBlock {
 pub struct PlacedSegment {
     pub addr: u64,
     pub size_bytes: u64,
-    /// Raw handle of the stream.
     pub stream: u64,
     pub pool: PoolKey,
     /// True for a segment of the small pool, which serves blocks of up to 1 MiB.

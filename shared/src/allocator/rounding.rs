@@ -22,23 +22,18 @@ const LARGE_STEP: u64 = 2 << 20;
 /// Largest request, 2^60 bytes; PyTorch refuses more than an exbibyte.
 pub(super) const MOST_BYTES: u64 = 1 << 60;
 
-/// Returns the size of the block for a request.
 pub(super) fn block_bytes(request_bytes: u64, settings: &Settings) -> u64 {
     let request_bytes = request_bytes.saturating_add(settings.padding_bytes);
     if request_bytes < MIN_BLOCK {
         return MIN_BLOCK;
     }
-    let divisions = settings.roundup_power2_divisions[interval(request_bytes)];
+    let interval = (request_bytes.ilog2().saturating_sub(20) as usize).min(ROUNDUP_INTERVALS - 1);
+    let divisions = settings.roundup_power2_divisions[interval];
     if divisions > 1 && request_bytes > MIN_BLOCK * divisions {
         next_division(request_bytes, divisions)
     } else {
         request_bytes.next_multiple_of(MIN_BLOCK)
     }
-}
-
-/// Returns the index into `roundup_power2_divisions` for a size.
-fn interval(size_bytes: u64) -> usize {
-    (size_bytes.ilog2().saturating_sub(20) as usize).min(ROUNDUP_INTERVALS - 1)
 }
 
 /// Rounds a size up to the next of `divisions` equal parts of a power of two: 1200 with 4 parts becomes 1280.
@@ -53,7 +48,6 @@ fn next_division(size_bytes: u64, divisions: u64) -> u64 {
     }
 }
 
-/// Returns the size of a new segment for a block.
 pub(super) fn segment_bytes(block_bytes: u64, settings: &Settings) -> u64 {
     if block_bytes <= SMALL_REQUEST {
         SMALL_SEGMENT
@@ -65,12 +59,10 @@ pub(super) fn segment_bytes(block_bytes: u64, settings: &Settings) -> u64 {
 }
 
 impl Settings {
-    /// Returns the size of the block for a request.
     pub fn block_bytes(&self, request_bytes: u64) -> u64 {
         block_bytes(request_bytes.min(MOST_BYTES), self)
     }
 
-    /// Returns true if a block of this size belongs to the small pool.
     pub fn is_small(block_bytes: u64) -> bool {
         block_bytes <= SMALL_REQUEST
     }

@@ -21,10 +21,8 @@ pub struct BlockState {
 pub struct SegmentState {
     pub addr: u64,
     pub size_bytes: u64,
-    /// Raw handle of the stream.
     pub stream: u64,
     pub pool: PoolKey,
-    /// True for a segment of the small pool, which serves blocks of up to 1 MiB.
     pub is_small: bool,
     pub is_expandable: bool,
     /// Blocks that tile the segment, in the order of their addresses.
@@ -45,7 +43,6 @@ impl<D: Driver> Allocator<D> {
         self.events.clear();
     }
 
-    /// Returns the first address of a block in use.
     pub fn addr_of(&self, block: BlockId) -> u64 {
         self.blocks[block].addr
     }
@@ -66,7 +63,6 @@ impl<D: Driver> Allocator<D> {
         segments
     }
 
-    /// Returns the segment that begins with a block.
     fn segment(&self, head: BlockId) -> SegmentState {
         let mut blocks = Vec::new();
         let mut next = Some(head);

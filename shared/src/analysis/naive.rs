@@ -1,6 +1,6 @@
 //! Computes the same results in the obvious way, and random traces for comparisons.
 
-use super::{Allocation, AllocationId, Allocations};
+use super::{Allocation, AllocationId, Allocations, Category, Phases, Timeline, categories};
 use crate::trace::{Action, Device, Trace, text};
 use std::fmt::Write;
 
@@ -53,6 +53,19 @@ pub(crate) fn random_trace(seed: u64, lines: u64) -> Trace {
     let trace = text::parse(&source).unwrap();
     trace.check();
     trace
+}
+
+/// Returns a trace with the timeline of its first device.
+pub(crate) fn timed(trace: Trace) -> (Trace, Timeline) {
+    let timeline = Timeline::new(&trace, &trace.devices[0]);
+    (trace, timeline)
+}
+
+/// Returns the categories of the first device's allocations in a trace that is written as text.
+pub(crate) fn categories_of(source: &str) -> Vec<Category> {
+    let (trace, timeline) = timed(text::parse(source).unwrap());
+    let phases = Phases::find(&trace, &trace.devices[0], &timeline.allocations);
+    categories(&trace.devices[0], &timeline, &phases)
 }
 
 /// Returns lifetimes as `(born, died, size)` in no particular order, found by searching all events for each.

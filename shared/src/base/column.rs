@@ -4,28 +4,28 @@
 
 use std::ops::Range;
 
+/// Binary logarithm of the rows of a chunk, unless a column says otherwise.
 const CHUNK_BITS: u32 = 14;
-const CHUNK_ROWS: usize = 1 << CHUNK_BITS;
 
-/// Growable array in chunks of equal length.
+/// Growable array in chunks of equal length, which grows by whole chunks.
 ///
-/// A `Vec` grows by doubling and copying: while it does, it needs three times the memory of its content.
-/// A column grows by whole chunks instead, because WebAssembly memory can't shrink again.
-/// A chunk holds 16,384 rows; only the first one grows like a `Vec`, so that small columns stay small.
+/// A chunk holds 2^`BITS` rows; only the first one grows like a `Vec`, so that small columns stay small.
+/// An index or a range that ends beyond its length panics, except in [`get`](Self::get).
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Column<T> {
+pub struct Column<T, const BITS: u32 = CHUNK_BITS> {
     chunks: Vec<Vec<T>>,
     len: usize,
 }
 
-impl<T> Default for Column<T> {
+impl<T, const BITS: u32> Default for Column<T, BITS> {
     fn default() -> Self {
         Self { chunks: Vec::new(), len: 0 }
     }
 }
 
-impl<T: Copy> Column<T> {
-    /// Creates an empty column, which allocates nothing.
+impl<T, const BITS: u32> Column<T, BITS> {
+    const CHUNK_ROWS: usize = 1 << BITS;
+
     pub fn new() -> Self {
         Self::default()
     }
@@ -41,7 +41,7 @@ impl<T: Copy> Column<T> {
     #[inline]
     pub fn push(&mut self, value: T) {
         match self.chunks.last_mut() {
-            Some(chunk) if chunk.len() < CHUNK_ROWS => chunk.push(value),
+            Some(chunk) if chunk.len() < Self::CHUNK_ROWS => chunk.push(value),
             _ => self.push_chunk(value),
         }
         self.len += 1;
@@ -49,51 +49,49 @@ impl<T: Copy> Column<T> {
 
     #[cold]
     fn push_chunk(&mut self, value: T) {
-        let mut chunk = if self.chunks.is_empty() { Vec::new() } else { Vec::with_capacity(CHUNK_ROWS) };
+        let mut chunk = if self.chunks.is_empty() { Vec::new() } else { Vec::with_capacity(Self::CHUNK_ROWS) };
         chunk.push(value);
         self.chunks.push(chunk);
     }
 
-    /// Returns the row at `index`.
-    ///
-    /// # Panics
-    /// Panics if `index` is not below [`len`](Self::len).
+    #[inline]
+    pub fn get_ref(&self, index: usize) -> &T {
+        &self.chunks[index >> BITS][index % Self::CHUNK_ROWS]
+    }
+
+    #[inline]
+    pub fn get_mut(&mut self, index: usize) -> &mut T {
+        &mut self.chunks[index >> BITS][index % Self::CHUNK_ROWS]
+    }
+}
+
+impl<T: Copy, const BITS: u32> Column<T, BITS> {
     #[inline]
     pub fn at(&self, index: usize) -> T {
-        self.chunks[index >> CHUNK_BITS][index & (CHUNK_ROWS - 1)]
+        *self.get_ref(index)
     }
 
-    /// Returns the row at `index`, or `None` beyond the end.
     #[inline]
     pub fn get(&self, index: usize) -> Option<T> {
-        self.chunks.get(index >> CHUNK_BITS)?.get(index & (CHUNK_ROWS - 1)).copied()
+        self.chunks.get(index >> BITS)?.get(index % Self::CHUNK_ROWS).copied()
     }
 
-    /// Replaces the row at `index`.
-    ///
-    /// # Panics
-    /// Panics if `index` is not below [`len`](Self::len).
     #[inline]
     pub fn set(&mut self, index: usize, value: T) {
-        self.chunks[index >> CHUNK_BITS][index & (CHUNK_ROWS - 1)] = value;
+        *self.get_mut(index) = value;
     }
 
-    /// Iterates over all rows in order.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = T> + '_ {
         self.chunks.iter().flat_map(|chunk| chunk.iter().copied())
     }
 
-    /// Iterates over a range of rows in order.
-    ///
-    /// # Panics
-    /// Panics if the range ends beyond [`len`](Self::len).
     pub fn range(&self, rows: Range<usize>) -> impl Iterator<Item = T> + '_ {
         assert!(rows.end <= self.len, "range {rows:?} of a column of {} rows", self.len);
-        let first = rows.start >> CHUNK_BITS;
-        let last = rows.end.div_ceil(CHUNK_ROWS).max(first);
+        let first = rows.start >> BITS;
+        let last = rows.end.div_ceil(Self::CHUNK_ROWS).max(first);
         self.chunks[first.min(self.chunks.len())..last.min(self.chunks.len())].iter().enumerate().flat_map(
             move |(offset, chunk)| {
-                let base = (first + offset) << CHUNK_BITS;
+                let base = (first + offset) << BITS;
                 let from = rows.start.saturating_sub(base).min(chunk.len());
                 let to = rows.end.saturating_sub(base).clamp(from, chunk.len());
                 chunk[from..to].iter().copied()
@@ -111,23 +109,22 @@ impl<T: Copy> Column<T> {
         value
     }
 
-    /// Returns the bytes of the rows, without the unused end of the last chunk.
     pub fn size_bytes(&self) -> usize {
         self.len * size_of::<T>()
     }
 }
 
-impl<T> IntoIterator for Column<T> {
+/// Iterates over the rows in order and frees each chunk after its last row.
+impl<T, const BITS: u32> IntoIterator for Column<T, BITS> {
     type Item = T;
     type IntoIter = std::iter::Flatten<std::vec::IntoIter<Vec<T>>>;
 
-    /// Iterates over the rows in order and frees each chunk after its last row.
     fn into_iter(self) -> Self::IntoIter {
         self.chunks.into_iter().flatten()
     }
 }
 
-impl<T: Copy> FromIterator<T> for Column<T> {
+impl<T: Copy, const BITS: u32> FromIterator<T> for Column<T, BITS> {
     fn from_iter<I: IntoIterator<Item = T>>(rows: I) -> Self {
         let mut column = Self::new();
         rows.into_iter().for_each(|row| column.push(row));
@@ -139,20 +136,16 @@ impl<T: Copy> FromIterator<T> for Column<T> {
 mod tests {
     use super::*;
 
+    const CHUNK_ROWS: usize = 1 << CHUNK_BITS;
+
     #[test]
-    fn rows_come_back_across_chunks() {
+    fn rows_and_ranges_come_back_across_chunks() {
         let n = CHUNK_ROWS * 2 + 5;
         let column: Column<u32> = (0..n as u32).collect();
         assert_eq!(column.len(), n);
         assert!(column.iter().eq(0..n as u32));
         assert_eq!(column.at(CHUNK_ROWS), CHUNK_ROWS as u32);
         assert_eq!(column.get(n), None);
-    }
-
-    #[test]
-    fn a_range_is_a_slice_of_the_rows() {
-        let n = CHUNK_ROWS * 2 + 5;
-        let column: Column<u32> = (0..n as u32).collect();
         for range in [0..0, 0..n, 3..9, CHUNK_ROWS - 1..CHUNK_ROWS + 1, CHUNK_ROWS..CHUNK_ROWS, n..n, CHUNK_ROWS..n] {
             assert!(column.range(range.clone()).eq(range.start as u32..range.end as u32), "{range:?}");
         }

@@ -34,3 +34,10 @@ pub struct Diagnostic {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub offset: Option<u64>,
 }
+
+impl Diagnostic {
+    /// Creates a diagnostic without an offset.
+    pub fn new(severity: Severity, code: &'static str, count: u64, message: impl Into<String>) -> Self {
+        Self { code, severity, count, message: message.into(), offset: None }
+    }
+}

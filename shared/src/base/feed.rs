@@ -20,9 +20,6 @@ pub trait Scan {
     type Error;
 
     /// Consumes the complete tokens at the start of `input`, which begins at byte `offset` of the stream.
-    ///
-    /// # Errors
-    /// Returns an error if the tokenizer rejects the bytes.
     fn scan(&mut self, input: &[u8], offset: u64) -> Result<Scanned, Self::Error>;
 }
 
@@ -48,9 +45,6 @@ impl Feed {
     }
 
     /// Passes the next bytes to the scanner.
-    ///
-    /// # Errors
-    /// Returns the scanner's error.
     pub fn push<S: Scan>(&mut self, mut bytes: &[u8], scanner: &mut S) -> Result<(), S::Error> {
         while !bytes.is_empty() && !self.rest.is_empty() {
             bytes = self.push_to_rest(bytes, scanner)?;
@@ -65,9 +59,6 @@ impl Feed {
     }
 
     /// Passes the remaining bytes to the scanner once more, because no more bytes will come.
-    ///
-    /// # Errors
-    /// Returns the scanner's error.
     pub fn finish<S: Scan>(&mut self, scanner: &mut S) -> Result<(), S::Error> {
         if !self.rest.is_empty() {
             let Scanned { consumed, .. } = scanner.scan(&self.rest, self.offset)?;
@@ -184,7 +175,6 @@ const MOST_HEAD_BYTES: usize = 64 << 10;
 
 /// Takes the bytes of a file as they are unpacked.
 pub trait Sink {
-    /// Takes the next bytes.
     fn push(&mut self, bytes: &[u8]);
 }
 
@@ -200,7 +190,6 @@ enum Layer<S: Sink> {
     Damaged(S),
 }
 
-/// Receives what gzip unpacks to.
 #[derive(Debug)]
 struct Output<S>(S);
 
@@ -224,7 +213,6 @@ impl<S: Sink + Default> Unpacker<S> {
         })
     }
 
-    /// Takes the next bytes of the file.
     pub fn push(&mut self, bytes: &[u8]) {
         match &mut self.0 {
             Layer::Plain(sink) => sink.push(bytes),
@@ -237,7 +225,6 @@ impl<S: Sink + Default> Unpacker<S> {
         }
     }
 
-    /// Returns the sink after the last bytes.
     pub fn finish(self) -> S {
         match self.0 {
             Layer::Plain(sink) | Layer::Damaged(sink) => sink,
@@ -250,7 +237,6 @@ impl<S: Sink + Default> Unpacker<S> {
     }
 }
 
-/// Beginning of an unpacked file.
 #[derive(Default)]
 struct Head(Vec<u8>);
 

@@ -30,9 +30,9 @@ pub fn is_runtime(filename: &str) -> bool {
     }
     let path = filename.replace('\\', "/");
     if let Some((_, package)) = path.rsplit_once("-packages/") {
-        return RUNTIME_PACKAGES.iter().any(|runtime| starts_path(package, runtime));
+        return RUNTIME_PACKAGES.split(' ').any(|runtime| starts_path(package, runtime));
     }
-    is_standard_library(&path) || BOOTSTRAP_FILES.contains(&file_name(&path))
+    is_standard_library(&path) || BOOTSTRAP_FILES.contains(&path.rsplit('/').next().unwrap_or(&path))
 }
 
 /// Extracts the operation from a C++ symbol of PyTorch: `aten::bmm`, `BmmBackward0`.
@@ -52,7 +52,7 @@ pub fn operation(name: &str) -> Option<String> {
 
 /// Returns true for functions that every call of a module or an optimizer passes, so that the name says nothing.
 pub fn is_plumbing(name: &str) -> bool {
-    PLUMBING.contains(&name)
+    PLUMBING.split(' ').any(|known| known == name)
 }
 
 /// Returns the position of the frame of the user's own code that a stack comes from; frames are given innermost first.
@@ -93,32 +93,12 @@ fn is_entry(filename: &str) -> bool {
 }
 
 /// Functions that every call of a module or an optimizer passes.
-const PLUMBING: [&str; 9] = [
-    "_call_impl",
-    "_wrapped_call_impl",
-    "__call__",
-    "_fn",
-    "_use_grad",
-    "decorate_context",
-    "inner",
-    "profile_hook_step",
-    "wrapper",
-];
+const PLUMBING: &str = "_call_impl _wrapped_call_impl __call__ _fn _use_grad decorate_context inner profile_hook_step \
+    wrapper";
 
 /// Packages that run the user's program and are no part of it.
-const RUNTIME_PACKAGES: [&str; 11] = [
-    "torch",
-    "torch_xla",
-    "triton",
-    "functorch",
-    "numpy",
-    "IPython",
-    "ipykernel",
-    "traitlets",
-    "tornado",
-    "debugpy",
-    "pluggy",
-];
+const RUNTIME_PACKAGES: &str =
+    "torch torch_xla triton functorch numpy IPython ipykernel traitlets tornado debugpy pluggy";
 
 /// Files that start a program, in whichever folder they lie.
 const BOOTSTRAP_FILES: [&str; 4] = ["runpy.py", "_bootstrap.py", "_container_entrypoint.py", "<frozen runpy>"];
@@ -148,10 +128,6 @@ fn is_standard_library(path: &str) -> bool {
 
 fn starts_path(path: &str, package: &str) -> bool {
     path.strip_prefix(package).is_some_and(|rest| rest.starts_with('/') || rest.starts_with(".py"))
-}
-
-fn file_name(path: &str) -> &str {
-    path.rsplit('/').next().unwrap_or(path)
 }
 
 fn after<'a>(text: &'a str, mark: &str) -> Option<&'a str> {
@@ -226,72 +202,58 @@ impl std::fmt::Display for OwnCode {
 mod tests {
     use super::*;
 
-    #[track_caller]
-    fn runtime(filename: &str) {
-        assert!(is_runtime(filename), "{filename} is of the runtime");
-    }
-
-    #[track_caller]
-    fn program(filename: &str) {
-        assert!(!is_runtime(filename), "{filename} is of the program");
-    }
-
     #[test]
-    fn pytorch_and_the_interpreter_are_runtime() {
-        runtime("/opt/venv/lib/python3.11/site-packages/torch/nn/modules/module.py");
-        runtime(r"C:\work\.venv\lib\site-packages\torch\nn\functional.py");
-        runtime("/usr/lib/python3/dist-packages/torch/optim/adam.py");
-        runtime("/home/me/.pyenv/versions/3.12.1/lib/python3.12/threading.py");
-        runtime(r"C:\Python311\Lib\contextlib.py");
-        runtime("lib/python3.12/threading.py");
-        runtime("Python311/Lib/contextlib.py");
-        runtime("<frozen importlib._bootstrap>");
-        runtime("/opt/lib/python3.12/site-packages/ipykernel/kernelbase.py");
-    }
-
-    #[test]
-    fn compiled_code_is_runtime() {
-        runtime("");
-        runtime("??");
-        runtime("RegisterCUDA_0.cpp");
-        runtime("./nptl/pthread_create.c");
-        runtime("../sysdeps/unix/sysv/linux/x86_64/clone3.S");
-        runtime("/usr/local/cuda/lib64/libcudart.so.12");
-        runtime("/rustc/a1b2/library/std/src/rt.rs");
-        runtime(".cargo/registry/tch-0.24.0/src/lib.rs");
-        runtime("autograd");
-    }
-
-    #[test]
-    fn the_program_and_its_libraries_are_not() {
-        program("/srv/train.py");
-        program("src/main.rs");
-        program("/opt/lib/python3.12/site-packages/transformers/models/gpt2/modeling_gpt2.py");
-        program("/opt/lib/python3.12/site-packages/torchvision/models/resnet.py");
-        program("/tmp/ipykernel_71/2983.py");
-        program("<eval_with_key>.3");
-        program("/home/me/torch/mine.py");
-    }
-
-    #[test]
-    fn recorded_modules_are_the_program_and_operations_are_not() {
-        runtime(RECORDED_OPERATOR);
-        program(RECORDED_MODULE);
-        program(RECORDED_PHASE);
+    fn the_runtime_is_told_from_the_program_and_its_libraries() {
+        let runtime = [
+            "/opt/venv/lib/python3.11/site-packages/torch/nn/modules/module.py",
+            r"C:\work\.venv\lib\site-packages\torch\nn\functional.py",
+            "/usr/lib/python3/dist-packages/torch/optim/adam.py",
+            "/home/me/.pyenv/versions/3.12.1/lib/python3.12/threading.py",
+            r"C:\Python311\Lib\contextlib.py",
+            "lib/python3.12/threading.py",
+            "Python311/Lib/contextlib.py",
+            "<frozen importlib._bootstrap>",
+            "/opt/lib/python3.12/site-packages/ipykernel/kernelbase.py",
+            // Compiled code.
+            "",
+            "??",
+            "RegisterCUDA_0.cpp",
+            "./nptl/pthread_create.c",
+            "../sysdeps/unix/sysv/linux/x86_64/clone3.S",
+            "/usr/local/cuda/lib64/libcudart.so.12",
+            "/rustc/a1b2/library/std/src/rt.rs",
+            ".cargo/registry/tch-0.24.0/src/lib.rs",
+            "autograd",
+            RECORDED_OPERATOR,
+        ];
+        runtime.iter().for_each(|filename| assert!(is_runtime(filename), "{filename} is of the runtime"));
+        let program = [
+            "/srv/train.py",
+            "src/main.rs",
+            "/opt/lib/python3.12/site-packages/transformers/models/gpt2/modeling_gpt2.py",
+            "/opt/lib/python3.12/site-packages/torchvision/models/resnet.py",
+            "/tmp/ipykernel_71/2983.py",
+            "<eval_with_key>.3",
+            "/home/me/torch/mine.py",
+            RECORDED_MODULE,
+            RECORDED_PHASE,
+        ];
+        program.iter().for_each(|filename| assert!(!is_runtime(filename), "{filename} is of the program"));
     }
 
     #[test]
     fn symbols_tell_the_operation() {
-        assert_eq!(operation("at::_ops::bmm::call(at::Tensor const&)").as_deref(), Some("aten::bmm"));
-        assert_eq!(
-            operation("torch::autograd::generated::MulBackward0::release_variables()").as_deref(),
-            Some("MulBackward0")
-        );
-        assert_eq!(
-            operation("torch::autograd::generated::MulBackward0_apply_functional(std::vector<at::Tensor>)").as_deref(),
-            Some("MulBackward0")
-        );
-        assert_eq!(operation("c10::StorageImpl::~StorageImpl()"), None);
+        for (name, expected) in [
+            ("at::_ops::bmm::call(at::Tensor const&)", Some("aten::bmm")),
+            ("torch::autograd::generated::MulBackward0::release_variables()", Some("MulBackward0")),
+            (
+                "torch::autograd::generated::MulBackward0_apply_functional(std::vector<at::Tensor>)",
+                Some("MulBackward0"),
+            ),
+            ("c10::StorageImpl::~StorageImpl()", None),
+        ] {
+            assert_eq!(operation(name).as_deref(), expected);
+        }
     }
 
     #[test]

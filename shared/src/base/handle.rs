@@ -1,14 +1,13 @@
 //! Handles: the position of a row in a table, in 32 bits and with a type for each table.
 
-/// Defines a handle with `index` and `from_index`, which packed columns can store.
+/// Defines a handle with `index` and `from_index`, which packed columns can store; the default one is that of row 0.
 macro_rules! handle {
-    ($(#[$about:meta])* pub struct $type:ident of $rows:literal) => {
+    ($(#[$about:meta])* pub struct $type:ident$(($visibility:vis))? of $rows:literal) => {
         $(#[$about])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub struct $type(u32);
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $type($($visibility)? u32);
 
         impl $type {
-            /// Returns the position in the table.
             #[inline]
             pub fn index(self) -> usize {
                 self.0 as usize

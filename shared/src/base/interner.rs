@@ -23,7 +23,7 @@ impl StringId {
     pub const EMPTY: Self = Self(0);
 }
 
-/// All distinct strings of a trace, in one buffer.
+/// All distinct strings of a trace, in one buffer; the empty one is always among them.
 #[derive(Clone, Debug)]
 pub struct StringTable {
     text: String,
@@ -42,7 +42,6 @@ impl Default for StringTable {
 }
 
 impl StringTable {
-    /// Creates a table that holds only the empty string.
     pub fn new() -> Self {
         let (text, ends, cut, index) = Default::default();
         let mut table = Self { text, ends, cut, index, hasher: Default::default() };
@@ -51,9 +50,6 @@ impl StringTable {
     }
 
     /// Returns the handle of `string`, which is added if it is new.
-    ///
-    /// # Panics
-    /// Panics if the table already holds 2^32 strings.
     pub fn intern(&mut self, string: &str) -> StringId {
         let Self { text, ends, cut, index, hasher } = self;
         let hash = hasher.hash_one(string);
@@ -71,40 +67,30 @@ impl StringTable {
         StringId(id)
     }
 
-    /// Returns the handle of `string` if it is in the table.
     pub fn find(&self, string: &str) -> Option<StringId> {
         let hash = self.hasher.hash_one(string);
         self.index.find(hash, |&id| slice(&self.text, &self.ends, id as usize) == string).map(|&id| StringId(id))
     }
 
     /// Returns the string behind a handle of this table, cut in its middle if it is longer than 300 bytes.
-    ///
-    /// # Panics
-    /// Panics if the handle comes from a larger table.
     pub fn get(&self, id: StringId) -> &str {
         let whole = self.whole(id);
         if whole.len() <= MOST_SHOWN_BYTES { whole } else { &self.cut[&id.0] }
     }
 
     /// Returns the string behind a handle of this table, however long it is.
-    ///
-    /// # Panics
-    /// Panics if the handle comes from a larger table.
     pub fn whole(&self, id: StringId) -> &str {
         slice(&self.text, &self.ends, id.index())
     }
 
-    /// Returns the number of distinct strings, including the empty one.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Always false, because the empty string is present from the start.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
 
-    /// Iterates over all handles in order of first appearance.
     pub fn ids(&self) -> impl Iterator<Item = StringId> {
         (0..self.ends.len() as u32).map(StringId)
     }
@@ -139,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_string_is_kept_once() {
+    fn a_string_is_kept_once_and_the_empty_one_is_the_first() {
         let mut table = StringTable::new();
         let a = table.intern("alloc");
         assert_eq!(table.intern("free"), StringId(2));
@@ -148,10 +134,6 @@ mod tests {
         assert_eq!(table.find("free"), Some(StringId(2)));
         assert_eq!(table.find("oom"), None);
         assert_eq!(table.len(), 3);
-    }
-
-    #[test]
-    fn the_empty_string_is_the_first() {
         assert_eq!(StringTable::new().intern(""), StringId::EMPTY);
     }
 }

@@ -18,6 +18,22 @@ macro_rules! names {
         $crate::schema_of_names!($type { $($name),+ });
         $crate::serde_of_names!($type { $($variant => $name),+ });
     };
+    // The same with other words for people, which a function of this name returns.
+    (
+        $type:ident { $($variant:ident => $name:literal as $words:literal),+ $(,)? }
+        $(#[$about:meta])* fn $of_words:ident
+    ) => {
+        $crate::names!($type { $($variant => $name),+ });
+
+        impl $type {
+            $(#[$about])*
+            pub fn $of_words(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $words),+
+                }
+            }
+        }
+    };
 }
 
 /// Defines an enum of stable codes; the doc comment of each variant is its meaning.
@@ -86,7 +102,6 @@ macro_rules! serde_of_names {
                 }
             }
 
-            /// Returns the variant with a name.
             pub fn of_name(name: &str) -> Option<Self> {
                 Self::ALL.into_iter().find(|one| one.name() == name)
             }

@@ -14,35 +14,30 @@ pub trait Word: Copy {
     fn of_word(word: u64) -> Self;
 }
 
-impl Word for u64 {
-    #[inline]
-    fn to_word(self) -> u64 {
-        self
-    }
+macro_rules! number_words {
+    ($($number:ty),*) => {$(
+        impl Word for $number {
+            #[inline]
+            fn to_word(self) -> u64 {
+                self as u64
+            }
 
-    #[inline]
-    fn of_word(word: u64) -> Self {
-        word
-    }
+            #[inline]
+            fn of_word(word: u64) -> Self {
+                word as Self
+            }
+        }
+    )*};
 }
 
-impl Word for i64 {
-    #[inline]
-    fn to_word(self) -> u64 {
-        self as u64
-    }
-
-    #[inline]
-    fn of_word(word: u64) -> Self {
-        word as i64
-    }
-}
+number_words!(u64, i64);
 
 /// Growable array of numbers in chunks of 16,384 rows.
 ///
 /// A full chunk is stored as the differences from its smallest number, without the zero bits at the end of all of them.
 /// Times of neighbouring events differ by seconds and addresses lie on multiples of 512 bytes, so that most chunks need
 /// four bytes a row instead of eight, and those of one value none.
+/// An index or a range that ends beyond its length panics, except in [`get`](Self::get).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PackedColumn<T> {
     full: Vec<Chunk>,
@@ -156,10 +151,6 @@ impl<T: Word> PackedColumn<T> {
         self.last.clear();
     }
 
-    /// Returns the row at `index`.
-    ///
-    /// # Panics
-    /// Panics if `index` is not below [`len`](Self::len).
     #[inline]
     pub fn at(&self, index: usize) -> T {
         T::of_word(match self.full.get(index >> CHUNK_BITS) {
@@ -168,29 +159,28 @@ impl<T: Word> PackedColumn<T> {
         })
     }
 
-    /// Returns the row at `index`, or `None` beyond the end.
     #[inline]
     pub fn get(&self, index: usize) -> Option<T> {
         (index < self.len()).then(|| self.at(index))
     }
 
-    /// Iterates over all rows in order.
     pub fn iter(&self) -> Values<'_, T> {
         self.range(0..self.len())
     }
 
-    /// Iterates over a range of rows in order.
-    ///
-    /// # Panics
-    /// Panics if the range ends beyond [`len`](Self::len).
     pub fn range(&self, rows: Range<usize>) -> Values<'_, T> {
         assert!(rows.end <= self.len(), "range {rows:?} of a column of {} rows", self.len());
         Values { column: self, packed: rows, batch: [0; BATCH_ROWS], unpacked: 0..0 }
     }
 
-    /// Returns the bytes of the rows, without the unused end of the last chunk.
     pub fn size_bytes(&self) -> usize {
         self.full.iter().map(Chunk::size_bytes).sum::<usize>() + size_of_val(&*self.last)
+    }
+
+    /// Iterates over the rows in order and frees each chunk after its last row.
+    pub fn into_rows(self) -> impl Iterator<Item = T> {
+        let of_chunk = |chunk: Chunk| (0..CHUNK_ROWS).map(move |index| chunk.at(index));
+        self.full.into_iter().flat_map(of_chunk).chain(self.last).map(T::of_word)
     }
 }
 
@@ -256,48 +246,6 @@ impl<T: Word> DoubleEndedIterator for Values<'_, T> {
 
 impl<T: Word> ExactSizeIterator for Values<'_, T> {}
 
-impl<T: Word> IntoIterator for PackedColumn<T> {
-    type Item = T;
-    type IntoIter = IntoRows<T>;
-
-    /// Iterates over the rows in order and frees each chunk after its last row.
-    fn into_iter(self) -> IntoRows<T> {
-        IntoRows { full: self.full.into_iter(), chunk: None, last: self.last.into_iter(), of: PhantomData }
-    }
-}
-
-/// Rows of a column that is freed on the way.
-#[derive(Debug)]
-pub struct IntoRows<T> {
-    full: std::vec::IntoIter<Chunk>,
-    /// Current chunk and its next row.
-    chunk: Option<(Chunk, usize)>,
-    last: std::vec::IntoIter<u64>,
-    of: PhantomData<T>,
-}
-
-impl<T: Word> Iterator for IntoRows<T> {
-    type Item = T;
-
-    fn next(&mut self) -> Option<T> {
-        loop {
-            match &mut self.chunk {
-                Some((chunk, next)) if *next < CHUNK_ROWS => {
-                    *next += 1;
-                    return Some(T::of_word(chunk.at(*next - 1)));
-                }
-                _ => match self.full.next() {
-                    Some(chunk) => self.chunk = Some((chunk, 0)),
-                    None => {
-                        self.chunk = None;
-                        return self.last.next().map(T::of_word);
-                    }
-                },
-            }
-        }
-    }
-}
-
 impl<T: Word> FromIterator<T> for PackedColumn<T> {
     fn from_iter<I: IntoIterator<Item = T>>(rows: I) -> Self {
         let mut column = Self::default();
@@ -329,7 +277,7 @@ mod tests {
         assert!(both.rev().eq(expected[39..88].iter().rev().copied()));
         assert_eq!((column.get(N), column.get(N - 1)), (None, Some(expected[N - 1])));
         assert_eq!(column.size_bytes(), 2 * CHUNK_ROWS * bytes_per_row + 5 * 8);
-        assert!(column.into_iter().eq(expected));
+        assert!(column.into_rows().eq(expected));
     }
 
     #[test]

@@ -6,7 +6,6 @@ use std::cmp::Ordering;
 
 /// Stable sorts for lists of up to some thousand items; all calls share the code that sorts.
 pub trait ShortSort<T> {
-    /// Sorts by a comparison.
     fn short_sort_by(&mut self, compare: impl FnMut(&T, &T) -> Ordering);
 
     /// Sorts by a key, which is made once for each item.

@@ -80,7 +80,6 @@ pub fn leading_number(text: &str) -> (String, &str) {
     (number.replace(',', ""), &text[number.len()..])
 }
 
-/// Reads a number that consists of digits.
 fn digits(text: &str) -> Option<u64> {
     text.bytes().try_fold(0_u64, |number, byte| {
         byte.is_ascii_digit().then(|| number.wrapping_mul(10).wrapping_add(u64::from(byte & 15)))
@@ -160,10 +159,7 @@ mod tests {
         assert_eq!(leading("0B"), Some(0_u64));
         assert_eq!(leading("139. MiB for an array"), Some(139_u64 << 20));
         assert_eq!([leading::<u64>("G"), leading("12"), leading("12 apples")], [None; 3]);
-    }
-
-    #[test]
-    fn an_overflow_is_no_size() {
+        // An overflow is no size.
         assert_eq!([leading::<u64>("17179869184.00 GiB"), leading("nan GiB"), leading("-1 GiB")], [None; 3]);
     }
 }

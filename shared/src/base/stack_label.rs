@@ -169,8 +169,8 @@ pub fn callee(called: &[FrameText<'_>]) -> Option<String> {
     function.or_else(|| called.iter().rev().find_map(|&(name, filename, _)| operation(name, filename)))
 }
 
-/// Returns the operation of PyTorch that a frame of the runtime stands for.
-fn operation(name: &str, filename: &str) -> Option<String> {
+/// Returns the operation of PyTorch that a frame of the runtime stands for, such as `aten::cat`.
+pub fn operation(name: &str, filename: &str) -> Option<String> {
     if filename == frame_rules::RECORDED_OPERATOR { Some(name.to_owned()) } else { frame_rules::operation(name) }
 }
 

@@ -28,29 +28,18 @@ const MONTHS: [&[&str]; 12] = [
 ];
 
 /// Offsets in minutes of the abbreviations of time zones that mean one zone almost everywhere.
-const ZONES: [(&str, i64); 22] = [
-    ("UTC", 0),
-    ("GMT", 0),
-    ("Z", 0),
-    ("WET", 0),
-    ("WEST", 60),
-    ("BST", 60),
-    ("CET", 60),
-    ("CEST", 120),
-    ("MEZ", 60),
-    ("MESZ", 120),
-    ("EET", 120),
-    ("EEST", 180),
-    ("MSK", 180),
-    ("JST", 540),
-    ("KST", 540),
-    ("HKT", 480),
-    ("EST", -300),
-    ("EDT", -240),
-    ("CDT", -300),
-    ("MDT", -360),
-    ("PST", -480),
-    ("PDT", -420),
+const ZONES: [(i64, &str); 11] = [
+    (0, "UTC GMT Z WET"),
+    (60, "WEST BST CET MEZ"),
+    (120, "CEST MESZ EET"),
+    (180, "EEST MSK"),
+    (480, "HKT"),
+    (540, "JST KST"),
+    (-240, "EDT"),
+    (-300, "EST CDT"),
+    (-360, "MDT"),
+    (-420, "PDT"),
+    (-480, "PST"),
 ];
 
 /// Words that a line of `date` may have besides those that are understood: names of weekdays, and the like.
@@ -81,7 +70,7 @@ pub fn leading_time(line: &str) -> Option<(Stamp, &str)> {
     let rest = rest.trim_start();
     let (word, after) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
     let (time_ms, rest) = match half_of_day(word) {
-        Some(half) => (in_half(time_ms, half), after),
+        half @ Some(_) => (in_half(time_ms, half), after),
         None => (time_ms, rest),
     };
     Some((Stamp { day: None, time_ms, offset_min: None }, rest))
@@ -210,7 +199,7 @@ impl Parts {
     }
 
     fn stamp(&self) -> Option<Stamp> {
-        let time_ms = in_half(self.time_ms?, self.half.unwrap_or(Half::None));
+        let time_ms = in_half(self.time_ms?, self.half);
         // Words alone do not make a date: "done at 10:12:01" is a line of a training log.
         if !self.has_date() && self.words > 0 {
             return None;
@@ -231,7 +220,6 @@ fn counted_in_signs(token: &str) -> Option<(i64, usize)> {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Half {
-    None,
     Morning,
     Afternoon,
 }
@@ -244,11 +232,11 @@ fn half_of_day(token: &str) -> Option<Half> {
     }
 }
 
-fn in_half(time_ms: i64, half: Half) -> i64 {
+fn in_half(time_ms: i64, half: Option<Half>) -> i64 {
     const HOUR: i64 = 3_600_000;
     match half {
-        Half::Morning if time_ms >= 12 * HOUR => time_ms - 12 * HOUR,
-        Half::Afternoon if time_ms < 12 * HOUR => time_ms + 12 * HOUR,
+        Some(Half::Morning) if time_ms >= 12 * HOUR => time_ms - 12 * HOUR,
+        Some(Half::Afternoon) if time_ms < 12 * HOUR => time_ms + 12 * HOUR,
         _ => time_ms,
     }
 }
@@ -321,7 +309,7 @@ fn month_of(token: &str) -> Option<i64> {
 }
 
 fn zone(token: &str) -> Option<i64> {
-    if let Some(&(_, offset_min)) = ZONES.iter().find(|(name, _)| *name == token) {
+    if let Some(&(offset_min, _)) = ZONES.iter().find(|(_, names)| names.split(' ').any(|name| name == token)) {
         return Some(offset_min);
     }
     let sign = match token.as_bytes().first()? {

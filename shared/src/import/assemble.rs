@@ -10,10 +10,8 @@ use super::part::{self, Keeper, Overview, OverviewDevice};
 use super::room::{Room, RowBudget};
 use super::unwind::unwind;
 use crate::base::{Diagnostic, Severity, StringId, format};
-use crate::pickle::{Heap, Kind, Val, ValueMaker};
-use crate::trace::{
-    Annotation, Block, Device, Encoding, EventTable, Format, Segment, SegmentTable, Settings, StackId, Trace,
-};
+use crate::pickle::{Heap, Kind, Val};
+use crate::trace::{Block, BlockState, Device, Encoding, EventTable, Format, Segment, SegmentTable, StackId, Trace};
 use hashbrown::HashMap;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -29,10 +27,7 @@ struct Root {
     host_traces: Option<Val>,
 }
 
-/// Assembles the trace of a document whose records are in `builder`.
-///
-/// # Errors
-/// Returns an error if it is no snapshot, or if its lists share more rows than its `bytes` allow.
+/// Assembles the trace of a snapshot whose records are in `builder`, and whose `bytes` limit the rows that lists share.
 pub(super) fn assemble(
     mut builder: SnapshotBuilder,
     heap: &Heap,
@@ -49,16 +44,20 @@ pub(super) fn assemble(
     let rooms = rows.take_segments(segments_of(&builder, root.segments))?;
     let host_rooms = rows.take_segments(segments_of(&builder, root.host_segments))?;
 
-    let mut documents = Documents { heap, bytes, diagnostics: &mut diagnostics };
-    let annotations = documents.annotations(&builder, root.annotations);
-    let settings = documents.settings(&builder, root.settings);
+    let annotations = documents::annotations(heap, root.annotations, &builder.strings, bytes, &mut diagnostics);
+    let settings = documents::settings(heap, root.settings, &builder.strings, bytes, &mut diagnostics);
 
     let keeper = builder.keeper.take();
     let events = std::mem::take(&mut builder.events);
-    let lists: Vec<&[Range<u32>]> = traces.iter().map(|&list| ranges(&builder, list)).collect();
+    let mut lists: Vec<&[Range<u32>]> = traces.iter().map(|&list| ranges(&builder, list)).collect();
     let (tables, host_table) = match &keeper {
         Some(keeper) => (kept_events(events, &lists, keeper)?, EventTable::default()),
-        None => split_events(events, lists, host_events.map(|list| ranges(&builder, Some(list)))),
+        None => {
+            lists.extend(host_events.map(|list| ranges(&builder, Some(list))));
+            let mut tables = events.split(&lists);
+            let host_table = host_events.and_then(|_| tables.pop());
+            (tables, host_table.unwrap_or_default())
+        }
     };
     let mut devices = BTreeMap::<i64, Device>::new();
     for (index, events) in tables.into_iter().enumerate() {
@@ -81,7 +80,7 @@ pub(super) fn assemble(
     }
     let SnapshotBuilder { strings, frames, stacks, contexts, oddities, .. } = builder;
     diagnostics.extend(oddities.diagnostics(&strings));
-    let devices = devices.into_values().collect();
+    let (devices, own_frames) = (devices.into_values().collect(), Default::default());
     Ok(Trace {
         format,
         strings,
@@ -93,7 +92,7 @@ pub(super) fn assemble(
         annotations,
         settings,
         diagnostics,
-        own_frames: Default::default(),
+        own_frames,
     })
 }
 
@@ -149,10 +148,7 @@ fn ranges(builder: &SnapshotBuilder, list: Option<u32>) -> &[Range<u32>] {
     list.map_or(&[], |list| builder.lists[list as usize].rows.ranges())
 }
 
-/// Returns the event list of each device index, `None` for an empty list.
-///
-/// # Errors
-/// Returns an error if there are more than [`MOST_DEVICES`].
+/// Returns the event list of each device index, `None` for an empty list; at most [`MOST_DEVICES`].
 fn device_lists(
     builder: &SnapshotBuilder,
     heap: &Heap,
@@ -178,37 +174,17 @@ fn device_lists(
     });
     let lists = lists.collect();
     if odd > 0 {
-        diagnostics.push(Diagnostic {
-            code: "unreadable-traces",
-            severity: Severity::Error,
-            offset: None,
-            count: odd,
-            message: format!(
-                "{} could not be read as a list of events and will appear empty. Record the snapshot again if you \
-                 need that device.",
-                format::counted(odd, "device trace")
-            ),
-        });
+        let traces = format::counted(odd, "device trace");
+        let message = format!(
+            "{traces} could not be read as a list of events and will appear empty. Record the snapshot again if you \
+             need that device."
+        );
+        diagnostics.push(Diagnostic::new(Severity::Error, "unreadable-traces", odd, message));
     }
     Ok(lists)
 }
 
-/// Splits the events into one table per list and frees the common table on the way.
-fn split_events<'a>(
-    events: EventTable,
-    mut lists: Vec<&'a [Range<u32>]>,
-    host: Option<&'a [Range<u32>]>,
-) -> (Vec<EventTable>, EventTable) {
-    lists.extend(host);
-    let mut tables = events.split(&lists);
-    let host_table = if host.is_some() { tables.pop().unwrap_or_default() } else { EventTable::default() };
-    (tables, host_table)
-}
-
-/// Returns the events of the part for its device and none for the others.
-///
-/// # Errors
-/// Returns an error if the device's events are not where the first pass found them.
+/// Returns the events of the part for its device, if they are where the first pass found them; none for the others.
 fn kept_events(events: EventTable, lists: &[&[Range<u32>]], keeper: &Keeper) -> Result<Vec<EventTable>, ImportError> {
     let mut tables: Vec<EventTable> = lists.iter().map(|_| EventTable::default()).collect();
     let position = usize::try_from(keeper.request.device()).ok();
@@ -260,12 +236,9 @@ pub(super) fn last_live_bytes(builder: &SnapshotBuilder) -> Vec<(i64, u64)> {
     live.into_iter().collect()
 }
 
-/// Returns the live bytes of a list of blocks.
 fn live_bytes(builder: &SnapshotBuilder, list: u32) -> u64 {
     let blocks = builder.lists[list as usize].rows.rows().map(|row| builder.blocks[row as usize]);
-    let active = blocks.filter(|block| block.state != crate::trace::BlockState::Inactive);
-    let bytes = active.map(|block| block.requested_bytes.filter(|&bytes| bytes > 0).unwrap_or(block.size_bytes));
-    bytes.fold(0, u64::saturating_add)
+    blocks.map(|block| block.placed(0, (0, 0)).live_bytes()).fold(0, u64::saturating_add)
 }
 
 fn segments_of(builder: &SnapshotBuilder, val: Option<Val>) -> impl Iterator<Item = RawSegment> + '_ {
@@ -281,7 +254,7 @@ fn place_segment(
     diagnostics: &mut Vec<Diagnostic>,
 ) {
     let first = table.blocks.len() as u32;
-    let mut addr = raw.addr;
+    let mut addr = raw.segment.addr;
     let rows = raw.blocks.into_iter().flat_map(|list| builder.lists[list as usize].rows.rows());
     for row in rows {
         let raw = builder.blocks[row as usize];
@@ -293,45 +266,40 @@ fn place_segment(
             StackId::NONE => newest.map_or(StackId::NONE, |entry| entry.stack),
             stack => stack,
         };
-        let history = (history_start, table.history.len() as u32);
-        let block = Block {
-            addr: raw.addr.unwrap_or(addr),
-            size_bytes: raw.size_bytes,
-            requested_bytes: raw.requested_bytes,
-            state: raw.state,
-            stack,
-            history,
-        };
+        let block = Block { stack, ..raw.placed(addr, (history_start, table.history.len() as u32)) };
         addr = block.addr.wrapping_add(block.size_bytes);
         table.blocks.push(block);
     }
     let blocks = (first, table.blocks.len() as u32);
-    if addr != raw.addr.wrapping_add(raw.size_bytes) {
-        count(diagnostics, "blocks-do-not-tile", Severity::Warning, |n| {
-            format!(
-                "In {}, the blocks do not fill the segment exactly. Free bytes inside segments may be wrong.",
-                format::counted(n, "segment")
-            )
-        });
+    if addr != raw.segment.addr.wrapping_add(raw.segment.size_bytes) {
+        untiled(diagnostics);
     }
-    let sum = |active: fn(crate::trace::BlockState) -> bool| {
+    let sum = |active: fn(BlockState) -> bool| {
         let blocks = table.blocks[first as usize..].iter().filter(|block| active(block.state));
         blocks.map(|block| block.size_bytes).fold(0, u64::saturating_add)
     };
-    use crate::trace::BlockState::{Allocated, Inactive};
     table.segments.push(Segment {
-        addr: raw.addr,
-        size_bytes: raw.size_bytes,
-        allocated_bytes: raw.allocated_bytes.unwrap_or_else(|| sum(|state| state == Allocated)),
-        active_bytes: raw.active_bytes.unwrap_or_else(|| sum(|state| state != Inactive)),
-        requested_bytes: raw.requested_bytes,
-        stream: raw.stream,
-        segment_type: raw.segment_type,
-        pool: raw.pool,
-        is_expandable: raw.is_expandable,
-        stack: raw.stack,
+        allocated_bytes: raw.allocated_bytes.unwrap_or_else(|| sum(|state| state == BlockState::Allocated)),
+        active_bytes: raw.active_bytes.unwrap_or_else(|| sum(|state| state != BlockState::Inactive)),
         blocks,
+        ..raw.segment
     });
+}
+
+/// Counts another segment whose blocks do not fill it.
+fn untiled(diagnostics: &mut Vec<Diagnostic>) {
+    const CODE: &str = "blocks-do-not-tile";
+    let message = |n| {
+        let segments = format::counted(n, "segment");
+        format!("In {segments}, the blocks do not fill the segment exactly. Free bytes inside segments may be wrong.")
+    };
+    match diagnostics.iter_mut().find(|diagnostic| diagnostic.code == CODE) {
+        Some(known) => {
+            known.count += 1;
+            known.message = message(known.count);
+        }
+        None => diagnostics.push(Diagnostic::new(Severity::Warning, CODE, 1, message(1))),
+    }
 }
 
 fn host_device(
@@ -347,55 +315,4 @@ fn host_device(
         place_segment(builder, segment, &mut host.segments, diagnostics);
     }
     (!host.events.is_empty() || !host.segments.segments.is_empty()).then_some(host)
-}
-
-/// Counts another occurrence of a diagnostic that occurs once per segment.
-fn count(all: &mut Vec<Diagnostic>, code: &'static str, severity: Severity, message: impl Fn(u64) -> String) {
-    match all.iter_mut().find(|diagnostic| diagnostic.code == code) {
-        Some(known) => {
-            known.count += 1;
-            known.message = message(known.count);
-        }
-        None => all.push(Diagnostic { code, severity, offset: None, count: 1, message: message(1) }),
-    }
-}
-
-/// Reads the small parts of a snapshot.
-struct Documents<'a> {
-    heap: &'a Heap,
-    /// Number of decoded bytes of the snapshot.
-    bytes: u64,
-    diagnostics: &'a mut Vec<Diagnostic>,
-}
-
-impl Documents<'_> {
-    fn annotations(&mut self, builder: &SnapshotBuilder, val: Option<Val>) -> Vec<Annotation> {
-        let Some(items) = val.and_then(|val| self.heap.items(val)) else { return Vec::new() };
-        let mut annotations = Vec::with_capacity(items.len());
-        let mut odd = 0;
-        let mut keys_left = self.bytes;
-        for &item in items {
-            match documents::annotation(self.heap, item, &builder.strings, &mut keys_left) {
-                Some(annotation) => annotations.push(annotation),
-                None => odd += 1,
-            }
-        }
-        self.note(odd, "unreadable-annotations", "annotation");
-        annotations
-    }
-
-    fn settings(&mut self, builder: &SnapshotBuilder, val: Option<Val>) -> Settings {
-        let Some(val) = val else { return Settings::default() };
-        let document = ValueMaker::new(self.heap, self.bytes).value(val, &builder.strings);
-        let (settings, odd) = document.map_or((Settings::default(), 1), documents::settings);
-        self.note(odd, "unreadable-settings", "allocator setting");
-        settings
-    }
-
-    fn note(&mut self, count: u64, code: &'static str, noun: &str) {
-        if count > 0 {
-            let message = format!("Skipped {} that could not be read.", format::counted(count, noun));
-            self.diagnostics.push(Diagnostic { code, severity: Severity::Warning, offset: None, count, message });
-        }
-    }
 }

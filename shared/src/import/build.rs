@@ -10,8 +10,8 @@ use super::preview::Watch;
 use crate::base::{StringId, StringTable};
 use crate::pickle::{Build, Form, Heap, RECORD_VALUES, Val};
 use crate::trace::{
-    BlockState, ContextId, ContextTable, EventContext, EventTable, FrameId, FrameTable, LinesId, PoolId, SegmentType,
-    StackId, StackTable,
+    Block, BlockState, ContextId, ContextTable, EventContext, EventTable, FrameId, FrameTable, HistoryEntry, LinesId,
+    PoolId, Segment, StackId, StackTable,
 };
 use hashbrown::HashMap;
 use std::ops::Range;
@@ -28,25 +28,24 @@ pub(super) struct RawBlock {
     pub(super) history: Option<u32>,
 }
 
+impl RawBlock {
+    /// Returns the block, which lies at `addr` unless the file has its address.
+    pub(super) fn placed(self, addr: u64, history: (u32, u32)) -> Block {
+        let Self { size_bytes, requested_bytes, state, stack, .. } = self;
+        Block { addr: self.addr.unwrap_or(addr), size_bytes, requested_bytes, state, stack, history }
+    }
+}
+
 /// Segment before its blocks are placed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RawSegment {
     pub(super) device: i64,
-    pub(super) addr: u64,
-    pub(super) size_bytes: u64,
+    /// Without what the other fields tell.
+    pub(super) segment: Segment,
     pub(super) allocated_bytes: Option<u64>,
     pub(super) active_bytes: Option<u64>,
-    pub(super) requested_bytes: Option<u64>,
-    pub(super) stream: u64,
-    pub(super) segment_type: SegmentType,
-    pub(super) pool: Option<PoolId>,
-    pub(super) is_expandable: Option<bool>,
-    pub(super) stack: StackId,
     pub(super) blocks: Option<u32>,
 }
-
-/// Entry of a block's history.
-pub(super) type RawHistory = crate::trace::HistoryEntry;
 
 /// List of rows of one kind.
 #[derive(Debug)]
@@ -55,8 +54,8 @@ pub(super) struct RowList {
     pub(super) rows: Runs,
 }
 
-/// Collects every record of a snapshot into columns.
-#[derive(Debug)]
+/// Collects every record of a snapshot into columns; made by a [`Plan`], with the keys among its strings.
+#[derive(Debug, Default)]
 pub(super) struct SnapshotBuilder {
     pub(super) strings: StringTable,
     pub(super) frames: FrameTable,
@@ -74,7 +73,7 @@ pub(super) struct SnapshotBuilder {
     pub(super) keeper: Option<Box<Keeper>>,
     pub(super) blocks: Vec<RawBlock>,
     pub(super) segments: Vec<RawSegment>,
-    pub(super) history: Vec<RawHistory>,
+    pub(super) history: Vec<HistoryEntry>,
     pub(super) lists: Vec<RowList>,
     pub(super) pools: Vec<PoolId>,
     pub(super) oddities: Oddities,
@@ -109,40 +108,14 @@ impl Plan {
             _ => None,
         };
         let is_overview = matches!(self, Self::Overview);
-        SnapshotBuilder { watch, is_overview, keeper, ..SnapshotBuilder::default() }
+        let strings = keys::string_table();
+        SnapshotBuilder { strings, watch, is_overview, keeper, ..SnapshotBuilder::default() }
     }
 }
 
 const IS_FRAME: u64 = bits([NAME, FILENAME]);
 const IS_SEGMENT: u64 = bits([TOTAL_SIZE, BLOCKS]);
 const IS_BLOCK: u64 = bits([SIZE, STATE]);
-
-impl Default for SnapshotBuilder {
-    fn default() -> Self {
-        Self {
-            strings: keys::string_table(),
-            frames: FrameTable::default(),
-            stacks: StackTable::default(),
-            contexts: ContextTable::default(),
-            events: EventTable::default(),
-            event_rows: 0,
-            watch: None,
-            is_overview: false,
-            keeper: None,
-            blocks: Vec::new(),
-            segments: Vec::new(),
-            history: Vec::new(),
-            lists: Vec::new(),
-            pools: Vec::new(),
-            oddities: Oddities::default(),
-            last_context: None,
-            known_lines: HashMap::new(),
-            stack_scratch: Vec::new(),
-            fields: Fields::default(),
-            plain: None,
-        }
-    }
-}
 
 impl Build for SnapshotBuilder {
     #[inline]
@@ -154,18 +127,13 @@ impl Build for SnapshotBuilder {
     fn dict(&mut self, entries: &[Val], heap: &Heap) -> Option<Val> {
         self.read_fields(entries);
         let fields = &self.fields;
-        if fields.has(ACTION) {
-            self.event(entries, heap)
-        } else if fields.has_all(IS_FRAME) {
-            Some(self.frame(entries, heap))
-        } else if fields.has_all(IS_SEGMENT) {
-            Some(self.segment(entries, heap))
-        } else if fields.has_all(IS_BLOCK) {
-            Some(self.block(entries, heap))
-        } else if fields.has(REAL_SIZE) {
-            Some(self.history_entry(entries, heap))
-        } else {
-            None
+        match () {
+            () if fields.has(ACTION) => self.event(entries, heap),
+            () if fields.has_all(IS_FRAME) => Some(self.frame(entries, heap)),
+            () if fields.has_all(IS_SEGMENT) => Some(self.segment(entries, heap)),
+            () if fields.has_all(IS_BLOCK) => Some(self.block(entries, heap)),
+            () if fields.has(REAL_SIZE) => Some(self.history_entry(entries, heap)),
+            () => None,
         }
     }
 
@@ -202,23 +170,18 @@ impl Build for SnapshotBuilder {
     }
 
     fn extend(&mut self, list: Val, items: &[Val]) -> bool {
-        match list.as_handle() {
-            Some((LIST, number)) => {
-                let RowList { kind, rows } = &mut self.lists[number as usize];
-                // All or nothing, because the machine falls back to a copy.
-                let is_extended =
-                    items.iter().all(|item| matches!(item.as_handle(), Some((found, _)) if found == *kind))
-                        && push_rows(rows, *kind, items);
-                if is_extended
-                    && *kind == EVENT
-                    && let Some(watch) = &mut self.watch
-                {
-                    watch.extend(number, rows.ranges());
-                }
-                is_extended
-            }
-            _ => false,
+        let Some((LIST, number)) = list.as_handle() else { return false };
+        let RowList { kind, rows } = &mut self.lists[number as usize];
+        // All or nothing, because the machine falls back to a copy.
+        let is_extended = items.iter().all(|item| matches!(item.as_handle(), Some((found, _)) if found == *kind))
+            && push_rows(rows, *kind, items);
+        if is_extended
+            && *kind == EVENT
+            && let Some(watch) = &mut self.watch
+        {
+            watch.extend(number, rows.ranges());
         }
+        is_extended
     }
 
     fn len(&self, list: Val) -> Option<usize> {

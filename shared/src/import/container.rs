@@ -106,12 +106,10 @@ impl Layer {
         }
     }
 
-    /// Returns the number of bytes read by this layer so far.
     pub(super) fn seen_bytes(&self) -> u64 {
         self.seen_bytes
     }
 
-    /// Returns the number of bytes read so far or unpacked from them, whichever is more.
     pub(super) fn decoded_bytes(&self) -> u64 {
         let inner = match &self.state {
             State::Start { .. } | State::Doubt(_) | State::Pickle(_) | State::Json(_) => 0,
@@ -139,7 +137,6 @@ impl Layer {
         self.take(bytes)
     }
 
-    /// Passes the bytes to the decoder.
     fn take(&mut self, bytes: &[u8]) -> Result<(), ImportError> {
         let (form, result) = match &mut self.state {
             State::Start { .. } => return Ok(()),
@@ -155,7 +152,7 @@ impl Layer {
             }
             State::Gzip(decoder) => {
                 let result = decoder.write_all(bytes);
-                return result.map_err(|_| gzip_error(decoder.get_mut(), damaged_gzip));
+                return result.map_err(|_| gzip_error(decoder.get_mut(), DAMAGED, "The gzip data is damaged"));
             }
         };
         result.or_else(|error| self.doubt(error, form))
@@ -197,7 +194,8 @@ impl Layer {
             }
             State::Gzip(mut decoder) => {
                 let result = decoder.try_finish();
-                result.map_err(|_| gzip_error(decoder.get_mut(), cut_gzip))?;
+                // Truncated data lacks its checksum as well.
+                result.map_err(|_| gzip_error(decoder.get_mut(), CUT_OFF, "The gzip data ends early"))?;
                 wrapped(std::mem::take(&mut decoder.get_mut().layer), Container::Gzip)
             }
         }
@@ -277,23 +275,15 @@ fn wrapped(inner: Layer, container: Container) -> Result<Decoded, ImportError> {
 }
 
 /// Returns the first of these: error of the content, kind of the content, error of the compressed data.
-fn gzip_error(sink: &mut Sink, of_data: fn() -> ImportError) -> ImportError {
-    sink.error.take().or_else(|| sink.layer.known()).unwrap_or_else(of_data)
+fn gzip_error(sink: &mut Sink, code: &'static str, message: &str) -> ImportError {
+    let of_content = sink.error.take().or_else(|| sink.layer.known());
+    of_content.unwrap_or_else(|| ImportError::new(code, message, HINT_CUT))
 }
 
 /// Returns the error of a file above its size limit; a few bytes may unpack to any number.
 fn too_much(most_bytes: u64) -> ImportError {
     let message = format!("The file unpacks to more than {}", format::bytes(most_bytes));
     ImportError::new(OVER_A_LIMIT, message, HINT_LIMIT)
-}
-
-fn damaged_gzip() -> ImportError {
-    ImportError::new(DAMAGED, "The gzip data is damaged", HINT_CUT)
-}
-
-/// Returns the error of truncated gzip data, which lacks its checksum as well.
-fn cut_gzip() -> ImportError {
-    ImportError::new(CUT_OFF, "The gzip data ends early", HINT_CUT)
 }
 
 #[cfg(test)]

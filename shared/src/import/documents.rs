@@ -1,15 +1,35 @@
-//! Reads the small parts of a snapshot: annotations, and with serde the allocator's settings.
+//! Reads the small parts of a snapshot: annotations, and the allocator's settings.
 
-use crate::base::StringTable;
-use crate::pickle::{Heap, Val};
+use crate::base::{Diagnostic, Severity, StringTable, format};
+use crate::pickle::{Heap, Kind, Val};
 use crate::trace::{Annotation, Setting, Settings, Stage};
-use serde_pickle::{HashableValue, Value};
+use std::cell::Cell;
+use std::collections::BTreeMap;
 
-/// Reads an annotation; returns `None` if the value is none, or if no keys are left.
+/// Memory of a setting without its texts, in bytes.
+const ENTRY_BYTES: u64 = 128;
+
+/// Reads annotations, and notes how many could not be read.
 ///
-/// `keys_left` counts down over all annotations. Other keys than those of annotations are visited too, and one
-/// dictionary may be written once and be in the list any number of times.
-pub(super) fn annotation(heap: &Heap, val: Val, strings: &StringTable, keys_left: &mut u64) -> Option<Annotation> {
+/// No more keys than `bytes` are visited: other keys than those of annotations are visited too, and one dictionary may
+/// be written once and be in the list any number of times.
+pub(super) fn annotations(
+    heap: &Heap,
+    val: Option<Val>,
+    strings: &StringTable,
+    bytes: u64,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Vec<Annotation> {
+    let items = val.and_then(|val| heap.items(val)).unwrap_or_default();
+    let mut keys_left = bytes;
+    let mut annotations = Vec::with_capacity(items.len());
+    annotations.extend(items.iter().filter_map(|&item| annotation(heap, item, strings, &mut keys_left)));
+    let odd = (items.len() - annotations.len()) as u64;
+    note(diagnostics, odd, "unreadable-annotations", "annotation");
+    annotations
+}
+
+fn annotation(heap: &Heap, val: Val, strings: &StringTable, keys_left: &mut u64) -> Option<Annotation> {
     let entries = heap.entries(val)?;
     *keys_left = keys_left.checked_sub(entries.len() as u64 / 2)?;
     let (mut stage, mut name, mut device, mut time_us) = (None, None, 0, 0);
@@ -31,27 +51,65 @@ pub(super) fn annotation(heap: &Heap, val: Val, strings: &StringTable, keys_left
     Some(Annotation { stage, name: name?, device, time_us })
 }
 
-/// Reads the allocator's settings; also returns the number of settings of an unknown type.
-pub(super) fn settings(document: Value) -> (Settings, u64) {
-    let Value::Dict(document) = document else { return (Settings::default(), 1) };
-    let mut odd = 0;
-    let mut entries = Vec::new();
-    for (key, value) in document {
-        match (key, setting(value)) {
-            (HashableValue::String(name), Some(value)) => entries.push((name, value)),
-            _ => odd += 1,
+/// Reads the allocator's settings, and notes how many are of an unknown type.
+///
+/// A text may be written once and be in the settings any number of times, so that these take at most 64 bytes per byte
+/// of the file plus 1 MiB.
+pub(super) fn settings(
+    heap: &Heap,
+    val: Option<Val>,
+    strings: &StringTable,
+    bytes: u64,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Settings {
+    let Some(val) = val else { return Settings::default() };
+    let (settings, odd) = readable_settings(heap, val, strings, bytes);
+    note(diagnostics, odd, "unreadable-settings", "allocator setting");
+    settings
+}
+
+fn note(diagnostics: &mut Vec<Diagnostic>, count: u64, code: &'static str, noun: &str) {
+    if count > 0 {
+        let message = format!("Skipped {} that could not be read.", format::counted(count, noun));
+        diagnostics.push(Diagnostic::new(Severity::Warning, code, count, message));
+    }
+}
+
+fn readable_settings(heap: &Heap, val: Val, strings: &StringTable, bytes: u64) -> (Settings, u64) {
+    let left = Cell::new((1_u64 << 20).saturating_add(bytes.saturating_mul(64)));
+    let text = |key: Val| {
+        let text = strings.whole(key.as_str()?);
+        left.set(left.get().saturating_sub(text.len() as u64 + ENTRY_BYTES));
+        (left.get() > 0).then_some(text)
+    };
+    let Some(entries) = heap.entries(val) else { return (Settings::default(), 1) };
+    let (mut settings, mut odd) = (BTreeMap::new(), 0);
+    for pair in entries.chunks_exact(2) {
+        match text(pair[0]) {
+            Some(name) => drop(settings.insert(name, setting(heap, heap.current(pair[1]), text))),
+            None => odd += 1,
         }
     }
+    if left.get() == 0 {
+        return (Settings::default(), 1);
+    }
+    odd += settings.values().filter(|setting| setting.is_none()).count() as u64;
+    let entries = settings.into_iter().filter_map(|(name, setting)| Some((name.to_owned(), setting?))).collect();
     (Settings { entries }, odd)
 }
 
-fn setting(value: Value) -> Option<Setting> {
-    Some(match value {
-        Value::Bool(value) => Setting::Bool(value),
-        Value::I64(value) => Setting::Int(value),
-        Value::F64(value) => Setting::Float(value),
-        Value::String(value) => Setting::Text(value),
-        Value::Dict(_) => Setting::table(serde_pickle::from_value(value).ok()?),
-        _ => return None,
+fn setting<'a>(heap: &Heap, val: Val, text: impl Fn(Val) -> Option<&'a str>) -> Option<Setting> {
+    Some(match val.kind() {
+        Kind::Bool(value) => Setting::Bool(value),
+        Kind::Int(value) => Setting::Int(i64::try_from(value).ok()?),
+        Kind::Float(number) => Setting::Float(heap.float(number)),
+        Kind::Str(_) => Setting::Text(text(val)?.to_owned()),
+        _ => {
+            let rows = heap.entries(val)?.chunks_exact(2).map(|pair| match pair[1].kind() {
+                Kind::Int(value) => Some((text(pair[0])?.to_owned(), i64::try_from(value).ok()?)),
+                _ => None,
+            });
+            Setting::table(rows.collect::<Option<_>>()?)
+        }
     })
 }

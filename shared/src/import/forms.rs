@@ -8,10 +8,10 @@ use crate::pickle::{Form, Kind, RECORD_VALUES, Role, Val};
 use crate::trace::{ContextId, Event, StackId};
 
 /// Keys of an event that belong to its context.
-const CONTEXT_KEYS: u64 =
+pub(super) const CONTEXT_KEYS: u64 =
     bits([STREAM, COMPILE_CONTEXT, USER_METADATA, POOL_ID, INTERNAL_METADATA, FORWARD_FRAMES, CATEGORY]);
 /// Keys of an event that are read one by one.
-const OWN_KEYS: u64 = bits([ACTION, ADDR, SIZE, TIME_US, FRAMES]);
+pub(super) const OWN_KEYS: u64 = bits([ACTION, ADDR, SIZE, TIME_US, FRAMES]);
 
 // Places of an event's own values.
 const ACTION_PLACE: usize = 0;

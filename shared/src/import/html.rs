@@ -44,14 +44,13 @@ impl HtmlDecoder {
         match self.state {
             State::Done => Ok(()),
             State::Text => {
-                Err(ImportError::new(CUT_OFF, "The page ends in the middle of its snapshot", HINT_CUT)
-                    .at(self.seen_bytes))
+                let error = ImportError::new(CUT_OFF, "The page ends in the middle of its snapshot", HINT_CUT);
+                Err(error.at(self.seen_bytes))
             }
-            _ => Err(ImportError::new(
-                "page-without-a-snapshot",
-                "The HTML page has no base64-encoded snapshot",
-                HINT_PAGE,
-            )),
+            _ => {
+                let message = "The HTML page has no base64-encoded snapshot";
+                Err(ImportError::new("page-without-a-snapshot", message, HINT_PAGE))
+            }
         }
     }
 

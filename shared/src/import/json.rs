@@ -4,7 +4,7 @@
 
 use super::error::{CUT_OFF, DAMAGED, HINT_CUT, ImportError};
 use crate::base::{Feed, Scan, Scanned};
-use crate::pickle::{Build, Finished, Machine, Val};
+use crate::pickle::{Build, ErrorKind, Finished, Machine, Val};
 
 const HINT_JSON: &str = "The JSON form of a snapshot has the same keys as the pickle. The file may be damaged.";
 
@@ -64,7 +64,6 @@ impl<B: Build> JsonReader<B> {
         Self { feed: Feed::default(), scanner }
     }
 
-    /// Returns the builder with everything that it has taken so far.
     pub(super) fn builder(&self) -> &B {
         &self.scanner.machine.builder
     }
@@ -80,10 +79,8 @@ impl<B: Build> JsonReader<B> {
             let message = format!("The JSON text ends where {} was expected", expect.in_words());
             return Err(ImportError::new(CUT_OFF, message, HINT_CUT).at(self.feed.offset()));
         }
-        let (builder, heap, root) = machine
-            .stop()
-            .map_err(|kind| ImportError::new(DAMAGED, kind.to_string(), HINT_JSON).at(self.feed.offset()))?;
         let bytes = self.feed.offset();
+        let (builder, heap, root) = machine.stop().map_err(|kind| damaged(kind).at(bytes))?;
         Ok(Finished { builder, heap, root, bytes, protocol: 0, trailing_bytes: 0, recursive_containers: 0 })
     }
 }
@@ -117,20 +114,14 @@ impl<B: Build> JsonScanner<B> {
             (KeyOrEnd, b'}') | (ValueOrEnd, b']') => self.close(text[0]),
             (CommaOrEnd, b'}' | b']') => self.close(text[0]),
             (CommaOrEnd, b',') => {
-                self.expect = if self.open.last() == Some(&Bracket::Object) { Key } else { Value };
-                Ok(Some(1))
+                let is_object = self.open.last() == Some(&Bracket::Object);
+                self.then(1, if is_object { Key } else { Value })
             }
-            (Colon, b':') => {
-                self.expect = Value;
-                Ok(Some(1))
-            }
-            (Key | KeyOrEnd, b'"') => {
-                let len = self.string(text)?;
-                if len.is_some() {
-                    self.expect = Colon;
-                }
-                Ok(len)
-            }
+            (Colon, b':') => self.then(1, Value),
+            (Key | KeyOrEnd, b'"') => match self.string(text)? {
+                Some(len) => self.then(len, Colon),
+                None => Ok(None),
+            },
             (Value | ValueOrEnd, first) => {
                 let len = if first == b'"' { self.string(text)? } else { self.scalar(text)? };
                 if len.is_some() {
@@ -144,10 +135,15 @@ impl<B: Build> JsonScanner<B> {
 
     fn open(&mut self, bracket: Bracket, fresh: Val, expect: Expect) -> Token {
         self.machine.push(fresh);
-        self.machine.mark().map_err(|kind| ImportError::new(DAMAGED, kind.to_string(), HINT_JSON))?;
+        self.machine.mark().map_err(damaged)?;
         self.open.push(bracket);
+        self.then(1, expect)
+    }
+
+    /// Ends a token of this length.
+    fn then(&mut self, len: usize, expect: Expect) -> Token {
         self.expect = expect;
-        Ok(Some(1))
+        Ok(Some(len))
     }
 
     fn close(&mut self, byte: u8) -> Token {
@@ -156,7 +152,7 @@ impl<B: Build> JsonScanner<B> {
             (Some(Bracket::Array), b']') => self.machine.append_all(),
             _ => return Err(unexpected(self.expect, &[byte])),
         };
-        result.map_err(|kind| ImportError::new(DAMAGED, kind.to_string(), HINT_JSON))?;
+        result.map_err(damaged)?;
         self.after_value();
         Ok(Some(1))
     }
@@ -186,7 +182,8 @@ impl<B: Build> JsonScanner<B> {
         match plain {
             Some(text) => self.machine.push_str(text),
             None => {
-                let text: String = serde_json::from_slice(&lossy(token)).map_err(|_| unexpected(self.expect, token))?;
+                let text: String = serde_json::from_str(&String::from_utf8_lossy(token))
+                    .map_err(|_| unexpected(self.expect, token))?;
                 self.machine.push_str(&text);
             }
         }
@@ -221,9 +218,8 @@ impl<B: Build> JsonScanner<B> {
     }
 }
 
-/// Returns the token with invalid UTF-8 replaced.
-fn lossy(token: &[u8]) -> Vec<u8> {
-    String::from_utf8_lossy(token).into_owned().into_bytes()
+fn damaged(kind: Box<ErrorKind>) -> ImportError {
+    ImportError::new(DAMAGED, kind.to_string(), HINT_JSON)
 }
 
 fn unexpected(expect: Expect, found: &[u8]) -> ImportError {

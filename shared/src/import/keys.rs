@@ -34,12 +34,10 @@ keys! {
 /// Number of the last key plus one.
 pub(super) const KEY_COUNT: usize = 40;
 
-/// Returns the bit of a key in a set of keys.
 pub(super) const fn bit(key: usize) -> u64 {
     1 << key
 }
 
-/// Returns a set of keys.
 pub(super) const fn bits<const N: usize>(keys: [usize; N]) -> u64 {
     let mut set = 0;
     let mut at = 0;

@@ -43,31 +43,28 @@ use container::Layer;
 
 /// Decodes a snapshot that arrives in chunks of any size.
 #[derive(Debug, Default)]
-pub struct Importer {
-    layer: Layer,
-}
+pub struct Importer(Layer);
 
 impl Importer {
-    /// Creates an importer at the start of a file.
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Creates an importer that can report on the way what it has read so far; see [`preview`](Self::preview).
     pub fn with_preview() -> Self {
-        Self { layer: Layer::new(Plan::Watched) }
+        Self(Layer::new(Plan::Watched))
     }
 
     /// Creates an importer for [`finish_overview`](Self::finish_overview) alone, which keeps no event.
     pub fn overview() -> Self {
-        Self { layer: Layer::new(Plan::Overview) }
+        Self(Layer::new(Plan::Overview))
     }
 
     /// Creates an importer that keeps a part of one device's events, and the final state of all devices.
     ///
     /// The file must be the one that the request was made for.
     pub fn part(request: PartRequest) -> Self {
-        Self { layer: Layer::new(Plan::Part(request)) }
+        Self(Layer::new(Plan::Part(request)))
     }
 
     /// Limits the file, and what it unpacks to, to `most_bytes` each.
@@ -75,14 +72,14 @@ impl Importer {
     /// The limit applies while the file is unpacked, however deep it is wrapped.
     #[must_use]
     pub fn at_most(self, most_bytes: u64) -> Self {
-        Self { layer: self.layer.at_most(most_bytes) }
+        Self(self.0.at_most(most_bytes))
     }
 
     /// Returns what has been read so far.
     ///
     /// `None` from an importer that was not created with a preview, or before it knows the file's encoding.
     pub fn preview(&self) -> Option<Preview> {
-        let builder = self.layer.builder()?;
+        let builder = self.0.builder()?;
         let watch = builder.watch.as_ref()?;
         let last_live_bytes = assemble::last_live_bytes(builder);
         Some(Preview { traces: watch.traces(), last_live_bytes, is_odd: watch.is_odd() })
@@ -95,7 +92,7 @@ impl Importer {
     /// so that no part can be chosen.
     pub fn finish_overview(self) -> Result<Overview, ImportError> {
         let file_bytes = self.seen_bytes();
-        let (finished, format) = self.layer.finish()?;
+        let (finished, format) = self.0.finish()?;
         let overview =
             assemble::overview(finished.builder, &finished.heap, finished.root, format.encoding, finished.bytes)?;
         Ok(Overview { file_bytes, ..overview })
@@ -106,17 +103,17 @@ impl Importer {
     /// # Errors
     /// Returns an error as soon as the bytes can't be part of a snapshot; the importer must not be used afterwards.
     pub fn push(&mut self, bytes: &[u8]) -> Result<(), ImportError> {
-        self.layer.push(bytes)
+        self.0.push(bytes)
     }
 
     /// Returns the number of bytes read from the file so far.
     pub fn seen_bytes(&self) -> u64 {
-        self.layer.seen_bytes()
+        self.0.seen_bytes()
     }
 
     /// Returns the number of bytes read from the file so far or unpacked from them, whichever is more.
     pub fn decoded_bytes(&self) -> u64 {
-        self.layer.decoded_bytes()
+        self.0.decoded_bytes()
     }
 
     /// Returns the trace after the last bytes.
@@ -124,7 +121,7 @@ impl Importer {
     /// # Errors
     /// Returns an error if the file is truncated or no snapshot.
     pub fn finish(self) -> Result<Trace, ImportError> {
-        let (finished, format) = self.layer.finish()?;
+        let (finished, format) = self.0.finish()?;
         let (trailing_bytes, recursive) = (finished.trailing_bytes, finished.recursive_containers);
         let mut trace = assemble::assemble(finished.builder, &finished.heap, finished.root, format, finished.bytes)?;
         if trailing_bytes > 0 {
@@ -140,28 +137,17 @@ impl Importer {
 
 fn trailing(count: u64) -> Diagnostic {
     let bytes = if count == 1 { "1 byte was".to_owned() } else { format!("{} bytes were", format::count(count)) };
-    Diagnostic {
-        code: "bytes-after-the-end",
-        severity: Severity::Info,
-        offset: None,
-        count,
-        message: format!("{bytes} ignored after the end of the pickle; a second pickle may be appended there."),
-    }
+    let message = format!("{bytes} ignored after the end of the pickle; a second pickle may be appended there.");
+    Diagnostic::new(Severity::Info, "bytes-after-the-end", count, message)
 }
 
 fn recursion(count: u64) -> Diagnostic {
-    let containers = if count == 1 {
-        "1 container contains itself".to_owned()
-    } else {
-        format!("{} containers contain themselves", format::count(count))
+    let containers = match count {
+        1 => "1 container contains itself".to_owned(),
+        count => format!("{} containers contain themselves", format::count(count)),
     };
-    Diagnostic {
-        code: "recursive-containers",
-        severity: Severity::Warning,
-        offset: None,
-        count,
-        message: format!("{containers}, which a valid snapshot never does. The inner reference was omitted."),
-    }
+    let message = format!("{containers}, which a valid snapshot never does. The inner reference was omitted.");
+    Diagnostic::new(Severity::Warning, "recursive-containers", count, message)
 }
 
 /// Decodes a snapshot that is in memory as a whole.

@@ -1,6 +1,5 @@
 //! Counts the oddities of a file while it is read.
 
-use super::keys;
 use crate::base::{Diagnostic, Severity, ShortSort, StringId, StringTable, format};
 use hashbrown::HashMap;
 
@@ -71,7 +70,7 @@ impl Oddities {
         self.first_mended.get_or_insert(offset);
     }
 
-    /// Returns one diagnostic per kind of oddity.
+    /// Returns one diagnostic per kind of oddity; `strings` begin with the keys.
     pub(super) fn diagnostics(self, strings: &StringTable) -> Vec<Diagnostic> {
         let Self { unknown_keys, unknown_actions, malformed, mended_texts, first_mended, noted: _ } = self;
         let quoted = |id: StringId| format!("\"{}\"", strings.get(id));
@@ -81,22 +80,20 @@ impl Oddities {
                 all.push(Diagnostic { code, severity, offset, count, message });
             }
         };
-        let keys = listed(unknown_keys.iter().map(|(&(record, key), &n)| (record, quoted(key), n)));
-        let (names, count) = (keys.0, keys.1);
+        let (names, count) = listed(unknown_keys.iter().map(|(&(record, key), &n)| (record, quoted(key), n)));
         let message =
             format!("Some keys are unknown to this version and were skipped: {names}. No figure depends on them.");
         add("unknown-keys", Severity::Info, None, count, message);
 
-        let names = unknown_actions.iter().map(|(&name, &n)| (Record::Event, quoted(name), n));
-        let (names, count) = listed(names);
+        let (names, count) = listed(unknown_actions.iter().map(|(&name, &n)| (Record::Event, quoted(name), n)));
         let message = format!(
             "Some actions are unknown to this version: {names}. They keep their place in the trace but change no \
              figure."
         );
         add("unknown-actions", Severity::Warning, None, count, message);
 
-        let fields = malformed.iter().map(|(&(record, key), &n)| (record, key_name(key), n));
-        let (names, count) = listed(fields);
+        let quoted_key = |key: usize| quoted(StringId::from_index(key));
+        let (names, count) = listed(malformed.iter().map(|(&(record, key), &n)| (record, quoted_key(key), n)));
         let message = format!(
             "Some fields have values of an unexpected type and were ignored: {names}. Figures that depend on them are \
              incomplete."
@@ -108,10 +105,6 @@ impl Oddities {
         add("mended-texts", Severity::Info, first_mended, mended_texts, message);
         all
     }
-}
-
-fn key_name(key: usize) -> String {
-    format!("\"{}\"", keys::string_table().get(StringId::from_index(key)))
 }
 
 /// Lists the most frequent names, and returns the sum of all counts.

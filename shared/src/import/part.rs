@@ -50,7 +50,7 @@ pub struct OverviewDevice {
 }
 
 /// Range of events that is to be imported; created by [`OverviewDevice::part`].
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PartRequest {
     /// CUDA device index.
     pub(super) device: i64,
@@ -62,12 +62,10 @@ pub struct PartRequest {
 }
 
 impl PartRequest {
-    /// Returns the CUDA device index.
     pub fn device(&self) -> i64 {
         self.device
     }
 
-    /// Returns the requested range of the device's events.
     pub fn events(&self) -> Range<u32> {
         self.events.clone()
     }
@@ -103,15 +101,12 @@ impl OverviewDevice {
         let total = self.trace.events;
         let (shown, of) = (format!("{}..{}", events.start, events.end), format!("GPU {}", self.index));
         let has = format!("{of} has {} (0..{total}).", format::counted(total, "event"));
+        let none = |message: String| Err(ImportError::new("no-such-part", message, &has));
         if events.start >= events.end {
-            return Err(ImportError::new("no-such-part", format!("The range {shown} contains no events"), &has));
+            return none(format!("The range {shown} contains no events"));
         }
         if events.end > total {
-            return Err(ImportError::new(
-                "no-such-part",
-                format!("The range {shown} ends after the last event of {of}"),
-                &has,
-            ));
+            return none(format!("The range {shown} ends after the last event of {of}"));
         }
         let PreviewTrace { ref rows, freeing, .. } = self.trace;
         // A trace has fewer than 2^32 events.
@@ -147,7 +142,7 @@ pub(super) struct Open {
 }
 
 /// State of a part while the file is read.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Keeper {
     pub(super) request: PartRequest,
     /// Live allocation at each address, `None` if the last one there was freed.
@@ -165,15 +160,7 @@ pub(super) struct Keeper {
 
 impl Keeper {
     pub(super) fn new(request: &PartRequest) -> Self {
-        Self {
-            request: request.clone(),
-            used: HashMap::new(),
-            at_end: None,
-            superseded: Vec::new(),
-            freed: Vec::new(),
-            freed_later: Vec::new(),
-            segments_later: Vec::new(),
-        }
+        Self { request: request.clone(), ..Self::default() }
     }
 
     /// Processes the next event of the file; events of the part go to `kept`.

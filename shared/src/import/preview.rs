@@ -34,7 +34,6 @@ const MOST_TRACKS: usize = MOST_DEVICES + 1;
 /// Curve of one device's trace so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PreviewTrace {
-    /// Number of events so far.
     pub events: u64,
     /// Number of moments per bucket, a power of two.
     pub bucket_moments: u64,
@@ -99,7 +98,6 @@ struct Curve {
 }
 
 impl Watch {
-    /// Processes the next event of the file.
     #[inline]
     pub(super) fn event(&mut self, row: u32, action: Action, size_bytes: u64) {
         self.waiting.push(Waiting { row, action, size_bytes });

@@ -2,46 +2,23 @@
 //!
 //! A field of the current dictionary whose value has the wrong type counts as malformed and as absent.
 
-use super::build::{RawBlock, RawHistory, RawSegment, SnapshotBuilder};
+use super::build::{RawBlock, RawSegment, SnapshotBuilder};
+use super::forms::{CONTEXT_KEYS, OWN_KEYS};
 use super::keys::{self, BLOCK, EVENT, FRAME, FRAMES, HISTORY_ENTRY, LIST, POOL, SEGMENT, STACK, *};
 use super::oddities::Record;
 use crate::base::StringId;
 use crate::pickle::{Heap, Kind, Val};
 use crate::trace::{
-    Action, BlockState, ContextId, Event, EventContext, Frame, FrameId, FxNode, LinesId, PoolId, SegmentType, StackId,
+    Action, BlockState, ContextId, Event, EventContext, Frame, FrameId, FxNode, HistoryEntry, LinesId, PoolId, Segment,
+    SegmentType, StackId,
 };
 
-const EVENT_KEYS: u64 = bits([
-    ACTION,
-    ADDR,
-    DEVICE_FREE,
-    SIZE,
-    STREAM,
-    TIME_US,
-    COMPILE_CONTEXT,
-    USER_METADATA,
-    POOL_ID,
-    INTERNAL_METADATA,
-    FRAMES,
-    FORWARD_FRAMES,
-    CATEGORY,
-    SEGMENT_POOL_ID,
-]);
-const FRAME_KEYS: u64 = bits([NAME, FILENAME, LINE, FX_NODE_OP, FX_NODE_NAME, FX_NODE_TARGET, FX_ORIGINAL_TRACE]);
-const SEGMENT_KEYS: u64 = bits([
-    DEVICE,
-    ADDRESS,
-    TOTAL_SIZE,
-    ALLOCATED_SIZE,
-    ACTIVE_SIZE,
-    REQUESTED_SIZE,
-    STREAM,
-    SEGMENT_TYPE,
-    SEGMENT_POOL_ID,
-    IS_EXPANDABLE,
-    FRAMES,
-    BLOCKS,
-]);
+const EVENT_KEYS: u64 = OWN_KEYS | CONTEXT_KEYS | bits([DEVICE_FREE, SEGMENT_POOL_ID]);
+const FX_KEYS: u64 = bits([FX_NODE_OP, FX_NODE_NAME, FX_NODE_TARGET, FX_ORIGINAL_TRACE]);
+const FRAME_KEYS: u64 = FX_KEYS | bits([NAME, FILENAME, LINE]);
+const SEGMENT_SIZES: u64 = bits([TOTAL_SIZE, ALLOCATED_SIZE, ACTIVE_SIZE, REQUESTED_SIZE]);
+const SEGMENT_KEYS: u64 =
+    SEGMENT_SIZES | bits([DEVICE, ADDRESS, STREAM, SEGMENT_TYPE, SEGMENT_POOL_ID, IS_EXPANDABLE, FRAMES, BLOCKS]);
 const BLOCK_KEYS: u64 = bits([ADDRESS, ADDR, SIZE, REQUESTED_SIZE, STATE, FRAMES, HISTORY]);
 const HISTORY_KEYS: u64 = bits([ADDR, REAL_SIZE, FRAMES]);
 
@@ -90,13 +67,6 @@ impl SnapshotBuilder {
         }))
     }
 
-    #[inline]
-    fn next_row(&mut self) -> u32 {
-        let row = self.event_rows;
-        self.event_rows = row.checked_add(1).expect("fewer than 2^32 events");
-        row
-    }
-
     fn read_event(&mut self, entries: &[Val], heap: &Heap) -> Option<Event> {
         let action = self.action()?;
         let addr_key = if action == Action::Oom && self.fields.has(DEVICE_FREE) { DEVICE_FREE } else { ADDR };
@@ -114,14 +84,13 @@ impl SnapshotBuilder {
 
     #[inline]
     pub(super) fn push_event(&mut self, event: Event) -> Val {
-        let row = self.next_row();
+        let row = self.event_rows;
+        self.event_rows = row.checked_add(1).expect("fewer than 2^32 events");
         if let Some(watch) = &mut self.watch {
             watch.event(row, event.action, event.size_bytes);
         }
-        if self.is_overview {
-            return Val::handle(EVENT, row);
-        }
         match &mut self.keeper {
+            _ if self.is_overview => {}
             None => self.events.push(event),
             Some(keeper) => keeper.event(row, event, &mut self.events),
         }
@@ -140,22 +109,21 @@ impl SnapshotBuilder {
             category: self.text(Record::Event, CATEGORY),
             forward_frames: self.lines(FORWARD_FRAMES, heap),
         };
-        match self.last_context {
-            Some((last, id)) if last == context => id,
-            _ => {
-                let id = self.contexts.intern(context);
-                self.last_context = Some((context, id));
-                id
-            }
+        if let Some((last, id)) = self.last_context
+            && last == context
+        {
+            return id;
         }
+        let id = self.contexts.intern(context);
+        self.last_context = Some((context, id));
+        id
     }
 
     pub(super) fn frame(&mut self, entries: &[Val], heap: &Heap) -> Val {
         if self.is_overview {
             return Val::handle(FRAME, 0);
         }
-        let fx_keys = bits([FX_NODE_OP, FX_NODE_NAME, FX_NODE_TARGET, FX_ORIGINAL_TRACE]);
-        let fx = (self.fields.present & fx_keys != 0).then(|| FxNode {
+        let fx = (self.fields.present & FX_KEYS != 0).then(|| FxNode {
             op: self.text(Record::Frame, FX_NODE_OP),
             name: self.text(Record::Frame, FX_NODE_NAME),
             target: self.text(Record::Frame, FX_NODE_TARGET),
@@ -189,33 +157,31 @@ impl SnapshotBuilder {
         let number = |val: &Val| val.as_small_int().and_then(|value| u64::try_from(value).ok());
         let pool = PoolId(number(first)?, number(second)?);
         let known = self.pools.iter().rev().take(8).position(|&known| known == pool);
-        let index = match known {
-            Some(back) => self.pools.len() - 1 - back,
-            None => {
-                self.pools.push(pool);
-                self.pools.len() - 1
-            }
-        };
+        let index = known.map_or(self.pools.len(), |back| self.pools.len() - 1 - back);
+        if known.is_none() {
+            self.pools.push(pool);
+        }
         Some(Val::handle(POOL, index as u32))
     }
 
     pub(super) fn segment(&mut self, entries: &[Val], heap: &Heap) -> Val {
         let type_name = self.text(Record::Segment, SEGMENT_TYPE);
-        let segment = RawSegment {
-            device: self.signed(Record::Segment, DEVICE, heap).unwrap_or(0),
+        let segment = Segment {
             addr: self.number(Record::Segment, ADDRESS, heap).unwrap_or(0),
             size_bytes: self.size(Record::Segment, TOTAL_SIZE, heap).unwrap_or(0),
-            allocated_bytes: self.size(Record::Segment, ALLOCATED_SIZE, heap),
-            active_bytes: self.size(Record::Segment, ACTIVE_SIZE, heap),
             requested_bytes: self.size(Record::Segment, REQUESTED_SIZE, heap),
             stream: self.number(Record::Segment, STREAM, heap).unwrap_or(0),
-            segment_type: match self.strings.get(type_name) {
-                "small" => SegmentType::Small,
-                _ => SegmentType::Large,
-            },
+            segment_type: SegmentType::of_name(self.strings.get(type_name)).unwrap_or_default(),
             pool: self.pool(Record::Segment, SEGMENT_POOL_ID, heap),
             is_expandable: self.flag(Record::Segment, IS_EXPANDABLE),
             stack: self.stack_of(Record::Segment),
+            ..Segment::default()
+        };
+        let segment = RawSegment {
+            device: self.signed(Record::Segment, DEVICE, heap).unwrap_or(0),
+            segment,
+            allocated_bytes: self.size(Record::Segment, ALLOCATED_SIZE, heap),
+            active_bytes: self.size(Record::Segment, ACTIVE_SIZE, heap),
             blocks: self.row_list(Record::Segment, BLOCKS, BLOCK),
         };
         self.segments.push(segment);
@@ -231,14 +197,12 @@ impl SnapshotBuilder {
             size_bytes: self.size(Record::Block, SIZE, heap).unwrap_or(0),
             requested_bytes: self.size(Record::Block, REQUESTED_SIZE, heap),
             state: match self.strings.get(state) {
-                "active_allocated" => BlockState::Allocated,
-                "inactive" => BlockState::Inactive,
-                // PyTorch's documentation calls it "active_awaiting_free".
-                "active_pending_free" | "active_awaiting_free" => BlockState::PendingFree,
-                _ => {
+                // PyTorch's documentation calls it so.
+                "active_awaiting_free" => BlockState::PendingFree,
+                name => BlockState::of_name(name).unwrap_or_else(|| {
                     self.oddities.malformed(Record::Block, STATE);
                     BlockState::Inactive
-                }
+                }),
             },
             stack: self.stack_of(Record::Block),
             history: self.row_list(Record::Block, HISTORY, HISTORY_ENTRY),
@@ -249,7 +213,7 @@ impl SnapshotBuilder {
     }
 
     pub(super) fn history_entry(&mut self, entries: &[Val], heap: &Heap) -> Val {
-        let entry = RawHistory {
+        let entry = HistoryEntry {
             addr: self.number(Record::History, ADDR, heap).unwrap_or(0),
             requested_bytes: self.size(Record::History, REAL_SIZE, heap).unwrap_or(0),
             stack: self.stack_of(Record::History),
@@ -340,16 +304,12 @@ impl SnapshotBuilder {
     /// Reads a list of strings.
     #[inline]
     pub(super) fn lines(&mut self, key: usize, heap: &Heap) -> LinesId {
-        if !self.fields.has(key) {
-            return LinesId::EMPTY;
-        }
         let Some(Kind::Node(number)) = self.fields.get(key).map(Val::kind) else { return LinesId::EMPTY };
         if let Some(&known) = self.known_lines.get(&number) {
             return known;
         }
         let lines = self.field(Record::Event, key, |_, val| {
-            let lines: Option<Vec<StringId>> = heap.items(val)?.iter().map(|line| line.as_str()).collect();
-            lines
+            heap.items(val)?.iter().map(|line| line.as_str()).collect::<Option<Vec<StringId>>>()
         });
         let id = lines.map_or(LinesId::EMPTY, |lines| self.contexts.intern_lines(&lines));
         self.known_lines.insert(number, id);

@@ -27,7 +27,6 @@ pub(super) struct Room {
 }
 
 impl Room {
-    /// Creates an empty table with this capacity.
     pub(super) fn table(self) -> SegmentTable {
         SegmentTable {
             segments: Vec::with_capacity(self.segments),
@@ -59,16 +58,12 @@ pub(super) struct RowBudget<'a> {
 }
 
 impl<'a> RowBudget<'a> {
-    /// Creates the budget of a file of `bytes` bytes.
     pub(super) fn new(builder: &'a SnapshotBuilder, bytes: u64) -> Self {
         let limit = FREE_ROWS + bytes / LEAST_ROW_BYTES;
         Self { builder, bytes, limit, left: limit, known: HashMap::new() }
     }
 
-    /// Takes the events of all devices from the budget.
-    ///
-    /// # Errors
-    /// Returns an error if there are too many.
+    /// Takes the events of all devices from the budget; too many are an error.
     pub(super) fn take_events(&mut self, lists: impl IntoIterator<Item = Option<u32>>) -> Result<(), ImportError> {
         for list in lists.into_iter().flatten() {
             let rows = self.rows(list);
@@ -77,10 +72,7 @@ impl<'a> RowBudget<'a> {
         Ok(())
     }
 
-    /// Takes segments with their blocks and histories from the budget, and returns the rows of each device.
-    ///
-    /// # Errors
-    /// Returns an error if there are too many rows or devices.
+    /// Takes segments with their blocks and histories, and returns the rows of each device; too many are an error.
     pub(super) fn take_segments(
         &mut self,
         segments: impl Iterator<Item = RawSegment>,
@@ -105,13 +97,13 @@ impl<'a> RowBudget<'a> {
     fn take(&mut self, rows: u64, what: &str) -> Result<(), ImportError> {
         let too_many = || {
             let (limit, bytes) = (format::count(self.limit), format::count(self.bytes));
-            over_a_limit(format!("The file has more than {limit} rows in {bytes} bytes, because lists share {what}"))
+            let message = format!("The file has more than {limit} rows in {bytes} bytes, because lists share {what}");
+            ImportError::new(OVER_A_LIMIT, message, HINT_LIMIT)
         };
         self.left = self.left.checked_sub(rows).ok_or_else(too_many)?;
         Ok(())
     }
 
-    /// Returns the length of a list.
     fn rows(&mut self, list: u32) -> u64 {
         let count = || (self.builder.lists[list as usize].rows.len() as u64, 0);
         self.known.entry(list).or_insert_with(count).0
@@ -130,8 +122,4 @@ impl<'a> RowBudget<'a> {
         self.known.insert(list, (blocks, history));
         (blocks, history)
     }
-}
-
-fn over_a_limit(message: String) -> ImportError {
-    ImportError::new(OVER_A_LIMIT, message, HINT_LIMIT)
 }

@@ -7,15 +7,13 @@
 
 use super::part::{Keeper, Open};
 use crate::trace::{
-    Action, Block, BlockState, ContextTable, Event, OlderBlock, PartOf, Segment, SegmentTable, SegmentType, StackId,
+    Action, Block, BlockState, ContextTable, Event, OlderBlock, PartOf, Segment, SegmentTable, StackId, cut,
 };
 use hashbrown::HashSet;
 use std::collections::BTreeMap;
 
 /// Granularity of block sizes in the allocator.
 const ROUNDING_BYTES: u64 = 512;
-/// Size of the segments of the small pool; PyTorch requests no segment of this size for the large pool.
-const SMALL_SEGMENT_BYTES: u64 = 2 << 20;
 
 /// Allocation that is live at the end of the part.
 #[derive(Clone, Copy, Debug)]
@@ -127,14 +125,9 @@ fn lay(
         let active = table.blocks[first as usize..].iter().filter(|block| block.state != BlockState::Inactive);
         let (size_bytes, requested) =
             active.fold((0, 0_u64), |sum, block| (sum.0 + block.size_bytes, sum.1.saturating_add(block.live_bytes())));
+        let (allocated_bytes, active_bytes) = (size_bytes, size_bytes);
         let requested_bytes = segment.requested_bytes.map(|_| requested);
-        table.segments.push(Segment {
-            allocated_bytes: size_bytes,
-            active_bytes: size_bytes,
-            requested_bytes,
-            blocks,
-            ..segment
-        });
+        table.segments.push(Segment { allocated_bytes, active_bytes, requested_bytes, blocks, ..segment });
     }
     outside.extend(alive);
     outside
@@ -149,14 +142,8 @@ fn push(table: &mut SegmentTable, alive: Alive, older: &mut Vec<OlderBlock>) {
 
 fn free_block(table: &mut SegmentTable, start: u64, end: u64) {
     if start < end {
-        table.blocks.push(Block {
-            addr: start,
-            size_bytes: end - start,
-            requested_bytes: Some(0),
-            state: BlockState::Inactive,
-            stack: StackId::NONE,
-            history: (0, 0),
-        });
+        let (size_bytes, requested_bytes) = (end - start, Some(0));
+        table.blocks.push(Block { addr: start, size_bytes, requested_bytes, ..Block::default() });
     }
 }
 
@@ -169,52 +156,20 @@ fn add_outside(table: &mut SegmentTable, outside: Vec<Alive>, older: &mut Vec<Ol
     let start = table.blocks.len() as u32;
     let addr = first.block.addr;
     outside.into_iter().for_each(|alive| push(table, alive, older));
-    table.segments.push(Segment { addr, blocks: (start, table.blocks.len() as u32), ..no_segment() });
-}
-
-fn no_segment() -> Segment {
-    Segment {
-        addr: 0,
-        size_bytes: 0,
-        allocated_bytes: 0,
-        active_bytes: 0,
-        requested_bytes: Some(0),
-        stream: 0,
-        segment_type: SegmentType::Large,
-        pool: None,
-        is_expandable: None,
-        stack: StackId::NONE,
-        blocks: (0, 0),
-    }
+    let blocks = (start, table.blocks.len() as u32);
+    table.segments.push(Segment { addr, requested_bytes: Some(0), blocks, ..Segment::default() });
 }
 
 fn undo(held: &mut BTreeMap<u64, Segment>, event: &Event, contexts: &ContextTable) {
     match event.action {
         Action::SegmentAlloc => drop(held.remove(&event.addr)),
-        Action::SegmentFree => drop(held.insert(event.addr, segment_of(event, contexts, false))),
-        Action::SegmentMap => cut(held, event.addr, event.addr.saturating_add(event.size_bytes)),
-        Action::SegmentUnmap => join(held, segment_of(event, contexts, true)),
+        Action::SegmentFree => drop(held.insert(event.addr, Segment::of_event(event, contexts, false))),
+        Action::SegmentMap => {
+            let range = event.addr..event.addr.saturating_add(event.size_bytes);
+            cut(held, range, |segment| (&mut segment.addr, &mut segment.size_bytes));
+        }
+        Action::SegmentUnmap => join(held, Segment::of_event(event, contexts, true)),
         _ => {}
-    }
-}
-
-/// Removes an address range from the held segments.
-fn cut(held: &mut BTreeMap<u64, Segment>, start: u64, end: u64) {
-    let before = held.range(..start).next_back().map(|(&addr, _)| addr);
-    let within: Vec<u64> = before.into_iter().chain(held.range(start..end.max(start)).map(|(&addr, _)| addr)).collect();
-    for addr in within {
-        let whole = held[&addr];
-        let whole_end = addr.saturating_add(whole.size_bytes);
-        if whole_end <= start {
-            continue;
-        }
-        held.remove(&addr);
-        if addr < start {
-            held.insert(addr, Segment { size_bytes: start - addr, ..whole });
-        }
-        if whole_end > end {
-            held.insert(end, Segment { addr: end, size_bytes: whole_end - end, ..whole });
-        }
     }
 }
 
@@ -232,18 +187,4 @@ fn join(held: &mut BTreeMap<u64, Segment>, range: Segment) {
         joined = Segment { addr: joined.addr, size_bytes: joined.size_bytes.saturating_add(after.size_bytes), ..after };
     }
     held.insert(joined.addr, joined);
-}
-
-fn segment_of(event: &Event, contexts: &ContextTable, is_expandable: bool) -> Segment {
-    let context = contexts.get(event.context);
-    let is_small = event.size_bytes == SMALL_SEGMENT_BYTES;
-    Segment {
-        addr: event.addr,
-        size_bytes: event.size_bytes,
-        stream: context.stream,
-        pool: context.pool,
-        segment_type: if is_small { SegmentType::Small } else { SegmentType::Large },
-        is_expandable: Some(is_expandable),
-        ..no_segment()
-    }
 }

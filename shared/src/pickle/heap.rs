@@ -4,12 +4,12 @@
 
 use super::template::{Form, RECORD_VALUES};
 use super::val::{Kind, Val};
-use crate::base::StringId;
+use crate::base::{Column, StringId};
 use num_bigint::BigInt;
 use std::fmt;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Shape {
+pub enum Shape {
     Tuple,
     List,
     Dict,
@@ -18,9 +18,10 @@ pub(crate) enum Shape {
 
 /// Container in the heap.
 #[derive(Debug)]
-pub(crate) struct Node {
-    pub(crate) shape: Shape,
-    pub(crate) items: Vec<Val>,
+pub struct Node {
+    pub shape: Shape,
+    /// Items, or keys and values in turn.
+    pub items: Vec<Val>,
     /// Number of items when the builder last declined the container.
     pub(crate) declined_len: usize,
     /// Value that the builder made of the container.
@@ -36,41 +37,10 @@ impl Node {
     }
 }
 
-/// Nodes in chunks that never move, because a `Vec` needs three times their memory while it doubles.
-#[derive(Debug, Default)]
-struct Nodes {
-    chunks: Vec<Vec<Node>>,
-    len: usize,
-}
-
-const CHUNK_BITS: u32 = 10;
-const CHUNK_LEN: usize = 1 << CHUNK_BITS;
-
-impl Nodes {
-    fn push(&mut self, node: Node) {
-        if self.len.is_multiple_of(CHUNK_LEN) {
-            // Most heaps have only a few nodes.
-            self.chunks.push(if self.len == 0 { Vec::new() } else { Vec::with_capacity(CHUNK_LEN) });
-        }
-        self.len += 1;
-        self.chunks.last_mut().expect("a chunk was pushed").push(node);
-    }
-
-    fn at(&self, number: u32) -> &Node {
-        let number = number as usize;
-        &self.chunks[number >> CHUNK_BITS][number % CHUNK_LEN]
-    }
-
-    fn at_mut(&mut self, number: u32) -> &mut Node {
-        let number = number as usize;
-        &mut self.chunks[number >> CHUNK_BITS][number % CHUNK_LEN]
-    }
-}
-
 /// Values that no builder took.
 #[derive(Debug, Default)]
 pub struct Heap {
-    nodes: Nodes,
+    nodes: Column<Node, 10>,
     wide_ints: Vec<BigInt>,
     floats: Vec<f64>,
     bytes: Vec<Box<[u8]>>,
@@ -79,15 +49,15 @@ pub struct Heap {
 impl Heap {
     pub(crate) fn add(&mut self, shape: Shape, items: Vec<Val>) -> Val {
         self.nodes.push(Node { shape, items, declined_len: 0, taken: None, used_empty: false });
-        Val::node(index(self.nodes.len))
+        Val::node(index(self.nodes.len()))
     }
 
-    pub(crate) fn node(&self, number: u32) -> &Node {
-        self.nodes.at(number)
+    pub fn node(&self, number: u32) -> &Node {
+        self.nodes.get_ref(number as usize)
     }
 
     pub(crate) fn node_mut(&mut self, number: u32) -> &mut Node {
-        self.nodes.at_mut(number)
+        self.nodes.get_mut(number as usize)
     }
 
     /// Returns the value, or what the builder has made of it since.
@@ -120,15 +90,15 @@ impl Heap {
         Val::bytes(index(self.bytes.len()))
     }
 
-    pub(crate) fn wide_int(&self, number: u32) -> &BigInt {
+    pub fn wide_int(&self, number: u32) -> &BigInt {
         &self.wide_ints[number as usize]
     }
 
-    pub(crate) fn float(&self, number: u32) -> f64 {
+    pub fn float(&self, number: u32) -> f64 {
         self.floats[number as usize]
     }
 
-    pub(crate) fn byte_string(&self, number: u32) -> &[u8] {
+    pub fn byte_string(&self, number: u32) -> &[u8] {
         &self.bytes[number as usize]
     }
 
@@ -177,10 +147,9 @@ impl Heap {
     pub fn items(&self, val: Val) -> Option<&[Val]> {
         match val.kind() {
             Kind::EmptyList | Kind::EmptyTuple => Some(&[]),
-            Kind::Node(number) => {
-                let node = self.node(number);
-                matches!(node.shape, Shape::List | Shape::Tuple).then_some(&node.items)
-            }
+            Kind::Node(number) => Some(self.node(number))
+                .filter(|node| matches!(node.shape, Shape::List | Shape::Tuple))
+                .map(|node| &*node.items),
             _ => None,
         }
     }
@@ -190,8 +159,7 @@ impl Heap {
         match val.kind() {
             Kind::EmptyDict => Some(&[]),
             Kind::Node(number) => {
-                let node = self.node(number);
-                (node.shape == Shape::Dict).then_some(&node.items)
+                Some(self.node(number)).filter(|node| node.shape == Shape::Dict).map(|node| &*node.items)
             }
             _ => None,
         }
@@ -212,7 +180,9 @@ pub trait Build {
     fn intern(&mut self, text: &str) -> StringId;
 
     /// Takes a dictionary, given as keys and values in turn, or returns `None` to leave it to the heap.
-    fn dict(&mut self, entries: &[Val], heap: &Heap) -> Option<Val>;
+    fn dict(&mut self, _entries: &[Val], _heap: &Heap) -> Option<Val> {
+        None
+    }
 
     /// Returns the form of the dictionary that was just taken as `val`, if later ones may be passed to
     /// [`record`](Self::record).
@@ -230,16 +200,22 @@ pub trait Build {
     }
 
     /// Takes a list, or returns `None` to leave it to the heap.
-    fn list(&mut self, items: &[Val], heap: &Heap) -> Option<Val>;
+    fn list(&mut self, _items: &[Val], _heap: &Heap) -> Option<Val> {
+        None
+    }
 
     /// Appends items to a list that the builder took, or returns false if it can't.
-    fn extend(&mut self, list: Val, items: &[Val]) -> bool;
+    fn extend(&mut self, _list: Val, _items: &[Val]) -> bool {
+        false
+    }
 
     /// Returns the length of a list that the builder took, or `None` if it took no such list.
-    fn len(&self, list: Val) -> Option<usize>;
+    fn len(&self, _list: Val) -> Option<usize> {
+        None
+    }
 
     /// Copies the items of a list that the builder took and could not extend to the end of `items`.
-    fn expand(&self, list: Val, items: &mut Vec<Val>);
+    fn expand(&self, _list: Val, _items: &mut Vec<Val>) {}
 
     /// Takes a tuple, or returns `None` to leave it to the heap; tuples of two small numbers are never offered.
     fn tuple(&mut self, _items: &[Val]) -> Option<Val> {
@@ -311,12 +287,10 @@ impl fmt::Display for ErrorKind {
         match self {
             Self::Truncated { within } => write!(f, "the data ends in the middle of {within}"),
             Self::UnknownOpcode(byte) => write!(f, "expected a pickle opcode, found byte {byte:#04x}"),
-            Self::Refused { opcode, target } if target.is_empty() => {
-                write!(f, "the opcode {opcode} is refused because it could build an object or run code")
-            }
-            Self::Refused { opcode, target } => {
-                write!(f, "the opcode {opcode} is refused because it loads the Python object {target:?}")
-            }
+            Self::Refused { opcode, target } => match target.as_str() {
+                "" => write!(f, "the opcode {opcode} is refused because it could build an object or run code"),
+                target => write!(f, "the opcode {opcode} is refused because it loads the Python object {target:?}"),
+            },
             Self::UnknownProtocol(protocol) => write!(f, "expected pickle protocol 0 to 5, found {protocol}"),
             Self::Unexpected { expected, found } => write!(f, "expected {expected}, found {found}"),
             Self::Limit { what, limit } => write!(f, "the file has more than {limit} {what}"),

@@ -172,7 +172,6 @@ impl<B: Build> Machine<B> {
         Ok(())
     }
 
-    /// Executes `APPEND`.
     pub(crate) fn append(&mut self) -> Result<()> {
         let floor = self.marks.last().copied().unwrap_or(0);
         if self.stack.len() < floor + 2 {
@@ -182,7 +181,6 @@ impl<B: Build> Machine<B> {
         self.append_from(self.stack.len() - 1)
     }
 
-    /// Executes `APPENDS`.
     #[inline]
     pub(crate) fn append_all(&mut self) -> Result<()> {
         let start = self.pop_mark()?;
@@ -192,7 +190,6 @@ impl<B: Build> Machine<B> {
         self.append_from(start)
     }
 
-    /// Executes `SETITEM`.
     pub(crate) fn set_item(&mut self) -> Result<()> {
         let floor = self.marks.last().copied().unwrap_or(0);
         if self.stack.len() < floor + 3 {
@@ -202,7 +199,6 @@ impl<B: Build> Machine<B> {
         self.set_from(self.stack.len() - 2)
     }
 
-    /// Executes `SETITEMS`.
     #[inline]
     pub(crate) fn set_items(&mut self) -> Result<()> {
         let start = self.pop_mark()?;
@@ -234,7 +230,6 @@ impl<B: Build> Machine<B> {
         self.stack.push(val);
     }
 
-    /// Executes `MEMOIZE`.
     #[inline]
     pub(crate) fn memoize(&mut self) -> Result<()> {
         self.put(self.memo.len() as u64, u64::MAX)

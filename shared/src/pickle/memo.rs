@@ -82,7 +82,6 @@ impl Memo {
         self.put_packed(index as usize, packed);
     }
 
-    /// Stores a value at the next index.
     #[inline]
     pub(crate) fn push(&mut self, val: Val) {
         let packed = self.pack(val);

@@ -32,9 +32,6 @@ struct Opening {
 
 impl<B: Build> Scanner<B> {
     /// Executes opcodes from `at` on and returns the position of the first one that is left to [`step`](Self::step).
-    ///
-    /// # Errors
-    /// Returns the same errors as a step.
     pub(super) fn run(&mut self, input: &[u8], mut at: usize, offset: u64) -> Result<usize, Error> {
         while let Some(window) = window(input, at) {
             let fail = |kind: Box<_>| Error { offset: offset + at as u64, kind: *kind };

@@ -123,14 +123,8 @@ impl<B: Build> Scanner<B> {
                 machine.push(Val::small_int(i32::from_le_bytes(fixed(data)?)));
                 return Ok(4);
             }
-            LONG1 => {
-                let [len] = fixed(data)?;
-                return self.long(counted(data, 1, u64::from(len))?, 1);
-            }
-            SHORT_BINUNICODE => {
-                let [len] = fixed(data)?;
-                return self.text(counted(data, 1, u64::from(len))?, 1, place);
-            }
+            LONG1 => return self.long(sized::<1>(data)?, 1),
+            SHORT_BINUNICODE => return self.text(sized::<1>(data)?, 1, place),
             EMPTY_DICT => machine.push(Val::FRESH_DICT),
             EMPTY_LIST => machine.push(Val::FRESH_LIST),
             MARK => machine.mark()?,
@@ -177,8 +171,6 @@ impl<B: Build> Scanner<B> {
 
     /// Executes opcodes with a length or an index in front of their data.
     fn counted_step(&mut self, opcode: u8, data: &[u8], place: u64) -> Step {
-        let u32_len = |data| fixed(data).map(u32::from_le_bytes);
-        let u64_len = |data| fixed(data).map(u64::from_le_bytes);
         match opcode {
             BINPUT => {
                 let [index] = fixed(data)?;
@@ -186,31 +178,17 @@ impl<B: Build> Scanner<B> {
                 Ok(1)
             }
             LONG_BINPUT => {
-                self.machine.put(u64::from(u32_len(data)?), memo_bound(place))?;
+                self.machine.put(u64::from(u32::from_le_bytes(fixed(data)?)), memo_bound(place))?;
                 Ok(4)
             }
-            LONG4 => {
-                let len = i32::from_le_bytes(fixed(data)?);
-                let len = u64::try_from(len).map_err(|_| unexpected("a length of at least 0", len))?;
-                self.long(counted(data, 4, len)?, 4)
-            }
-            BINUNICODE => self.text(counted(data, 4, u64::from(u32_len(data)?))?, 4, place),
-            BINUNICODE8 => self.text(counted(data, 8, u64_len(data)?)?, 8, place),
-            SHORT_BINSTRING => {
-                let [len] = fixed(data)?;
-                self.text(counted(data, 1, u64::from(len))?, 1, place)
-            }
-            BINSTRING => {
-                let len = i32::from_le_bytes(fixed(data)?);
-                let len = u64::try_from(len).map_err(|_| unexpected("a length of at least 0", len))?;
-                self.text(counted(data, 4, len)?, 4, place)
-            }
-            SHORT_BINBYTES => {
-                let [len] = fixed(data)?;
-                self.bytes(counted(data, 1, u64::from(len))?, 1)
-            }
-            BINBYTES => self.bytes(counted(data, 4, u64::from(u32_len(data)?))?, 4),
-            BINBYTES8 | BYTEARRAY8 => self.bytes(counted(data, 8, u64_len(data)?)?, 8),
+            LONG4 => self.long(signed_sized(data)?, 4),
+            BINUNICODE => self.text(sized::<4>(data)?, 4, place),
+            BINUNICODE8 => self.text(sized::<8>(data)?, 8, place),
+            SHORT_BINSTRING => self.text(sized::<1>(data)?, 1, place),
+            BINSTRING => self.text(signed_sized(data)?, 4, place),
+            SHORT_BINBYTES => self.bytes(sized::<1>(data)?, 1),
+            BINBYTES => self.bytes(sized::<4>(data)?, 4),
+            BINBYTES8 | BYTEARRAY8 => self.bytes(sized::<8>(data)?, 8),
             _ => self.line_step(opcode, data, place),
         }
     }
@@ -227,7 +205,7 @@ impl<B: Build> Scanner<B> {
                 machine.push(if line == b"01" { Val::TRUE } else { Val::FALSE });
             }
             INT | LONG => self.integer(text::parse_int(line)?),
-            FLOAT => machine.push_float(text::parse_float(line)?),
+            FLOAT => machine.push_float(text::parse(line, "a decimal float")?),
             STRING => {
                 let bytes = text::unquote(line)?;
                 self.text(&bytes, 0, place)?;
@@ -239,8 +217,8 @@ impl<B: Build> Scanner<B> {
                 }
                 machine.push_str(&string);
             }
-            PUT => machine.put(text::parse_index(line)?, memo_bound(place))?,
-            _ => machine.get(text::parse_index(line)?)?,
+            PUT => machine.put(text::parse(line, "a memo index")?, memo_bound(place))?,
+            _ => machine.get(text::parse(line, "a memo index")?)?,
         }
         Ok(line.len() + 1)
     }
@@ -354,6 +332,22 @@ fn fixed<const N: usize>(data: &[u8]) -> Result<[u8; N], Pause> {
     data.first_chunk().copied().ok_or(Pause::Needs(N))
 }
 
+/// Returns the bytes behind their number, which takes `N` bytes.
+#[inline]
+fn sized<const N: usize>(data: &[u8]) -> Result<&[u8], Pause> {
+    let mut len = [0; 8];
+    len[..N].copy_from_slice(&fixed::<N>(data)?);
+    counted(data, N, u64::from_le_bytes(len))
+}
+
+/// Returns the bytes behind their number, which is signed and takes four bytes.
+fn signed_sized(data: &[u8]) -> Result<&[u8], Pause> {
+    let len = i32::from_le_bytes(fixed(data)?);
+    let expected = "a length of at least 0";
+    let len = u64::try_from(len).map_err(|_| ErrorKind::Unexpected { expected, found: len.to_string() })?;
+    counted(data, 4, len)
+}
+
 /// Returns the bytes behind a header that holds their number.
 #[inline]
 fn counted(data: &[u8], header_len: usize, len: u64) -> Result<&[u8], Pause> {
@@ -363,7 +357,6 @@ fn counted(data: &[u8], header_len: usize, len: u64) -> Result<&[u8], Pause> {
     data.get(header_len..end).ok_or(Pause::Needs(end))
 }
 
-/// Returns the data up to the end of the line.
 fn line(data: &[u8]) -> Result<&[u8], Pause> {
     data.iter().position(|&byte| byte == b'\n').map(|end| &data[..end]).ok_or(Pause::NeedsLine)
 }
@@ -388,8 +381,4 @@ fn refuse(opcode: u8, data: &[u8]) -> Result<ErrorKind, Pause> {
         target = String::from_utf8_lossy(&joined[..joined.len().min(LONGEST_NAME)]).into_owned();
     }
     Ok(ErrorKind::Refused { opcode: name, target })
-}
-
-fn unexpected(expected: &'static str, found: i32) -> Pause {
-    ErrorKind::Unexpected { expected, found: found.to_string() }.into()
 }

@@ -87,7 +87,6 @@ impl Word {
         }
     }
 
-    /// Returns the bits that differ.
     #[inline(always)]
     fn differ(self, bytes: &[u8; 8]) -> u64 {
         (u64::from_le_bytes(*bytes) ^ self.bytes) & self.mask
@@ -325,7 +324,6 @@ impl KnownLists {
         ListKey { slot: (hash >> (64 - Self::BITS)) as usize, start, end }
     }
 
-    /// Returns the value of a list with these bytes.
     #[inline(always)]
     pub(super) fn get(&self, input: &[u8], key: ListKey) -> Option<Val> {
         let known = &self.0[key.slot];

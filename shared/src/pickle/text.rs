@@ -3,6 +3,7 @@
 use super::heap::ErrorKind;
 use num_bigint::BigInt;
 use std::borrow::Cow;
+use std::str::FromStr;
 
 /// Maximum digits of a decimal number, as CPython's `sys.int_info.default_max_str_digits`.
 const MAX_DIGITS: usize = 4300;
@@ -17,16 +18,10 @@ pub(super) fn parse_int(line: &[u8]) -> Result<BigInt, ErrorKind> {
     BigInt::parse_bytes(digits, 10).ok_or_else(|| unexpected("a decimal number", line))
 }
 
-/// Parses a float, as `FLOAT` writes it.
-pub(super) fn parse_float(line: &[u8]) -> Result<f64, ErrorKind> {
+/// Parses a float or a memo index, as `FLOAT`, `PUT` and `GET` write it.
+pub(super) fn parse<T: FromStr>(line: &[u8], expected: &'static str) -> Result<T, ErrorKind> {
     let text = std::str::from_utf8(line.trim_ascii()).ok();
-    text.and_then(|text| text.parse().ok()).ok_or_else(|| unexpected("a decimal float", line))
-}
-
-/// Parses a memo index, as `PUT` and `GET` write it.
-pub(super) fn parse_index(line: &[u8]) -> Result<u64, ErrorKind> {
-    let text = std::str::from_utf8(line.trim_ascii()).ok();
-    text.and_then(|text| text.parse().ok()).ok_or_else(|| unexpected("a memo index", line))
+    text.and_then(|text| text.parse().ok()).ok_or_else(|| unexpected(expected, line))
 }
 
 /// Decodes a quoted string with Python's escapes, as `STRING` writes it.
@@ -61,16 +56,11 @@ fn unescape(rest: &mut &[u8], bytes: &mut Vec<u8>) -> Result<(), ErrorKind> {
         b'v' => 11,
         b'\\' | b'\'' | b'"' => escape,
         b'\n' => return Ok(()),
-        b'x' => {
-            let byte = hex(rest, 2).ok_or_else(|| unexpected("two hexadecimal digits", rest))?;
-            bytes.push(byte as u8);
-            return Ok(());
-        }
+        b'x' => hex(rest, 2).ok_or_else(|| unexpected("two hexadecimal digits", rest))? as u8,
         b'0'..=b'7' => {
             let digits = after.iter().take(2).take_while(|digit| matches!(digit, b'0'..=b'7')).count();
-            let octal = after[..digits]
-                .iter()
-                .fold(u32::from(escape - b'0'), |value, digit| value * 8 + u32::from(digit - b'0'));
+            let value = |value: u32, digit: &u8| value * 8 + u32::from(digit - b'0');
+            let octal = after[..digits].iter().fold(u32::from(escape - b'0'), value);
             *rest = &after[digits..];
             octal as u8
         }
@@ -157,7 +147,7 @@ mod tests {
         assert!(parse_int(b"1_0").is_ok(), "underscores are digits to Python as well");
         assert!(parse_int(b"").is_err());
         assert!(parse_int(&[b'9'; 5000]).is_err());
-        assert_eq!(parse_float(b"1e3").unwrap(), 1000.0);
-        assert!(parse_float(b"x").is_err());
+        assert_eq!(parse::<f64>(b"1e3", "").unwrap(), 1000.0);
+        assert!(parse::<f64>(b"x", "").is_err());
     }
 }

@@ -81,7 +81,6 @@ impl Val {
         Self(((value as i64) << TAG_BITS) as u64 | INT)
     }
 
-    /// Packs an integer, if it fits.
     #[inline]
     pub(crate) fn int(value: i64) -> Option<Self> {
         let packed = Self((value << TAG_BITS) as u64 | INT);

@@ -101,7 +101,6 @@ impl<S: FnMut(&[u8])> Writer<S> {
         self.atom(b"N");
     }
 
-    /// Writes `True` or `False`.
     pub fn bool(&mut self, value: bool) {
         self.atom(if value { b"\x88" } else { b"\x89" });
     }
@@ -410,10 +409,7 @@ mod tests {
         check(Style::Python, |w| w.int(-0x8000_0001_i64), b"\x8a\x05\xff\xff\xff\x7f\xff.");
         check(Style::Python, |w| w.int(-1), b"J\xff\xff\xff\xff.");
         check(Style::Python, |w| w.int_pair(256, 1), b"M\x00\x01K\x01\x86\x94.");
-    }
-
-    #[test]
-    fn torch_wraps_addresses_to_eight_bytes() {
+        // Torch wraps addresses to eight bytes.
         check(Style::Torch, |w| w.int(u64::MAX - 1), b"\x8a\x08\xfe\xff\xff\xff\xff\xff\xff\xff.");
         check(Style::Torch, |w| w.int_pair(0, 1), b"K\x00K\x01\x86.");
     }

@@ -1,7 +1,6 @@
 //! Tells of which kind of device a snapshot is: CUDA (and ROCm, which has the same format), an XPU or an NPU.
 //!
-//! No snapshot names its kind of device, so it is inferred. Findings are written about CUDA, and put into the words of
-//! another kind at their end.
+//! Findings are written about CUDA, and put into the words of another kind at their end.
 
 use super::{BlockState, Setting, Trace};
 
@@ -36,10 +35,7 @@ impl Accelerator {
 
     /// Returns the word for a device, in the singular.
     pub fn device(self) -> &'static str {
-        match self {
-            Self::Cuda | Self::Xpu => "GPU",
-            Self::Npu => "NPU",
-        }
+        if self == Self::Npu { "NPU" } else { "GPU" }
     }
 
     /// Returns the environment variable that sets the allocator.
@@ -53,49 +49,31 @@ impl Accelerator {
 
     /// Puts a text about CUDA into the words of this kind of device.
     pub fn words(self, text: String) -> String {
-        let words: &[(&str, &str)] = match self {
-            Self::Cuda => return text,
-            Self::Xpu => &XPU_WORDS,
-            Self::Npu => &NPU_WORDS,
-        };
-        words.iter().fold(text, |text, (cuda, own)| replace_words(&text, cuda, own))
+        if self == Self::Cuda {
+            return text;
+        }
+        let words = WORDS.iter().map(|&(cuda, xpu, npu)| (cuda, if self == Self::Xpu { xpu } else { npu }));
+        words.fold(text, |text, (cuda, own)| replace_words(&text, cuda, own))
     }
 }
 
-/// What advice names, for CUDA and for XPUs; longer words come before those that they contain.
-const XPU_WORDS: [(&str, &str); 13] = [
-    ("PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF"),
-    ("CUDA_VISIBLE_DEVICES", "ZE_AFFINITY_MASK"),
-    ("torch.cuda", "torch.xpu"),
-    ("`cudaFree` and `cudaMalloc`", "SYCL's `free` and `malloc_device`"),
-    ("nvidia-smi", "xpu-smi"),
-    ("a CUDA context", "a SYCL context"),
-    ("CUDA context", "SYCL context"),
-    ("CUDA graphs", "XPU graphs"),
-    ("CUDA memory", "XPU memory"),
-    ("NCCL", "oneCCL"),
-    ("cuBLAS", "oneMKL"),
-    ("to CUDA", "to the driver"),
-    ("CUDA", "the driver"),
-];
-
-/// What advice names, for CUDA and for NPUs.
-const NPU_WORDS: [(&str, &str); 15] = [
-    ("PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_NPU_ALLOC_CONF"),
-    ("CUDA_VISIBLE_DEVICES", "ASCEND_RT_VISIBLE_DEVICES"),
-    ("torch.cuda", "torch.npu"),
-    ("`cudaFree` and `cudaMalloc`", "`aclrtFree` and `aclrtMalloc`"),
-    ("nvidia-smi", "npu-smi info"),
-    ("a CUDA context", "an NPU context"),
-    ("CUDA context", "NPU context"),
-    ("CUDA graphs", "NPU graphs"),
-    ("CUDA memory", "NPU memory"),
-    ("NCCL", "HCCL"),
-    ("cuBLAS", "CANN's operators"),
-    ("CUDA", "the driver"),
-    ("a GPU", "an NPU"),
-    ("GPUs", "NPUs"),
-    ("GPU", "NPU"),
+/// What advice names, for CUDA, XPUs and NPUs; longer words come before those that they contain.
+const WORDS: [(&str, &str, &str); 15] = [
+    ("PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF", "PYTORCH_NPU_ALLOC_CONF"),
+    ("CUDA_VISIBLE_DEVICES", "ZE_AFFINITY_MASK", "ASCEND_RT_VISIBLE_DEVICES"),
+    ("torch.cuda", "torch.xpu", "torch.npu"),
+    ("`cudaFree` and `cudaMalloc`", "SYCL's `free` and `malloc_device`", "`aclrtFree` and `aclrtMalloc`"),
+    ("nvidia-smi", "xpu-smi", "npu-smi info"),
+    ("a CUDA context", "a SYCL context", "an NPU context"),
+    ("CUDA context", "SYCL context", "NPU context"),
+    ("CUDA graphs", "XPU graphs", "NPU graphs"),
+    ("CUDA memory", "XPU memory", "NPU memory"),
+    ("NCCL", "oneCCL", "HCCL"),
+    ("cuBLAS", "oneMKL", "CANN's operators"),
+    ("CUDA", "the driver", "the driver"),
+    ("a GPU", "a GPU", "an NPU"),
+    ("GPUs", "GPUs", "NPUs"),
+    ("GPU", "GPU", "NPU"),
 ];
 
 /// Replaces whole words, but no part of a name or of a path.

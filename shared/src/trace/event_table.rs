@@ -107,10 +107,6 @@ impl EventTable {
         self.action.is_empty()
     }
 
-    /// Returns the event at `index`.
-    ///
-    /// # Panics
-    /// Panics if `index` is not below [`len`](Self::len).
     pub fn at(&self, index: usize) -> Event {
         Event {
             action: self.action.at(index),
@@ -122,12 +118,10 @@ impl EventTable {
         }
     }
 
-    /// Iterates over all events in order.
     pub fn iter(&self) -> impl Iterator<Item = Event> + '_ {
         (0..self.len()).map(|index| self.at(index))
     }
 
-    /// Returns true if any event has a time.
     pub fn has_times(&self) -> bool {
         !self.time_us.is_empty()
     }
@@ -188,11 +182,10 @@ impl EventTable {
         tables
     }
 
-    /// Iterates over all events in order and frees the columns on the way.
     fn into_rows(self) -> impl Iterator<Item = Event> {
         let Self { action, addr, size_bytes, time_us, stack, context } = self;
-        let (mut addr, mut size_bytes, mut time_us) = (addr.into_iter(), size_bytes.into_iter(), time_us.into_iter());
-        let (mut stack, mut context) = (stack.into_iter(), context.into_iter());
+        let (mut addr, mut size_bytes, mut time_us) = (addr.into_rows(), size_bytes.into_rows(), time_us.into_rows());
+        let (mut stack, mut context) = (stack.into_rows(), context.into_rows());
         action.into_iter().map_while(move |action| {
             Some(Event {
                 action,
@@ -227,7 +220,7 @@ pub struct PoolId(pub u64, pub u64);
 /// Properties of an event that repeat from event to event.
 ///
 /// A trace of ten million events has only a few dozen distinct contexts, so each is stored once.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct EventContext {
     /// Raw stream handle, 0 for the default stream.
     pub stream: u64,
@@ -243,20 +236,6 @@ pub struct EventContext {
     pub category: StringId,
     /// Lines of the forward stack of a backward event (torch 2.11 on, anomaly mode).
     pub forward_frames: LinesId,
-}
-
-impl Default for EventContext {
-    fn default() -> Self {
-        Self {
-            stream: 0,
-            pool: None,
-            compile_context: StringId::EMPTY,
-            user_metadata: StringId::EMPTY,
-            internal_metadata: StringId::EMPTY,
-            category: StringId::EMPTY,
-            forward_frames: LinesId::EMPTY,
-        }
-    }
 }
 
 handle! {
@@ -278,17 +257,14 @@ impl ContextTable {
         Self { lines: other.lines.clone(), ..Self::default() }
     }
 
-    /// Returns the handle of a list of lines, which is added if it is new.
     pub fn intern_lines(&mut self, lines: &[StringId]) -> LinesId {
         self.lines.intern(lines)
     }
 
-    /// Returns the lines behind a handle of this table.
     pub fn lines(&self, id: LinesId) -> &[StringId] {
         self.lines.get(id)
     }
 
-    /// Returns the handle of `context`, which is added if it is new.
     pub fn intern(&mut self, context: EventContext) -> ContextId {
         let next = ContextId(u32::try_from(self.rows.len()).expect("fewer than 2^32 contexts"));
         *self.index.entry(context).or_insert_with(|| {
@@ -297,12 +273,10 @@ impl ContextTable {
         })
     }
 
-    /// Returns the context behind a handle of this table.
     pub fn get(&self, id: ContextId) -> &EventContext {
         &self.rows[id.index()]
     }
 
-    /// Returns the number of distinct contexts.
     pub fn len(&self) -> usize {
         self.rows.len()
     }
@@ -311,7 +285,6 @@ impl ContextTable {
         self.rows.is_empty()
     }
 
-    /// Iterates over all contexts in order of first appearance.
     pub fn iter(&self) -> impl Iterator<Item = &EventContext> {
         self.rows.iter()
     }

@@ -13,6 +13,7 @@ mod trace_model;
 
 pub use accelerator::{Accelerator, NPU_PADDING_BYTES};
 pub use event_table::{Action, ContextId, ContextTable, Event, EventContext, EventTable, PoolId};
+pub(crate) use segment_table::cut;
 pub use segment_table::{Block, BlockState, HistoryEntry, Segment, SegmentTable, SegmentType};
 pub use stack_table::{Frame, FrameId, FrameTable, FxNode, LineTable, LinesId, OwnFrames, StackId, StackTable};
 pub use trace_model::{

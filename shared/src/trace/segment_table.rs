@@ -1,7 +1,11 @@
 //! Stores the final state of one device: segments and the blocks that tile them.
 
-use super::{PoolId, StackId};
+use super::{ContextTable, Event, PoolId, StackId};
+use std::collections::BTreeMap;
 use std::ops::Range;
+
+/// Size of the segments of the small pool; PyTorch requests no segment of this size for the large pool.
+const SMALL_SEGMENT_BYTES: u64 = 2 << 20;
 
 /// Pool class of a segment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -35,10 +39,8 @@ crate::names!(BlockState {
     Inactive => "inactive",
 });
 
-/// Segment: memory from one `cudaMalloc`, or one mapped range of an expandable segment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Segment {
-    /// First address.
     pub addr: u64,
     pub size_bytes: u64,
     /// Bytes of blocks in use, as stated in the file.
@@ -60,25 +62,62 @@ pub struct Segment {
     pub blocks: (u32, u32),
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+impl Segment {
+    /// Returns the segment of a segment event, without blocks; its pool is inferred from its size.
+    pub(crate) fn of_event(event: &Event, contexts: &ContextTable, is_expandable: bool) -> Self {
+        let context = contexts.get(event.context);
+        let is_small = event.size_bytes == SMALL_SEGMENT_BYTES;
+        Self {
+            addr: event.addr,
+            size_bytes: event.size_bytes,
+            requested_bytes: Some(0),
+            stream: context.stream,
+            pool: context.pool,
+            segment_type: if is_small { SegmentType::Small } else { SegmentType::Large },
+            is_expandable: Some(is_expandable),
+            ..Self::default()
+        }
+    }
+}
+
+/// Removes a range of addresses from segments by address; `place` is the address and the size of one.
+pub(crate) fn cut<T: Copy>(
+    held: &mut BTreeMap<u64, T>,
+    Range { start, end }: Range<u64>,
+    place: fn(&mut T) -> (&mut u64, &mut u64),
+) {
+    let before = held.range(..start).next_back().map(|(&addr, _)| addr);
+    let within: Vec<u64> = before.into_iter().chain(held.range(start..end).map(|(&addr, _)| addr)).collect();
+    for addr in within {
+        let mut part = held[&addr];
+        let whole_end = addr.saturating_add(*place(&mut part).1);
+        if whole_end <= start {
+            continue;
+        }
+        held.remove(&addr);
+        for (start, end) in [(addr, start), (end, whole_end)].into_iter().filter(|(start, end)| start < end) {
+            let (addr, size_bytes) = place(&mut part);
+            (*addr, *size_bytes) = (start, end - start);
+            held.insert(start, part);
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Block {
     /// First address, computed from the sizes if the file has none (before torch 2.1).
     pub addr: u64,
-    /// Rounded size.
     pub size_bytes: u64,
     /// Unrounded request; stale on inactive blocks, `None` if the file has none.
     pub requested_bytes: Option<u64>,
     pub state: BlockState,
-    /// Stack of the allocation.
     pub stack: StackId,
     /// Range of its entries in [`SegmentTable::history`]: the first one and one past the last.
     pub history: (u32, u32),
 }
 
 impl Block {
-    /// Returns the live bytes of an active block: the request, or the rounded size if that is 0 or absent.
-    ///
-    /// Returns 0 for an inactive block.
+    /// Returns the request of an active block, or its rounded size if that is 0 or absent; 0 for an inactive one.
     pub fn live_bytes(&self) -> u64 {
         match (self.state, self.requested_bytes) {
             (BlockState::Inactive, _) => 0,
@@ -98,7 +137,6 @@ pub struct HistoryEntry {
     pub stack: StackId,
 }
 
-/// Segments of one device, and the blocks that tile them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SegmentTable {
     /// Segments in the order of the file, or by address if they are those at the end of a part.

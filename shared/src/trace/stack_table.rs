@@ -24,66 +24,93 @@ impl StackId {
     }
 }
 
-/// All distinct stacks of a trace in one buffer, each with its innermost frame first.
+/// Distinct lists of items in one buffer, numbered by first appearance.
 #[derive(Clone, Debug)]
-pub struct StackTable {
-    frames: Vec<FrameId>,
-    /// End of stack `i` in `frames`, as `ends[i]`.
+struct Lists<T> {
+    items: Vec<T>,
+    /// End of list `i` in `items`, as `ends[i]`.
     ends: Vec<usize>,
     index: HashTable<u32>,
     hasher: DefaultHashBuilder,
 }
 
+impl<T: Copy + PartialEq> Lists<T> {
+    /// Creates a table with this number of empty lists, which are not indexed.
+    fn new(empty: usize) -> Self {
+        Self { items: Vec::new(), ends: vec![0; empty], index: HashTable::new(), hasher: Default::default() }
+    }
+
+    /// Returns the number of a list that is not empty, which is added if it is new.
+    fn intern(&mut self, list: &[T], hash: impl Fn(&DefaultHashBuilder, &[T]) -> u64) -> u32 {
+        let Self { items, ends, index, hasher } = self;
+        let hash_of_list = hash(hasher, list);
+        if let Some(&id) = index.find(hash_of_list, |&id| slice(items, ends, id as usize) == list) {
+            return id;
+        }
+        let id = u32::try_from(ends.len()).expect("fewer than 2^32 lists");
+        items.extend_from_slice(list);
+        ends.push(items.len());
+        index.insert_unique(hash_of_list, id, |&id| hash(hasher, slice(items, ends, id as usize)));
+        id
+    }
+
+    fn get(&self, index: usize) -> &[T] {
+        slice(&self.items, &self.ends, index)
+    }
+
+    /// Panics unless all lists but the empty ones are indexed, and all items pass a test.
+    fn check(&self, empty: usize, is_known: impl Fn(&T) -> bool) {
+        let Self { items, ends, index, hasher: _ } = self;
+        assert_eq!(index.len() + empty, ends.len(), "every list is indexed");
+        assert!(ends.is_sorted() && ends.last() == Some(&items.len()), "ends of lists");
+        assert!(items.iter().all(is_known), "handle in a list");
+    }
+}
+
+fn slice<'a, T>(all: &'a [T], ends: &[usize], index: usize) -> &'a [T] {
+    let start = if index == 0 { 0 } else { ends[index - 1] };
+    &all[start..ends[index]]
+}
+
+/// All distinct stacks of a trace, each with its innermost frame first.
+#[derive(Clone, Debug)]
+pub struct StackTable(Lists<FrameId>);
+
 impl Default for StackTable {
     fn default() -> Self {
         // Rows 0 and 1 are NONE and EMPTY.
-        Self { frames: Vec::new(), ends: vec![0, 0], index: HashTable::new(), hasher: Default::default() }
+        Self(Lists::new(2))
     }
 }
 
 impl StackTable {
     /// Returns the handle of a stack, which is added if it is new; [`StackId::EMPTY`] for a stack without frames.
     pub fn intern(&mut self, stack: &[FrameId]) -> StackId {
-        if stack.is_empty() {
-            return StackId::EMPTY;
-        }
-        let Self { frames, ends, index, hasher } = self;
-        let hash = hash(hasher, stack);
-        if let Some(&id) = index.find(hash, |&id| slice(frames, ends, id as usize) == stack) {
-            return StackId(id);
-        }
-        let id = u32::try_from(ends.len()).expect("fewer than 2^32 stacks");
-        frames.extend_from_slice(stack);
-        ends.push(frames.len());
-        index.insert_unique(hash, id, |&id| self::hash(hasher, slice(frames, ends, id as usize)));
-        StackId(id)
+        if stack.is_empty() { StackId::EMPTY } else { StackId(self.0.intern(stack, hash)) }
     }
 
     /// Returns the frames of a stack, innermost first; none for [`StackId::NONE`] and [`StackId::EMPTY`].
     pub fn frames(&self, id: StackId) -> &[FrameId] {
-        slice(&self.frames, &self.ends, id.index())
+        self.0.get(id.index())
     }
 
     /// Returns the number of rows, including [`StackId::NONE`] and [`StackId::EMPTY`].
     pub fn len(&self) -> usize {
-        self.ends.len()
+        self.0.ends.len()
     }
 
     /// Returns true if no stack has frames.
     pub fn is_empty(&self) -> bool {
-        self.ends.len() == 2
+        self.len() == 2
     }
 
     /// Iterates over the handles of all stacks with frames, in order of first appearance.
     pub fn ids(&self) -> impl Iterator<Item = StackId> {
-        (2..self.ends.len() as u32).map(StackId)
+        (2..self.len() as u32).map(StackId)
     }
 
     pub(super) fn check(&self, frame_count: usize) {
-        let Self { frames, ends, index, hasher: _ } = self;
-        assert_eq!(index.len() + 2, ends.len(), "every stack is indexed");
-        assert!(ends.is_sorted() && ends.last() == Some(&frames.len()), "stack ends");
-        assert!(frames.iter().all(|frame| frame.index() < frame_count), "frame handle");
+        self.0.check(2, |frame| frame.index() < frame_count);
     }
 }
 
@@ -100,15 +127,10 @@ fn hash(hasher: &DefaultHashBuilder, stack: &[FrameId]) -> u64 {
     hasher.finish()
 }
 
-/// Returns the items of a list.
-fn slice<'a, T>(all: &'a [T], ends: &[usize], index: usize) -> &'a [T] {
-    let start = if index == 0 { 0 } else { ends[index - 1] };
-    &all[start..ends[index]]
+handle! {
+    /// Handle to a list of the [`LineTable`] that issued it.
+    pub struct LinesId of "lists of lines"
 }
-
-/// Handle to a list of the [`LineTable`] that issued it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct LinesId(u32);
 
 impl LinesId {
     /// Empty list, which is present in every table.
@@ -119,57 +141,33 @@ impl LinesId {
 ///
 /// A list holds string handles instead of text, because forward stacks share most of their lines.
 #[derive(Clone, Debug)]
-pub struct LineTable {
-    lines: Vec<StringId>,
-    /// End of list `i` in `lines`, as `ends[i]`.
-    ends: Vec<usize>,
-    index: HashTable<u32>,
-    hasher: DefaultHashBuilder,
-}
+pub struct LineTable(Lists<StringId>);
 
 impl Default for LineTable {
     fn default() -> Self {
-        let mut table = Self { lines: Vec::new(), ends: Vec::new(), index: HashTable::new(), hasher: <_>::default() };
-        table.intern(&[]);
-        table
+        Self(Lists::new(1))
     }
 }
 
 impl LineTable {
-    /// Returns the handle of a list, which is added if it is new.
-    ///
-    /// # Panics
-    /// Panics if the table already holds 2^32 lists.
     pub fn intern(&mut self, list: &[StringId]) -> LinesId {
-        let Self { lines, ends, index, hasher } = self;
-        let hash = hasher.hash_one(list);
-        if let Some(&id) = index.find(hash, |&id| slice(lines, ends, id as usize) == list) {
-            return LinesId(id);
+        if list.is_empty() {
+            LinesId::EMPTY
+        } else {
+            LinesId(self.0.intern(list, |hasher, list| hasher.hash_one(list)))
         }
-        let id = u32::try_from(ends.len()).expect("fewer than 2^32 lists of lines");
-        lines.extend_from_slice(list);
-        ends.push(lines.len());
-        index.insert_unique(hash, id, |&id| hasher.hash_one(slice(lines, ends, id as usize)));
-        LinesId(id)
     }
 
-    /// Returns the lines of a list, none for [`LinesId::EMPTY`].
-    ///
-    /// # Panics
-    /// Panics if the handle comes from a larger table.
     pub fn get(&self, id: LinesId) -> &[StringId] {
-        slice(&self.lines, &self.ends, id.0 as usize)
+        self.0.get(id.index())
     }
 
     pub(super) fn check(&self, string_count: usize) {
-        let Self { lines, ends, index, hasher: _ } = self;
-        assert_eq!(index.len(), ends.len(), "every list of lines is indexed");
-        assert!(ends.is_sorted() && ends.last() == Some(&lines.len()), "ends of lists of lines");
-        assert!(lines.iter().all(|line| line.index() < string_count), "string handle of a line");
+        self.0.check(1, |line| line.index() < string_count);
     }
 
     pub(super) fn has(&self, id: LinesId) -> bool {
-        (id.0 as usize) < self.ends.len()
+        id.index() < self.0.ends.len()
     }
 }
 
@@ -208,7 +206,6 @@ pub struct FrameTable {
 }
 
 impl FrameTable {
-    /// Returns the handle of `frame`, which is added if it is new.
     pub fn intern(&mut self, frame: Frame) -> FrameId {
         let next = FrameId::from_index(self.rows.len());
         *self.index.entry(frame).or_insert_with(|| {
@@ -217,12 +214,10 @@ impl FrameTable {
         })
     }
 
-    /// Returns the frame behind a handle of this table.
     pub fn get(&self, id: FrameId) -> &Frame {
         &self.rows[id.index()]
     }
 
-    /// Returns the number of distinct frames.
     pub fn len(&self) -> usize {
         self.rows.len()
     }
@@ -231,7 +226,6 @@ impl FrameTable {
         self.rows.is_empty()
     }
 
-    /// Iterates over all frames in order of first appearance.
     pub fn iter(&self) -> impl Iterator<Item = &Frame> {
         self.rows.iter()
     }

@@ -74,11 +74,11 @@ struct Builder {
 /// Options, which may follow the statement on any line.
 #[derive(Default)]
 struct Options {
-    stack: Option<StackId>,
+    stack: StackId,
     time_us: i64,
     stream: u64,
     pool: Option<PoolId>,
-    note: Option<StringId>,
+    note: StringId,
     free_bytes: u64,
     requested_bytes: Option<u64>,
     state: Option<BlockState>,
@@ -102,8 +102,6 @@ impl Builder {
             ["block", name, size] => self.block(name, size, &options),
             ["snapshot"] => self.event(Action::Snapshot, 0, 0, &options),
             ["oom", size] => self.event(Action::Oom, options.free_bytes, bytes(size)?, &options),
-            ["free", name] => self.free(name, None, &options),
-            ["free", name, size] => self.free(name, Some(size), &options),
             [action, name] => self.named_event(action, name, None, &options),
             [action, name, size] => self.named_event(action, name, Some(size), &options),
             _ => Err(format!("too many words: {}", line.trim())),
@@ -113,13 +111,13 @@ impl Builder {
     /// Returns true if `word` is an option, which is then stored in `options`.
     fn option(&mut self, word: &str, options: &mut Options) -> Result<bool, String> {
         if let Some(stack) = word.strip_prefix('@') {
-            options.stack = Some(self.stack(stack));
+            options.stack = self.stack(stack);
         } else if let Some((key, value)) = word.split_once('=') {
             match key {
                 "t" => options.time_us = value.parse().map_err(|_| format!("no time: {value}"))?,
                 "pool" => options.pool = Some(PoolId(bytes(value)?, 0)),
                 "stream" => options.stream = bytes(value)?,
-                "note" => options.note = Some(self.trace.strings.intern(&value.replace('/', " "))),
+                "note" => options.note = self.trace.strings.intern(&value.replace('/', " ")),
                 "free" => options.free_bytes = bytes(value)?,
                 "requested" => options.requested_bytes = Some(bytes(value)?),
                 _ => return Err(format!("no such option: {key}")),
@@ -168,26 +166,22 @@ impl Builder {
         Ok(())
     }
 
-    fn free(&mut self, name: &str, size: Option<&str>, options: &Options) -> Result<(), String> {
-        self.named_event("free_requested", name, size, options)?;
-        self.named_event("free_completed", name, size, options)
-    }
-
+    /// Adds an event at a name, or two for `free`.
     fn named_event(&mut self, action: &str, name: &str, size: Option<&str>, options: &Options) -> Result<(), String> {
+        if action == "free" {
+            self.named_event("free_requested", name, size, options)?;
+            return self.named_event("free_completed", name, size, options);
+        }
         let action = Action::of_name(action).ok_or_else(|| format!("no such action: {action}"))?;
         let (addr, size_bytes) = self.name(name, size)?;
         self.event(action, addr, size_bytes, options)
     }
 
     fn event(&mut self, action: Action, addr: u64, size_bytes: u64, options: &Options) -> Result<(), String> {
-        let context = EventContext {
-            stream: options.stream,
-            user_metadata: options.note.unwrap_or(StringId::EMPTY),
-            ..EventContext::default()
-        };
+        let context = EventContext { stream: options.stream, user_metadata: options.note, ..EventContext::default() };
         let context = self.trace.contexts.intern(context);
-        let stack = options.stack.unwrap_or(StackId::NONE);
-        self.device.events.push(Event { action, addr, size_bytes, time_us: options.time_us, stack, context });
+        let Options { stack, time_us, .. } = *options;
+        self.device.events.push(Event { action, addr, size_bytes, time_us, stack, context });
         Ok(())
     }
 
@@ -198,15 +192,12 @@ impl Builder {
         table.segments.push(Segment {
             addr,
             size_bytes,
-            allocated_bytes: 0,
-            active_bytes: 0,
             requested_bytes: Some(0),
             stream: options.stream,
-            segment_type: super::SegmentType::Large,
             pool: options.pool,
-            is_expandable: None,
-            stack: options.stack.unwrap_or(StackId::NONE),
+            stack: options.stack,
             blocks: (next, next),
+            ..Segment::default()
         });
         Ok(())
     }
@@ -214,8 +205,7 @@ impl Builder {
     fn block(&mut self, name: &str, size: &str, options: &Options) -> Result<(), String> {
         let (addr, size_bytes) = self.name(name, Some(size))?;
         let state = options.state.unwrap_or(BlockState::Allocated);
-        let stack = options.stack.unwrap_or(StackId::NONE);
-        let requested_bytes = options.requested_bytes;
+        let Options { stack, requested_bytes, .. } = *options;
         let block = Block { addr, size_bytes, requested_bytes, state, stack, history: (0, 0) };
         let table = &mut self.device.segments;
         let segment = table.segments.last_mut().ok_or("a block before the first segment")?;

@@ -8,7 +8,6 @@ use crate::base::{Diagnostic, OwnCode, ShortSort, StringId, StringTable};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// Outermost container of a snapshot.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Container {
     /// No container: the file is the snapshot itself.
@@ -19,7 +18,6 @@ pub enum Container {
     Html,
 }
 
-/// Encoding of the snapshot itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Encoding {
     /// Pickle of this protocol, 0 to 5.
@@ -29,7 +27,6 @@ pub enum Encoding {
     Json,
 }
 
-/// File format of a snapshot.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Format {
     pub container: Container,
@@ -58,19 +55,15 @@ pub struct Trace {
 }
 
 impl Trace {
-    /// Returns the device with this index.
     pub fn device(&self, index: i64) -> Option<&Device> {
         self.devices.iter().find(|device| device.index == index)
     }
 
-    /// Checks every invariant of the model.
-    ///
-    /// # Panics
-    /// Panics with the name of the first invariant that does not hold.
+    /// Checks every invariant of the model, and panics with the name of the first one that does not hold.
     pub fn check(&self) {
         let Self { format: _, strings, frames, stacks, contexts, devices, host, annotations, .. } = self;
         let Self { settings: _, diagnostics, own_frames: _, .. } = self;
-        let known = |id: crate::base::StringId| id.index() < strings.len();
+        let known = |id: StringId| id.index() < strings.len();
         stacks.check(frames.len());
         for frame in frames.iter() {
             assert!(known(frame.name) && known(frame.filename), "string handle of a frame");
@@ -115,7 +108,6 @@ pub struct Annotation {
 pub struct Device {
     /// CUDA device index; -1 for pinned host memory.
     pub index: i64,
-    /// Recorded events, in order.
     pub events: EventTable,
     /// Segments and blocks at the time of the snapshot, or at the end of the part.
     pub segments: SegmentTable,
@@ -124,14 +116,17 @@ pub struct Device {
 }
 
 impl Trace {
-    /// Returns the rule for the user's own code.
     pub fn own_code(&self) -> &OwnCode {
         self.own_frames.rule()
     }
 
-    /// Sets the rule for the user's own code.
     pub fn set_own_code(&mut self, rule: OwnCode) {
         self.own_frames = OwnFrames::new(rule);
+    }
+
+    pub fn frame_texts(&self) -> impl Iterator<Item = (&str, &str)> {
+        let text = |id| self.strings.get(id);
+        self.frames.iter().map(move |frame| (text(frame.name), text(frame.filename)))
     }
 
     pub fn frame_kind(&self, frame: FrameId) -> FrameKind {
@@ -140,14 +135,17 @@ impl Trace {
         kinds.get(frame.index()).copied().unwrap_or_else(added)
     }
 
-    /// Returns a stack with its label.
+    pub fn frame_text(&self, id: FrameId) -> FrameText<'_> {
+        let frame = self.frames.get(id);
+        (self.strings.get(frame.name), self.strings.get(frame.filename), frame.line)
+    }
+
     pub fn labelled(&self, stack: StackId) -> Labelled<'_> {
-        let ids = self.stacks.frames(stack);
-        let text = |&id: &FrameId| -> FrameText<'_> {
-            let frame = self.frames.get(id);
-            (self.strings.get(frame.name), self.strings.get(frame.filename), frame.line)
-        };
-        Labelled::new(ids.iter().map(text).collect(), ids.iter().map(|&id| self.frame_kind(id)).collect())
+        let ids = self.stacks.frames(stack).iter();
+        Labelled::new(
+            ids.clone().map(|&id| self.frame_text(id)).collect(),
+            ids.map(|&id| self.frame_kind(id)).collect(),
+        )
     }
 }
 
@@ -178,8 +176,7 @@ impl Setting {
 impl fmt::Display for Setting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Bool(true) => f.write_str("True"),
-            Self::Bool(false) => f.write_str("False"),
+            Self::Bool(value) => f.write_str(if *value { "True" } else { "False" }),
             Self::Int(number) => number.fmt(f),
             Self::Float(number) => number.fmt(f),
             Self::Text(text) => f.write_str(text),
@@ -220,12 +217,11 @@ pub struct PartOf {
     pub freed: Vec<FreedEarlier>,
 }
 
-/// Allocation from before a part that outlives it.
+/// Allocation from before a part that outlives it, with the requested size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OlderBlock {
     /// Index of its block in the segment table.
     pub block: u32,
-    /// Requested size.
     pub size_bytes: u64,
 }
 

@@ -26,32 +26,12 @@ const CONFS: &[&str] = &[
 ];
 
 /// Settings under which `tests/oracle/allocator.py` runs programs.
-const ORACLE: [&str; 13] = [
-    "default",
-    "split-20",
-    "split-64",
-    "roundup",
-    "roundup-list",
-    "fraction",
-    "collect",
-    "collect-split",
-    "segment-32",
-    "expandable",
-    "expandable-split",
-    "expandable-segment",
-    "expandable-collect",
-];
+const ORACLE: &str = "default split-20 split-64 roundup roundup-list fraction collect collect-split segment-32 expandable \
+    expandable-split expandable-segment expandable-collect";
 
 /// Programs for options of private pools and for releases of torch that order equal blocks differently.
-const FURTHER: [&str; 7] = [
-    "no-split",
-    "no-split-expandable",
-    "use-on-oom",
-    "use-on-oom-split",
-    "both-options",
-    "torch2.15-default",
-    "torch2.15-split-64",
-];
+const FURTHER: &str = "no-split no-split-expandable use-on-oom use-on-oom-split both-options torch2.15-default \
+    torch2.15-split-64";
 
 #[test]
 fn programs_that_pytorch_ran_come_out_equal() {
@@ -67,9 +47,9 @@ fn programs_that_pytorch_ran_come_out_equal() {
         assert_eq!(answer.len(), text.len(), "{name}");
         *programs.entry(name.rsplit_once('-').unwrap().0.to_owned()).or_insert(0) += 1;
     }
-    for (names, least) in [(ORACLE.as_slice(), 5), (FURTHER.as_slice(), 2)] {
-        for name in names {
-            let count = programs.get(*name).copied().unwrap_or(0);
+    for (names, least) in [(ORACLE, 5), (FURTHER, 2)] {
+        for name in names.split(' ') {
+            let count = programs.get(name).copied().unwrap_or(0);
             assert!(count >= least, "only {count} programs of {name}");
         }
     }
@@ -115,10 +95,14 @@ struct Walk {
 const TOTAL: u64 = 2048 * MIB;
 const USABLE: u64 = 1536 * MIB;
 
+fn allocator(conf: &str, usable_bytes: u64) -> Allocator<VirtualCard> {
+    let settings = Settings::parse(conf, TorchVersion::default()).unwrap();
+    Allocator::new(settings, VirtualCard::new(TOTAL, usable_bytes))
+}
+
 impl Walk {
     fn new(conf: &str, seed: u64) -> Self {
-        let settings = Settings::parse(conf, TorchVersion::default()).unwrap();
-        let mut allocator = Allocator::new(settings, VirtualCard::new(TOTAL, USABLE));
+        let mut allocator = allocator(conf, USABLE);
         let pools = vec![PoolKey::DEFAULT, PoolKey::DEFAULT, allocator.create_pool()];
         Self { allocator, random: Random(seed), live: Vec::new(), pending: Vec::new(), pools }
     }
@@ -186,8 +170,7 @@ fn everything_comes_back() {
 #[test]
 fn absurd_requests_run_out_of_memory() {
     for conf in CONFS {
-        let mut allocator =
-            Allocator::new(Settings::parse(conf, TorchVersion::default()).unwrap(), VirtualCard::new(TOTAL, USABLE));
+        let mut allocator = allocator(conf, USABLE);
         for size in [u64::MAX, 1 << 60, USABLE + 1] {
             assert!(allocator.allocate(size, 0, PoolKey::DEFAULT).is_err(), "{conf}: {size}");
         }
@@ -199,8 +182,7 @@ fn absurd_requests_run_out_of_memory() {
 /// The remainder of the segment is larger than the limit allows, because it was split before the limit was set.
 #[test]
 fn a_part_of_a_placed_segment_is_not_released() {
-    let settings = Settings::parse("max_split_size_mb:32", TorchVersion::default()).unwrap();
-    let mut allocator = Allocator::new(settings, VirtualCard::new(TOTAL, 32 * MIB));
+    let mut allocator = allocator("max_split_size_mb:32", 32 * MIB);
     let used = PlacedBlock { addr: 0, size_bytes: 10 * MIB, requested_bytes: 10 * MIB };
     let segment = PlacedSegment {
         addr: 0,

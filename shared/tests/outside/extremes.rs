@@ -80,13 +80,10 @@ fn segment(trace: &mut Trace, random: &mut Random) {
         size_bytes: random.one_of(&SIZES),
         allocated_bytes: random.one_of(&SIZES),
         active_bytes: random.one_of(&SIZES),
-        requested_bytes: None,
-        stream: 0,
-        segment_type: Default::default(),
-        pool: None,
         is_expandable: random.one_of(&[None, Some(true)]),
         stack: first.stack,
         blocks: (start, table.blocks.len() as u32),
+        ..Segment::default()
     });
 }
 

@@ -4,9 +4,10 @@ use std::time::{Duration, Instant};
 
 use crate::support::bombs::{self, Sharing};
 use crate::support::counting::peak_bytes;
+use crate::support::plain::read;
 use crate::support::stored::files;
 use shared::import::{ImportError, Importer, import};
-use shared::pickle::{most_memory_bytes, value_from_slice};
+use shared::pickle::most_memory_bytes;
 
 /// Limits for recorded snapshots: bytes of memory per byte, and in addition to that.
 const RECORDED_PER_BYTE: u64 = 2;
@@ -33,8 +34,8 @@ fn check(name: &str, bytes: &[u8]) -> Result<(), ImportError> {
         let part = Importer::part(device.part(half).unwrap());
         imported(name, bytes, part, bytes.len()).ok();
     }
-    let (_, value) = peak_bytes(|| value_from_slice(bytes).map(drop));
-    hold(name, "a value", value, bytes.len() as u64);
+    let (_, plain) = peak_bytes(|| read(bytes).map(drop));
+    hold(name, "a plain pickle", plain, bytes.len() as u64);
     assert!(start.elapsed() < MOST_TIME, "{name}: {:?} for {} bytes", start.elapsed(), bytes.len());
     result
 }
@@ -73,7 +74,7 @@ fn what_is_shared_takes_no_memory_of_its_own() {
 
 #[track_caller]
 fn check_refused(name: &str, sharing: Sharing, message: &str) {
-    let make = bombs::ALL.into_iter().find(|bomb| bomb.0 == name).unwrap().1;
+    let make = bombs::of_name(name);
     let error = check(name, &make(sharing)).unwrap_err();
     assert_eq!((error.code, error.message.as_str()), ("over-a-limit", message), "{name}");
 }
@@ -98,7 +99,7 @@ fn what_no_recorder_shares_is_refused() {
 
 #[test]
 fn annotations_visit_a_key_per_byte() {
-    let make = bombs::ALL.into_iter().find(|bomb| bomb.0 == "annotation-keys").unwrap().1;
+    let make = bombs::of_name("annotation-keys");
     for (sharing, all) in [(Sharing { len: 2, times: 3 }, true), (Sharing { len: 1_000, times: 1_000 }, false)] {
         let bytes = make(sharing);
         let trace = import(&bytes).unwrap();
@@ -113,7 +114,7 @@ fn annotations_visit_a_key_per_byte() {
 #[test]
 fn time_is_that_of_the_bytes() {
     for name in ["annotations", "annotation-keys", "growing"] {
-        let make = bombs::ALL.into_iter().find(|bomb| bomb.0 == name).unwrap().1;
+        let make = bombs::of_name(name);
         let bytes = make(Sharing { len: 100_000, times: 60_000 });
         let start = Instant::now();
         imported(name, &bytes, Importer::new(), bytes.len()).ok();

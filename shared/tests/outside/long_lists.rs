@@ -1,56 +1,35 @@
 //! Checks that a list written in batches is complete wherever it is referred to.
 
+use crate::support::bombs::{self, Sink, again, dict, list, nothing, number, only, shared_list, with};
 use shared::import::import;
-use shared::pickle::{MemoId, Style, Writer};
+use shared::pickle::Style;
 
 /// Longer than one batch of CPython, which has 1,000 items.
 const DEEP: usize = 2_500;
 
-fn text<S: FnMut(&[u8])>(writer: &mut Writer<S>, key: &str, text: &str) {
-    writer.key(key);
-    writer.key(text);
+fn text(writer: &mut Sink, key: &str, text: &str) {
+    with(writer, key, |writer| writer.key(text));
 }
 
 /// Writes a snapshot of three events that share one stack.
 fn snapshot(style: Style) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    let mut writer = Writer::new(style, |piece: &[u8]| bytes.extend_from_slice(piece));
-    writer.begin_dict(2);
-    writer.key("segments");
-    writer.begin_list(0);
-    writer.end();
-    writer.key("device_traces");
-    writer.begin_list(1);
-    writer.begin_list(3);
-    let mut stack: Option<MemoId> = None;
-    for addr in 0..3_u64 {
-        writer.begin_dict(4);
-        text(&mut writer, "action", "alloc");
-        for (key, value) in [("addr", addr), ("size", 512)] {
-            writer.key(key);
-            writer.int(value);
-        }
-        writer.key("frames");
-        match stack {
-            Some(memo) => writer.again(memo),
-            None => {
-                writer.begin_list(DEEP);
-                for line in 0..DEEP as u64 {
-                    writer.begin_dict(3);
-                    text(&mut writer, "name", "f");
-                    text(&mut writer, "filename", "a.py");
-                    writer.key("line");
-                    writer.int(line);
-                    writer.end();
-                }
-                stack = Some(writer.end_shared());
-            }
-        }
-        writer.end();
-    }
-    (0..3).for_each(|_| writer.end());
-    writer.finish();
-    bytes
+    let frame = |writer: &mut Sink, line: usize| {
+        dict(writer, 3, |writer| {
+            text(writer, "name", "f");
+            text(writer, "filename", "a.py");
+            number(writer, "line", line);
+        });
+    };
+    let mut stack = None;
+    let event = |writer: &mut Sink, addr: usize| {
+        dict(writer, 4, |writer| {
+            text(writer, "action", "alloc");
+            number(writer, "addr", addr);
+            number(writer, "size", 512);
+            with(writer, "frames", |writer| again(writer, &mut stack, |writer| shared_list(writer, DEEP, frame)));
+        });
+    };
+    bombs::snapshot(style, nothing, |writer| only(writer, |writer| list(writer, 3, event)))
 }
 
 #[test]

@@ -9,7 +9,7 @@ use crate::analysis::track::names::Names;
 use crate::analysis::track::pairing::NEVER;
 use crate::analysis::track::timeline::Timeline;
 use crate::base::ShortSort;
-use crate::trace::{Device, Segment, StackId};
+use crate::trace::{Device, Segment};
 use std::cmp::Reverse;
 
 /// Returns the category of each allocation, by its index.
@@ -89,15 +89,18 @@ fn category(id: AllocationId, run: usize, device: &Device, allocations: &Allocat
             _ => Category::Unknown,
         };
     }
+    let phase = phases.of_birth_in(run, stack);
     match phases.sharing(stack) {
         Some(Sharing::Weights) => return Category::Parameter,
         // A scattered gradient is a part of the buffer in which it was received.
-        Some(Sharing::Buffer) if is_gradient(phases, run, died, stack) => return Category::Gradient,
-        Some(Sharing::Buffer) => return Category::Collective,
+        Some(Sharing::Buffer) => {
+            let is_gradient = phase == Phase::Backward && phases.leaves_backward(run, died);
+            return if is_gradient { Category::Gradient } else { Category::Collective };
+        }
         None => {}
     }
     let leaves = || phases.leaves(run, died);
-    match phases.of_birth_in(run, stack) {
+    match phase {
         Phase::Setup if leaves() => Category::Parameter,
         Phase::Setup => Category::Temporary,
         Phase::Data => Category::Input,
@@ -109,10 +112,6 @@ fn category(id: AllocationId, run: usize, device: &Device, allocations: &Allocat
         Phase::Collective => Category::Collective,
         Phase::Unknown => Category::Unknown,
     }
-}
-
-fn is_gradient(phases: &Phases, run: usize, died: u32, stack: StackId) -> bool {
-    phases.of_birth_in(run, stack) == Phase::Backward && phases.leaves_backward(run, died)
 }
 
 /// Live bytes of one category.
@@ -152,18 +151,12 @@ pub fn live_by_given_category(allocations: &Allocations, categories: &[Category]
 mod tests {
     use super::*;
     use crate::analysis::naive;
-    use crate::analysis::track::timeline::Timeline;
-    use crate::trace::text;
 
     /// Checks the category of each allocation, by name.
     #[track_caller]
-    fn check(trace: &str, expected: &[&str]) {
-        let trace = text::parse(trace).unwrap();
-        let device = &trace.devices[0];
-        let timeline = Timeline::new(&trace, device);
-        let phases = Phases::find(&trace, device, &timeline.allocations);
-        let found = categories(device, &timeline, &phases);
-        assert_eq!(found.iter().map(|category| category.name()).collect::<Vec<_>>(), expected);
+    fn check(trace: &str, expected: &str) {
+        let found: Vec<&str> = naive::categories_of(trace).iter().map(|category| category.name()).collect();
+        assert_eq!(found.join(" "), expected);
     }
 
     #[test]
@@ -186,18 +179,7 @@ mod tests {
             free g
             alloc e 1KiB @evaluation@phase
             ",
-            &[
-                "parameter",
-                "input",
-                "temporary",
-                "activation",
-                "workspace",
-                "temporary",
-                "gradient",
-                "optimizer-state",
-                "temporary",
-                "evaluation",
-            ],
+            "parameter input temporary activation workspace temporary gradient optimizer-state temporary evaluation",
         );
     }
 
@@ -218,7 +200,7 @@ mod tests {
             annotate d note=optimizer/fc.weight.exp_avg
             free d
             ",
-            &["parameter", "activation", "activation", "optimizer-state"],
+            "parameter activation activation optimizer-state",
         );
     }
 
@@ -232,24 +214,22 @@ mod tests {
             block m 256KiB @optimizer@phase
             block b 128KiB
             ",
-            &["parameter", "optimizer-state", "unknown", "activation"],
+            "parameter optimizer-state unknown activation",
         );
     }
 
     #[test]
-    fn a_second_allocation_of_a_workspaces_size_is_none() {
+    fn workspaces_are_told_by_stream_and_size() {
+        // A second allocation of the same size is none.
         check(
             "
             alloc a 1MiB @forward@phase
             alloc b 1MiB @forward@phase
             alloc g 512 @backward@phase
             ",
-            &["workspace", "activation", "gradient"],
+            "workspace activation gradient",
         );
-    }
-
-    #[test]
-    fn backward_has_a_workspace_where_forward_has_one() {
+        // Backward has a workspace where forward has one.
         check(
             "
             alloc a 1MiB @forward@phase
@@ -257,12 +237,9 @@ mod tests {
             alloc c 1MiB @backward@phase
             alloc d 1MiB @backward@phase
             ",
-            &["workspace", "gradient", "workspace", "gradient"],
+            "workspace gradient workspace gradient",
         );
-    }
-
-    #[test]
-    fn each_stream_has_a_workspace() {
+        // Each stream has a workspace.
         check(
             "
             segment 0x1000000 2MiB stream=1
@@ -275,16 +252,15 @@ mod tests {
             alloc 0x2000000 1MiB @forward@phase
             alloc g 512 @backward@phase
             ",
-            &["workspace", "activation", "workspace", "gradient"],
+            "workspace activation workspace gradient",
         );
     }
 
     #[test]
     fn every_live_byte_has_one_category() {
         for seed in 0..40 {
-            let trace = naive::random_trace(seed, 300);
+            let (trace, timeline) = naive::timed(naive::random_trace(seed, 300));
             let device = &trace.devices[0];
-            let timeline = Timeline::new(&trace, device);
             let study = Study::new(&trace, device, &timeline);
             for moment in [0, timeline.live_peak().0, timeline.events()] {
                 let rows = live_by_category(&study, moment);

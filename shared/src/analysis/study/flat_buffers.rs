@@ -108,9 +108,7 @@ pub(in crate::analysis) fn most_gradients(allocations: &Allocations, categories:
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::study::categories::categories;
-    use crate::analysis::track::timeline::Timeline;
-    use crate::trace::text;
+    use crate::analysis::naive;
 
     /// Checks the number of allocations that are recognised as buffers when `before_forward` precedes the second
     /// backward.
@@ -129,11 +127,7 @@ mod tests {
             source += &format!("free a.{step}\nalloc t.{step} 1KiB @aten::_foreach_sqrt@operator\nfree t.{step}\n");
             source += &(0..6).map(|index| format!("free g{index}.{step}\n")).collect::<String>();
         }
-        let trace = text::parse(&source).unwrap();
-        let device = &trace.devices[0];
-        let timeline = Timeline::new(&trace, device);
-        let phases = Phases::find(&trace, device, &timeline.allocations);
-        let found = categories(device, &timeline, &phases);
+        let found = naive::categories_of(&source);
         assert_eq!(found.iter().filter(|category| **category == Category::Collective).count(), expected);
     }
 
@@ -154,7 +148,7 @@ mod tests {
     #[test]
     fn sums_agree_with_trying_every_run() {
         for seed in 0..40 {
-            let trace = crate::analysis::naive::random_trace(seed, 150);
+            let trace = naive::random_trace(seed, 150);
             let allocations = Allocations::pair(&trace.devices[0]);
             let first = allocations.initial_count();
             let sum = 4000 + seed;

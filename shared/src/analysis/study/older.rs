@@ -115,13 +115,11 @@ fn keeps_graph(allocations: &Allocations, categories: &[Category]) -> bool {
 fn mark_by_counts(allocations: &Allocations, categories: &mut [Category]) {
     let mut counts: HashMap<u64, usize> = HashMap::new();
     let lasting = |row: &usize| allocations.died[*row] == NEVER;
-    unknown(allocations, categories)
-        .into_iter()
-        .filter(lasting)
-        .for_each(|row| *counts.entry(allocations.size_bytes[row]).or_default() += 1);
+    let rows: Vec<usize> = unknown(allocations, categories).into_iter().filter(lasting).collect();
+    rows.iter().for_each(|&row| *counts.entry(allocations.size_bytes[row]).or_default() += 1);
     let Some(copies) = copies(&counts) else { return };
     let mut seen: HashMap<u64, usize> = HashMap::new();
-    for row in unknown(allocations, categories).into_iter().filter(lasting) {
+    for row in rows {
         let size_bytes = allocations.size_bytes[row];
         let count = counts[&size_bytes];
         let seen = seen.entry(size_bytes).or_default();
@@ -187,10 +185,7 @@ fn unknown(allocations: &Allocations, categories: &[Category]) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::study::categories::categories;
-    use crate::analysis::study::phases::Phases;
-    use crate::analysis::track::timeline::Timeline;
-    use crate::trace::text;
+    use crate::analysis::naive;
 
     /// Checks the categories of the blocks of a trace with one step that has these gradients; sizes are in KiB.
     #[track_caller]
@@ -203,11 +198,7 @@ mod tests {
         source += "segment S 1MiB\n";
         let blocks = blocks_kib.iter().enumerate();
         source += &blocks.map(|(index, kib)| format!("block w{index} {kib}KiB\n")).collect::<String>();
-        let trace = text::parse(&source).unwrap();
-        let device = &trace.devices[0];
-        let timeline = Timeline::new(&trace, device);
-        let allocations = &timeline.allocations;
-        let found = categories(device, &timeline, &Phases::find(&trace, device, allocations));
+        let found = naive::categories_of(&source);
         let names = found[..blocks_kib.len()].iter().map(|category| category.name());
         assert_eq!(names.collect::<Vec<_>>(), expected);
     }
@@ -228,12 +219,9 @@ mod tests {
         for &(kib, count) in blocks {
             source += &(0..count).map(|index| format!("block w{kib}.{index} {kib}KiB\n")).collect::<String>();
         }
-        let trace = text::parse(&source).unwrap();
-        let device = &trace.devices[0];
-        let timeline = Timeline::new(&trace, device);
-        let allocations = &timeline.allocations;
-        let found = categories(device, &timeline, &Phases::find(&trace, device, allocations));
-        let count = |category| found[..allocations.initial_count()].iter().filter(|&&told| told == category).count();
+        let found = naive::categories_of(&source);
+        let older: usize = blocks.iter().map(|row| row.1).sum();
+        let count = |category| found[..older].iter().filter(|&&told| told == category).count();
         let counts: Vec<_> = Category::ALL.map(|category| (category, count(category))).into_iter().collect();
         let counts: Vec<_> = counts.into_iter().filter(|row| row.1 > 0).collect();
         assert_eq!(counts, expected);
@@ -275,12 +263,8 @@ mod tests {
             block w 64KiB
             block m 64KiB
         ";
-        let trace = text::parse(source).unwrap();
-        let device = &trace.devices[0];
-        let timeline = Timeline::new(&trace, device);
-        let allocations = &timeline.allocations;
-        let found = categories(device, &timeline, &Phases::find(&trace, device, allocations));
-        let names = found[..allocations.initial_count()].iter().map(|category| category.name());
+        let found = naive::categories_of(source);
+        let names = found[..4].iter().map(|category| category.name());
         assert_eq!(names.collect::<Vec<_>>(), ["parameter", "optimizer-state", "activation", "gradient"]);
     }
 

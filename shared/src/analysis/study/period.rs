@@ -6,6 +6,7 @@
 //! A [`Step`] may also be a call of a model.
 
 use crate::analysis::track::allocations::Allocations;
+use crate::analysis::track::curve::sums;
 use crate::base::ShortSort;
 use crate::trace::{Action, Device};
 use hashbrown::HashMap;
@@ -41,16 +42,12 @@ pub(in crate::analysis) fn steps(device: &Device, allocations: &Allocations) -> 
     let mut tries: Vec<(u32, usize)> = symbols.classes();
     tries.truncate(MOST_TRIES);
     let live = passing_bytes(device, allocations);
-    tries
-        .into_iter()
-        .filter_map(|(rounds, marks)| {
-            let all = symbols.marks(rounds);
-            let (all, marks) = in_step(all, rounds as usize, marks)?;
-            let steps = is_cycle(&all, marks, device.events.len()).then(|| cut(&all, marks, &live))?;
-            rises_and_falls(&steps, &live).then_some(steps)
-        })
-        .next()
-        .unwrap_or_default()
+    let steps_of = |(rounds, marks): (u32, usize)| {
+        let (all, marks) = in_step(symbols.marks(rounds), rounds as usize, marks)?;
+        let steps = is_cycle(&all, marks, device.events.len()).then(|| cut(&all, marks, &live))?;
+        rises_and_falls(&steps, &live).then_some(steps)
+    };
+    tries.into_iter().find_map(steps_of).unwrap_or_default()
 }
 
 /// Allocations as symbols, numbered by their stack or size, and how often each symbol occurs.
@@ -110,13 +107,12 @@ impl Symbols {
 fn in_step(all: Vec<Mark>, rounds: usize, marks: usize) -> Option<(Vec<Mark>, usize)> {
     let mut moments: HashMap<u32, Vec<u32>> = HashMap::with_capacity(marks);
     all.iter().for_each(|mark| moments.entry(mark.symbol).or_default().push(mark.moment));
-    let paces: Vec<u32> = (1..rounds)
-        .map(|round| {
-            let mut gaps: Vec<u32> = moments.values().map(|of| of[round] - of[round - 1]).collect();
-            gaps.sort_unstable();
-            gaps[gaps.len() / 2]
-        })
-        .collect();
+    let pace = |round: usize| {
+        let mut gaps: Vec<u32> = moments.values().map(|of| of[round] - of[round - 1]).collect();
+        gaps.sort_unstable();
+        gaps[gaps.len() / 2]
+    };
+    let paces: Vec<u32> = (1..rounds).map(pace).collect();
     let is_near =
         |of: &[u32]| of.windows(2).zip(&paces).all(|(pair, &pace)| (pair[1] - pair[0]).abs_diff(pace) <= pace / 4);
     moments.retain(|_, of| is_near(of));
@@ -127,14 +123,12 @@ fn in_step(all: Vec<Mark>, rounds: usize, marks: usize) -> Option<(Vec<Mark>, us
 /// Returns true if the rounds are steps, whose bytes fall again, and not layers or parameters, which build on one
 /// another.
 fn rises_and_falls(steps: &[Step], live: &[u64]) -> bool {
-    let mut rises: Vec<f64> = steps
-        .iter()
-        .map(|step| {
-            let within = &live[step.start as usize..=step.end as usize];
-            let highest = within.iter().copied().max().unwrap_or(0);
-            (highest - within[0].max(within[within.len() - 1])) as f64 / highest.max(1) as f64
-        })
-        .collect();
+    let rise = |step: &Step| {
+        let within = &live[step.start as usize..=step.end as usize];
+        let highest = within.iter().copied().max().unwrap_or(0);
+        (highest - within[0].max(within[within.len() - 1])) as f64 / highest.max(1) as f64
+    };
+    let mut rises: Vec<f64> = steps.iter().map(rise).collect();
     rises.short_sort_by(f64::total_cmp);
     rises.get(rises.len() / 2).is_some_and(|&rise| rise >= LEAST_RISE)
 }
@@ -177,11 +171,7 @@ fn cut(all: &[Mark], marks: usize, live: &[u64]) -> Vec<Step> {
     let end = live.len() as u32 - 1;
     let longest = cuts.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0);
     let last = cuts[cuts.len() - 1];
-    if end - last <= longest + longest / 4 {
-        cuts.push(end);
-    } else {
-        cuts.push(last + longest);
-    }
+    cuts.push(if end - last <= longest + longest / 4 { end } else { last + longest });
     cuts.windows(2).map(|pair| Step { start: pair[0], end: pair[1] }).collect()
 }
 
@@ -197,14 +187,7 @@ pub(in crate::analysis) fn passing_bytes(device: &Device, allocations: &Allocati
             *change -= size_bytes;
         }
     }
-    let mut live = 0;
-    changes
-        .into_iter()
-        .map(|change| {
-            live += change;
-            u64::try_from(live).unwrap_or(0)
-        })
-        .collect()
+    sums(changes)
 }
 
 /// Training step: the events after the moment `start` up to the moment `end`.

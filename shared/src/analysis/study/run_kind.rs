@@ -48,32 +48,22 @@ const LEAST_STACKS: usize = 4;
 /// Fewer stacks at once may be those of the last layer and its result.
 const LEAST_ALIVE: usize = 3;
 
-crate::names!(RunKind {
-    Training => "training",
-    Forward => "forward",
-    Inference => "inference",
-    Generation => "generation",
-    Evaluation => "evaluation",
-    SetUp => "set-up",
-    NoTrace => "no-trace",
-    Unknown => "unknown",
-});
+crate::names!(
+    RunKind {
+        Training => "training" as "training",
+        Forward => "forward" as "forward passes with gradients enabled but no backward pass",
+        Inference => "inference" as "inference",
+        Generation => "generation" as "text generation",
+        Evaluation => "evaluation" as "evaluation",
+        SetUp => "set-up" as "model setup",
+        NoTrace => "no-trace" as "no recorded events",
+        Unknown => "unknown" as "a run of unknown kind",
+    }
+    /// Returns the kind in a few words, for use in a sentence.
+    fn words
+);
 
 impl RunKind {
-    /// Returns the kind in a few words, for use in a sentence.
-    pub fn words(self) -> &'static str {
-        match self {
-            Self::Training => "training",
-            Self::Forward => "forward passes with gradients enabled but no backward pass",
-            Self::Inference => "inference",
-            Self::Generation => "text generation",
-            Self::Evaluation => "evaluation",
-            Self::SetUp => "model setup",
-            Self::NoTrace => "no recorded events",
-            Self::Unknown => "a run of unknown kind",
-        }
-    }
-
     /// Determines the kind of a device by its phases; `rounds` are those of a device without training.
     pub(in crate::analysis) fn of(
         device: &Device,
@@ -176,9 +166,9 @@ fn keeps_graph(
 
 #[cfg(test)]
 mod tests {
+    use crate::analysis::naive;
     use crate::analysis::study::run_kind::RunKind;
     use crate::analysis::study::studied::Study;
-    use crate::analysis::track::timeline::Timeline;
     use crate::trace::text;
 
     const MODULE: &str = "_call_impl@v/site-packages/torch/nn/modules/module.py";
@@ -186,8 +176,7 @@ mod tests {
 
     #[track_caller]
     fn check(source: &str, expected: RunKind) {
-        let trace = text::parse(source).unwrap();
-        let timeline = Timeline::new(&trace, &trace.devices[0]);
+        let (trace, timeline) = naive::timed(text::parse(source).unwrap());
         assert_eq!(Study::new(&trace, &trace.devices[0], &timeline).kind, expected);
     }
 
@@ -206,20 +195,19 @@ mod tests {
     }
 
     #[test]
-    fn nothing_to_judge_by_is_said() {
+    fn gradients_tell_the_kind_of_a_run() {
+        // Nothing to judge by is said.
         check("segment S 2MiB\nblock b 1MiB", RunKind::NoTrace);
         check("alloc a 1MiB", RunKind::Unknown);
-    }
-
-    #[test]
-    fn gradients_tell_a_training() {
+        // Gradients tell a training.
         check(&(call(0, true) + &format!("alloc g 1MiB {BACKWARD}")), RunKind::Training);
-    }
-
-    #[test]
-    fn a_pass_that_keeps_its_layers_has_gradients_on() {
+        // A pass that keeps its layers has gradients on.
         check(&call(0, true), RunKind::Forward);
         check(&call(0, false), RunKind::Inference);
+        // Functions that evaluate are told by their names.
+        check(&call(0, false).replace("<main", "<evaluate<main"), RunKind::Evaluation);
+        // A model that is built is a set-up.
+        check("alloc w 1MiB @_apply@v/site-packages/torch/nn/modules/module.py<main", RunKind::SetUp);
     }
 
     #[test]
@@ -245,15 +233,9 @@ mod tests {
 
     #[test]
     fn layers_are_no_steps() {
-        let trace = text::parse(&call(0, true)).unwrap();
-        let timeline = Timeline::new(&trace, &trace.devices[0]);
+        let (trace, timeline) = naive::timed(text::parse(&call(0, true)).unwrap());
         let study = Study::new(&trace, &trace.devices[0], &timeline);
         assert!(study.steps.is_none() && study.growth.kept.is_empty());
-    }
-
-    #[test]
-    fn functions_that_evaluate_are_told_by_their_names() {
-        check(&call(0, false).replace("<main", "<evaluate<main"), RunKind::Evaluation);
     }
 
     #[test]
@@ -267,10 +249,5 @@ mod tests {
             )
         };
         check(&(0..8).map(token).collect::<String>(), RunKind::Generation);
-    }
-
-    #[test]
-    fn a_model_that_is_built_is_a_set_up() {
-        check("alloc w 1MiB @_apply@v/site-packages/torch/nn/modules/module.py<main", RunKind::SetUp);
     }
 }

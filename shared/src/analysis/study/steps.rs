@@ -256,7 +256,8 @@ mod tests {
     }
 
     #[test]
-    fn the_profilers_steps_come_first() {
+    fn annotations_tell_steps() {
+        // The profiler's steps come first.
         let annotations = [
             "start ProfilerStep#1 t=15",
             "start Optimizer.step#Adam.step t=25",
@@ -266,16 +267,10 @@ mod tests {
             "end ProfilerStep#2 t=55",
         ];
         check(&events(&annotations), Some((StepSource::Annotations, &["1..3", "3..5"])));
-    }
-
-    #[test]
-    fn names_of_ones_own_may_tell_steps() {
+        // Names of the user's own may tell steps.
         let annotations = ["start iter_1 t=15", "end iter_1 t=35", "start iter_2 t=35", "end iter_2 t=55"];
         check(&events(&annotations), Some((StepSource::Annotations, &["1..3", "3..5"])));
-    }
-
-    #[test]
-    fn a_step_of_the_optimizer_ends_a_step() {
+        // A step of the optimizer ends a step.
         let annotations = [
             "start Optimizer.step#Adam.step t=15",
             "end Optimizer.step#Adam.step t=25",
@@ -283,6 +278,9 @@ mod tests {
             "end Optimizer.step#Adam.step t=55",
         ];
         check(&events(&annotations), Some((StepSource::Optimizer, &["0..2", "2..5"])));
+        // Steps that hold little are none.
+        let annotations = ["start step_1 t=11", "end step_1 t=12", "start step_2 t=59", "end step_2 t=60"];
+        check(&events(&annotations), None);
     }
 
     #[test]
@@ -295,12 +293,6 @@ mod tests {
             })
             .collect();
         check(&events(&annotations.iter().map(String::as_str).collect::<Vec<_>>()), None);
-    }
-
-    #[test]
-    fn steps_that_hold_little_are_none() {
-        let annotations = ["start step_1 t=11", "end step_1 t=12", "start step_2 t=59", "end step_2 t=60"];
-        check(&events(&annotations), None);
     }
 
     #[test]

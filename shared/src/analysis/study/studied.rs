@@ -8,7 +8,7 @@ use crate::analysis::study::sites::{Rounds, Sites};
 use crate::analysis::study::steps::Steps;
 use crate::analysis::track::stack_title::stack_title;
 use crate::analysis::track::timeline::Timeline;
-use crate::base::frame_rules;
+use crate::base::stack_label;
 use crate::trace::{Device, StackId, Trace};
 
 /// A device and all its analysis results.
@@ -65,16 +65,10 @@ impl<'a> Study<'a> {
     /// Returns the operation that a stack requests from PyTorch, such as `aten::cat`, if C++ frames or our recorder
     /// name it.
     pub(in crate::analysis) fn operation(&self, stack: StackId) -> Option<String> {
-        let frames = self.trace.stacks.frames(stack).iter().rev().map(|&frame| self.trace.frames.get(frame));
-        let text = |id| self.trace.strings.get(id);
-        let mut frames = frames.map(|frame| (text(frame.name), text(frame.filename)));
-        frames.find_map(|(name, filename)| match filename {
-            frame_rules::RECORDED_OPERATOR => Some(name.to_owned()),
-            _ => frame_rules::operation(name),
-        })
+        let mut frames = self.trace.stacks.frames(stack).iter().rev().map(|&frame| self.trace.frame_text(frame));
+        frames.find_map(|(name, filename, _)| stack_label::operation(name, filename))
     }
 
-    /// Returns a short description of a stack.
     pub fn title(&self, stack: StackId) -> String {
         stack_title(self.trace, stack).unwrap_or_else(|| "code without a recorded stack".to_owned())
     }

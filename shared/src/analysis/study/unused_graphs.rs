@@ -46,7 +46,6 @@ pub(in crate::analysis) fn unused_graphs(study: &Study<'_>) -> impl Iterator<Ite
     })
 }
 
-/// Call of a module.
 struct Call {
     spine: SpineId,
     /// True if no backward follows.
@@ -83,14 +82,8 @@ fn calls(study: &Study<'_>) -> Vec<Call> {
         }
         if let Some(spine) = spine.filter(|_| spine != before) {
             let is_last = backward == u32::MAX;
-            calls.push(Call {
-                spine,
-                is_last,
-                rows: Vec::new(),
-                end: u32::MAX,
-                are_unused: Vec::new(),
-                kept: Vec::new(),
-            });
+            let (rows, are_unused, kept) = Default::default();
+            calls.push(Call { spine, is_last, rows, end: u32::MAX, are_unused, kept });
         }
         before = spine;
         let Some(call) = calls.last_mut().filter(|_| spine.is_some()) else { continue };

@@ -1,27 +1,16 @@
 //! Stores the allocation lifetimes of a device, paired from its events and reconstructed from its final blocks.
 
 use crate::analysis::track::endings::Endings;
-use crate::analysis::track::pairing::{self, Paired};
+use crate::base::handle;
 use crate::trace::{Device, StackId};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
-/// Handle to an allocation of the [`Allocations`] that issued it.
-///
-/// The allocations from before the trace come first, then those of the trace in the order of their `alloc` events.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct AllocationId(pub(crate) u32);
-
-impl AllocationId {
-    /// Returns the position in the table.
-    pub fn index(self) -> usize {
-        self.0 as usize
-    }
-
-    /// Returns the handle with this position.
-    pub fn from_index(index: usize) -> Self {
-        Self(u32::try_from(index).expect("fewer than 2^32 allocations"))
-    }
+handle! {
+    /// Handle to an allocation of the [`Allocations`] that issued it.
+    ///
+    /// The allocations from before the trace come first, then those of the trace in the order of their `alloc` events.
+    pub struct AllocationId(pub(crate)) of "allocations"
 }
 
 /// Key of an allocation that is valid in every copy of a file: clean copies have the same events and blocks.
@@ -70,6 +59,7 @@ const RANK_BITS: u32 = 7;
 /// The first rows are allocations from before the trace that outlive it; the largest is the bottom of the stack.
 /// Allocations from before the trace that are freed in it follow, the last one freed first, so that at every moment the
 /// survivors of the initial memory are a prefix of the table.
+/// Methods panic if a handle belongs to another table.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Allocations {
     /// Block indices of the allocations that are older than the trace and outlive it, which are the first rows.
@@ -92,22 +82,8 @@ pub struct Allocations {
 }
 
 impl Allocations {
-    /// Pairs the events of a device and adds the blocks that are older than its trace.
-    ///
-    /// An `alloc` at an address that is still in use starts a new lifetime and leaves the older one without an end.
-    /// A matched free returns the size of its `alloc`, whatever size the free itself records.
-    ///
-    /// # Panics
-    /// Panics if the device has 2^32 - 1 or more events or blocks.
-    pub fn pair(device: &Device) -> Self {
-        let Paired { blocks, initial, born, died, size_bytes, deaths, superseded } = pairing::pair(device);
-        let (ranks, endings) = (Vec::new(), Endings::default());
-        let mut allocations = Self { blocks, initial, born, died, size_bytes, deaths, ranks, endings, superseded };
-        allocations.rank(device.events.len());
-        allocations
-    }
-
-    fn rank(&mut self, events: usize) {
+    /// Fills the columns that the others determine.
+    pub(in crate::analysis) fn rank(&mut self, events: usize) {
         let count = (events >> RANK_BITS) + 2;
         let mut ranks = Vec::with_capacity(count);
         let (mut births, mut deaths) = (0, 0);
@@ -122,7 +98,6 @@ impl Allocations {
         self.endings = Endings::of(&self.died);
     }
 
-    /// Returns the number of allocations, including those from before the trace.
     pub fn len(&self) -> usize {
         self.died.len()
     }
@@ -131,20 +106,14 @@ impl Allocations {
         self.len() == 0
     }
 
-    /// Returns the number of allocations from before the trace, which are the first ones.
     pub fn initial_count(&self) -> usize {
         self.initial as usize
     }
 
-    /// Returns true for an allocation from before the trace.
     pub fn is_initial(&self, id: AllocationId) -> bool {
         id.0 < self.initial
     }
 
-    /// Returns the key of an allocation.
-    ///
-    /// # Panics
-    /// Panics if `id` belongs to another table.
     pub fn key(&self, id: AllocationId) -> AllocationKey {
         match self.is_initial(id) {
             true => AllocationKey::Initial(id.0),
@@ -157,23 +126,18 @@ impl Allocations {
         self.initial_count() - self.blocks.len()
     }
 
-    /// Returns the number of `alloc` events at an address that was still in use.
     pub fn superseded(&self) -> usize {
         self.superseded as usize
     }
 
     /// Returns one row; `device` must be the one that was paired.
-    ///
-    /// # Panics
-    /// Panics if `id` belongs to another table.
     pub fn get(&self, id: AllocationId, device: &Device) -> Allocation {
         let (born, died, size_bytes) = (self.born_at(id.0), self.died[id.index()], self.size_bytes[id.index()]);
         let origin = self.origin(id);
         let (addr, stack) = match origin {
             Origin::Event(event) => (device.events.addrs().at(event), device.events.stacks().at(event)),
             Origin::UnmatchedFree(event) => {
-                let earlier = device.part.as_deref().and_then(|part| part.freed_by(event));
-                let stack = earlier.map_or_else(|| device.events.stacks().at(event), |earlier| earlier.stack);
+                let stack = earlier_stack(device, event).unwrap_or_else(|| device.events.stacks().at(event));
                 (device.events.addrs().at(event), stack)
             }
             Origin::Block(block) => (device.segments.blocks[block].addr, device.segments.blocks[block].stack),
@@ -181,18 +145,14 @@ impl Allocations {
         Allocation { born, died, size_bytes, addr, stack, origin }
     }
 
-    /// Returns the requested size of an allocation.
-    ///
-    /// # Panics
-    /// Panics if `id` belongs to another table.
     pub fn size_bytes_of(&self, id: AllocationId) -> u64 {
         self.size_bytes[id.index()]
     }
 
-    /// Returns the place where an allocation first appears.
-    ///
-    /// # Panics
-    /// Panics if `id` belongs to another table.
+    pub(in crate::analysis) fn size_bytes(&self, id: AllocationId) -> u64 {
+        self.size_bytes[id.index()]
+    }
+
     pub fn origin(&self, id: AllocationId) -> Origin {
         match self.blocks.get(id.index()) {
             Some(&block) => Origin::Block(block as usize),
@@ -202,17 +162,11 @@ impl Allocations {
     }
 
     /// Returns the stack that allocated, or [`StackId::NONE`] if only a free of the allocation is known.
-    ///
-    /// # Panics
-    /// Panics if `id` belongs to another table.
     pub fn allocation_stack(&self, id: AllocationId, device: &Device) -> StackId {
         match self.origin(id) {
             Origin::Event(event) => device.events.stacks().at(event),
             Origin::Block(block) => device.segments.blocks[block].stack,
-            Origin::UnmatchedFree(event) => {
-                let earlier = device.part.as_deref().and_then(|part| part.freed_by(event));
-                earlier.map_or(StackId::NONE, |earlier| earlier.stack)
-            }
+            Origin::UnmatchedFree(event) => earlier_stack(device, event).unwrap_or(StackId::NONE),
         }
     }
 
@@ -251,10 +205,6 @@ impl Allocations {
         self.deaths.iter().map(|&row| (self.died[row as usize], AllocationId(row)))
     }
 
-    pub(in crate::analysis) fn size_bytes(&self, id: AllocationId) -> u64 {
-        self.size_bytes[id.index()]
-    }
-
     /// Returns true if an allocation is still alive at a moment, provided that it was born by then.
     pub(in crate::analysis) fn dies_after(&self, id: AllocationId, moment: u32) -> bool {
         self.died[id.index()] > moment
@@ -285,21 +235,22 @@ impl Allocations {
     }
 }
 
+/// Returns the stack of an allocation from before a part that an event frees, if its `alloc` is known.
+fn earlier_stack(device: &Device, event: usize) -> Option<StackId> {
+    device.part.as_deref()?.freed_by(event).map(|earlier| earlier.stack)
+}
+
 /// Lifetime of an allocation with its size and stack.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::analysis) struct Lifetime {
-    /// First moment at which it is alive.
     pub(in crate::analysis) born: u32,
-    /// First moment at which it is no longer alive.
     pub(in crate::analysis) died: u32,
-    /// Requested size.
     pub(in crate::analysis) bytes: u64,
     /// Stack that allocated it, [`StackId::NONE`] if unknown.
     pub(in crate::analysis) stack: StackId,
 }
 
 impl Lifetime {
-    /// Returns the lifetime of an allocation of `device`.
     pub(in crate::analysis) fn of(allocations: &Allocations, device: &Device, id: AllocationId) -> Self {
         Self {
             born: allocations.born_at(id.0),

@@ -33,36 +33,22 @@ pub enum Category {
     Unknown,
 }
 
-crate::names!(Category {
-    Parameter => "parameter",
-    Gradient => "gradient",
-    OptimizerState => "optimizer-state",
-    Activation => "activation",
-    Input => "input",
-    Temporary => "temporary",
-    Workspace => "workspace",
-    Collective => "collective",
-    Evaluation => "evaluation",
-    Unknown => "unknown",
-});
-
-impl Category {
-    /// Returns the plural for use in a sentence.
-    pub fn plural(self) -> &'static str {
-        match self {
-            Self::Parameter => "parameters",
-            Self::Gradient => "gradients",
-            Self::OptimizerState => "optimizer state",
-            Self::Activation => "activations",
-            Self::Input => "inputs",
-            Self::Temporary => "temporaries",
-            Self::Workspace => "workspaces",
-            Self::Collective => "communication buffers",
-            Self::Evaluation => "evaluation",
-            Self::Unknown => "memory of unknown purpose",
-        }
+crate::names!(
+    Category {
+        Parameter => "parameter" as "parameters",
+        Gradient => "gradient" as "gradients",
+        OptimizerState => "optimizer-state" as "optimizer state",
+        Activation => "activation" as "activations",
+        Input => "input" as "inputs",
+        Temporary => "temporary" as "temporaries",
+        Workspace => "workspace" as "workspaces",
+        Collective => "collective" as "communication buffers",
+        Evaluation => "evaluation" as "evaluation",
+        Unknown => "unknown" as "memory of unknown purpose",
     }
-}
+    /// Returns the plural for use in a sentence.
+    fn plural
+);
 
 /// Property that the colours of a picture show.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

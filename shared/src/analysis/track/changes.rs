@@ -1,7 +1,7 @@
 //! Lists the changes of live and reserved bytes along a trace, and counts the distinct stacks and frames that it uses.
 
 use crate::analysis::track::allocations::Allocations;
-use crate::analysis::track::curve::Changes;
+use crate::analysis::track::curve::{Changes, ListedChanges};
 use crate::analysis::track::pairing::SizeLimit;
 use crate::base::pieces;
 use crate::trace::{Action, Device, StackId, Trace};
@@ -40,31 +40,20 @@ impl Changes for Allocations {
     }
 }
 
-/// Changes of reserved bytes: allocated and mapped segments add, freed and unmapped ones subtract.
+/// Collects the changes of reserved bytes of a device: allocated and mapped segments add, freed and unmapped ones subtract.
 ///
-/// These events are few, so they are kept in a list of their own.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(in crate::analysis) struct SegmentChanges {
-    initial_bytes: i64,
-    /// Moments and their changes in bytes.
-    changes: Vec<(u32, i64)>,
-}
-
-impl SegmentChanges {
-    /// Collects the segment events of a device and winds back from its final segments to the initial bytes.
-    ///
-    /// In an inconsistent file the bytes may be negative at some moments. A file that lists no segments although its events
-    /// leave some, as converters write it, is read from the beginning instead: from no segments on.
-    pub(in crate::analysis) fn of(device: &Device) -> Self {
-        let limit = SizeLimit::of(device);
-        let signed = |size_bytes| limit.cap(size_bytes) as i64;
-        let final_bytes: i64 = device.segments.segments.iter().map(|segment| signed(segment.size_bytes)).sum();
-        let mut changes = Vec::new();
-        pieces(device.events.len()).for_each(|piece| add_changes(device, piece, limit, &mut changes));
-        let sum: i64 = changes.iter().map(|(_, delta)| delta).sum();
-        let lists_none = device.segments.segments.is_empty() && sum > 0;
-        Self { initial_bytes: if lists_none { 0 } else { final_bytes - sum }, changes }
-    }
+/// The initial bytes are wound back from its final segments.
+/// In an inconsistent file the bytes may be negative at some moments. A file that lists no segments although its events
+/// leave some, as converters write it, is read from the beginning instead: from no segments on.
+pub(in crate::analysis) fn segment_changes(device: &Device) -> ListedChanges {
+    let limit = SizeLimit::of(device);
+    let signed = |size_bytes| limit.cap(size_bytes) as i64;
+    let final_bytes: i64 = device.segments.segments.iter().map(|segment| signed(segment.size_bytes)).sum();
+    let mut changes = Vec::new();
+    pieces(device.events.len()).for_each(|piece| add_changes(device, piece, limit, &mut changes));
+    let sum: i64 = changes.iter().map(|(_, delta)| delta).sum();
+    let lists_none = device.segments.segments.is_empty() && sum > 0;
+    ListedChanges { initial_bytes: if lists_none { 0 } else { final_bytes - sum }, changes }
 }
 
 /// Adds the changes of reserved bytes of a range of events.
@@ -80,18 +69,6 @@ fn add_changes(device: &Device, piece: Range<usize>, limit: SizeLimit, changes: 
         Some((event as u32 + 1, delta))
     };
     changes.extend(piece.clone().zip(device.events.actions().range(piece)).filter_map(delta));
-}
-
-impl Changes for SegmentChanges {
-    fn initial_bytes(&self) -> i64 {
-        self.initial_bytes
-    }
-
-    fn for_each(&self, moments: Range<u32>, mut visit: impl FnMut(u32, i64)) {
-        let first = self.changes.partition_point(|&(moment, _)| moment < moments.start);
-        let changes = self.changes[first..].iter().take_while(|&&(moment, _)| moment < moments.end);
-        changes.for_each(|&(moment, delta)| visit(moment, delta));
-    }
 }
 
 /// Number of distinct stacks and frames of segments, blocks, block histories and events.

@@ -50,7 +50,6 @@ impl Clock {
         time_us.saturating_sub(self.origin_us)
     }
 
-    /// Returns the time of the last event.
     pub(in crate::analysis) fn end_us(&self) -> i64 {
         self.end_us
     }

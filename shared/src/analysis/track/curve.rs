@@ -18,7 +18,8 @@
 use std::ops::Range;
 
 const BLOCK_BITS: u32 = 7;
-const FAN_BITS: u32 = 4;
+/// Binary logarithm of the number of blocks in a block of the next level.
+pub(in crate::analysis) const FAN_BITS: u32 = 4;
 
 /// Changes of a byte count along a trace.
 pub(in crate::analysis) trait Changes {
@@ -29,6 +30,26 @@ pub(in crate::analysis) trait Changes {
     ///
     /// Moment 0 is never a change.
     fn for_each(&self, moments: Range<u32>, visit: impl FnMut(u32, i64));
+}
+
+/// Changes that are kept in a list, because they are few.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(in crate::analysis) struct ListedChanges {
+    pub(in crate::analysis) initial_bytes: i64,
+    /// Moments with the change of bytes, ascending.
+    pub(in crate::analysis) changes: Vec<(u32, i64)>,
+}
+
+impl Changes for ListedChanges {
+    fn initial_bytes(&self) -> i64 {
+        self.initial_bytes
+    }
+
+    fn for_each(&self, moments: Range<u32>, mut visit: impl FnMut(u32, i64)) {
+        let first = self.changes.partition_point(|&(moment, _)| moment < moments.start);
+        let inside = self.changes[first..].iter().take_while(|&&(moment, _)| moment < moments.end);
+        inside.for_each(|&(moment, delta)| visit(moment, delta));
+    }
 }
 
 /// Highest point of a range; the first one if several are equal.
@@ -67,15 +88,15 @@ impl Curve {
             changes.for_each(first..first + 1, |_, delta| bytes += delta);
             starts.push(bytes);
             let peak;
-            (bytes, peak) = Self::rest_of_block(changes, first..block_end(block, events), bytes);
+            (bytes, peak) = Self::rest(changes, first..block_end(block, events), bytes);
             peaks.push(peak);
         }
-        Self { events, starts, levels: pyramid(peaks) }
+        Self { events, starts, levels: pyramid(peaks, highest) }
     }
 
     /// Returns the bytes after a range of moments and their peak, given the bytes at its first moment.
     #[inline(never)]
-    fn rest_of_block(changes: &impl Changes, moments: Range<u32>, mut bytes: i64) -> (i64, Peak) {
+    fn rest(changes: &impl Changes, moments: Range<u32>, mut bytes: i64) -> (i64, Peak) {
         let mut peak = Peak { bytes, moment: moments.start };
         changes.for_each(moments.start + 1..moments.end, |moment, delta| {
             bytes += delta;
@@ -114,19 +135,13 @@ impl Curve {
         peak
     }
 
-    /// Returns the highest point of the whole curve.
     pub(in crate::analysis) fn max(&self) -> Peak {
         self.levels.last().map_or(Peak { bytes: 0, moment: 0 }, |level| level[0])
     }
 
     fn scan(&self, changes: &impl Changes, moments: Range<u32>) -> Peak {
-        let mut bytes = self.value_at(changes, moments.start);
-        let mut peak = Peak { bytes, moment: moments.start };
-        changes.for_each(moments.start + 1..moments.end, |moment, delta| {
-            bytes += delta;
-            peak = peak.higher(Peak { bytes, moment });
-        });
-        peak
+        let bytes = self.value_at(changes, moments.start);
+        Self::rest(changes, moments, bytes).1
     }
 
     fn max_of_blocks(&self, blocks: Range<usize>) -> Peak {
@@ -152,11 +167,25 @@ fn block_end(block: u32, events: u32) -> u32 {
     end.min(u64::from(events) + 1) as u32
 }
 
-fn pyramid(peaks: Vec<Peak>) -> Vec<Vec<Peak>> {
-    let mut levels = vec![peaks];
+fn highest(group: &[Peak]) -> Peak {
+    group.iter().copied().reduce(Peak::higher).expect("a chunk is not empty")
+}
+
+/// Returns a level of values, and further ones, each with one value for 16 of the level below.
+pub(in crate::analysis) fn pyramid<T>(lowest: Vec<T>, top: impl Fn(&[T]) -> T) -> Vec<Vec<T>> {
+    let mut levels = vec![lowest];
     while let Some(below) = levels.last().filter(|level| level.len() > 1) {
-        let highest = |group: &[Peak]| group.iter().copied().reduce(Peak::higher).expect("a chunk is not empty");
-        levels.push(below.chunks(1 << FAN_BITS).map(highest).collect());
+        levels.push(below.chunks(1 << FAN_BITS).map(&top).collect());
     }
     levels
+}
+
+/// Returns the sum of changes up to each position, 0 where it is negative.
+pub(in crate::analysis) fn sums(changes: Vec<i64>) -> Vec<u64> {
+    let mut sum = 0;
+    let add = |change: i64| {
+        sum += change;
+        u64::try_from(sum).unwrap_or(0)
+    };
+    changes.into_iter().map(add).collect()
 }

@@ -12,11 +12,10 @@
 //! Cost: 1/15 of a byte per row; a query reads each block of rows that has a living row, and a few deaths for each
 //! stretch that has none.
 
+use crate::analysis::track::curve::{FAN_BITS, pyramid};
+
 /// Binary logarithm of the number of rows in a block of the lowest level.
 const BLOCK_BITS: u32 = 6;
-/// Binary logarithm of the number of blocks in a block of the next level.
-const FAN_BITS: u32 = 4;
-
 /// Latest deaths of blocks of rows.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(in crate::analysis) struct Endings {
@@ -27,11 +26,7 @@ pub(in crate::analysis) struct Endings {
 impl Endings {
     pub(in crate::analysis) fn of(died: &[u32]) -> Self {
         let latest = |group: &[u32]| group.iter().copied().max().expect("a chunk is not empty");
-        let mut levels = vec![died.chunks(1 << BLOCK_BITS).map(latest).collect::<Vec<_>>()];
-        while let Some(below) = levels.last().filter(|level| level.len() > 1) {
-            levels.push(below.chunks(1 << FAN_BITS).map(latest).collect());
-        }
-        Self { levels }
+        Self { levels: pyramid(died.chunks(1 << BLOCK_BITS).map(latest).collect(), latest) }
     }
 
     /// Iterates over the rows before `end` that die after a moment, ascending.

@@ -1,7 +1,7 @@
 //! Set of allocations, with the bytes that they hold at each moment.
 
 use crate::analysis::track::allocations::{AllocationId, Allocations};
-use crate::analysis::track::curve::{Changes, Curve};
+use crate::analysis::track::curve::{Curve, ListedChanges};
 use crate::analysis::track::timeline::Timeline;
 use crate::base::ShortSort;
 use std::ops::Range;
@@ -14,16 +14,8 @@ pub struct Members {
     /// In the order of their births.
     ids: Vec<AllocationId>,
     bits: Vec<u64>,
-    changes: MemberChanges,
+    changes: ListedChanges,
     curve: Curve,
-}
-
-/// Births and deaths of members.
-#[derive(Clone, Debug, Default)]
-struct MemberChanges {
-    initial_bytes: i64,
-    /// Moments with the change of bytes, ascending.
-    steps: Vec<(u32, i64)>,
 }
 
 impl Members {
@@ -37,7 +29,7 @@ impl Members {
         for id in &ids {
             bits[id.index() / 64] |= 1 << (id.index() % 64);
         }
-        let changes = MemberChanges::of(allocations, &ids);
+        let changes = changes_of(allocations, &ids);
         let curve = Curve::new(&changes, timeline.events());
         Self { ids, bits, changes, curve }
     }
@@ -65,36 +57,23 @@ impl Members {
     }
 }
 
-impl MemberChanges {
-    fn of(allocations: &Allocations, ids: &[AllocationId]) -> Self {
-        let size = |id: &AllocationId| allocations.size_bytes_of(*id) as i64;
-        let mut steps: Vec<(u32, i64)> = Vec::with_capacity(2 * ids.len());
-        let mut initial_bytes = 0_i64;
-        for id in ids {
-            match allocations.is_initial(*id) {
-                true => initial_bytes = initial_bytes.wrapping_add(size(id)),
-                false => steps.push((allocations.born_at(id.0), size(id))),
-            }
-            let died = allocations.died[id.index()];
-            if died != u32::MAX {
-                steps.push((died, -size(id)));
-            }
+/// Returns the births and deaths of members.
+fn changes_of(allocations: &Allocations, ids: &[AllocationId]) -> ListedChanges {
+    let size = |id: &AllocationId| allocations.size_bytes_of(*id) as i64;
+    let mut changes: Vec<(u32, i64)> = Vec::with_capacity(2 * ids.len());
+    let mut initial_bytes = 0_i64;
+    for id in ids {
+        match allocations.is_initial(*id) {
+            true => initial_bytes = initial_bytes.wrapping_add(size(id)),
+            false => changes.push((allocations.born_at(id.0), size(id))),
         }
-        steps.short_sort_by_key(|(moment, _)| *moment);
-        Self { initial_bytes, steps }
+        let died = allocations.died[id.index()];
+        if died != u32::MAX {
+            changes.push((died, -size(id)));
+        }
     }
-}
-
-impl Changes for MemberChanges {
-    fn initial_bytes(&self) -> i64 {
-        self.initial_bytes
-    }
-
-    fn for_each(&self, moments: Range<u32>, mut visit: impl FnMut(u32, i64)) {
-        let first = self.steps.partition_point(|(moment, _)| *moment < moments.start);
-        let inside = self.steps[first..].iter().take_while(|(moment, _)| *moment < moments.end);
-        inside.for_each(|&(moment, delta)| visit(moment, delta));
-    }
+    changes.short_sort_by_key(|(moment, _)| *moment);
+    ListedChanges { initial_bytes, changes }
 }
 
 #[cfg(test)]
@@ -105,9 +84,7 @@ mod tests {
     #[test]
     fn bytes_are_those_of_the_members_alive() {
         for seed in 0..40 {
-            let trace = naive::random_trace(seed, 300);
-            let device = &trace.devices[0];
-            let timeline = Timeline::new(&trace, device);
+            let (_, timeline) = naive::timed(naive::random_trace(seed, 300));
             let mut random = Random::new(seed);
             let ids: Vec<_> = timeline.allocations.ids().filter(|_| random.below(3) == 0).collect();
             let members = Members::new(&timeline, ids.clone());

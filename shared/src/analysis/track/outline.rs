@@ -40,12 +40,12 @@ impl Timeline {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::analysis::naive;
     use crate::trace::text;
 
     #[test]
     fn parts_cover_all_moments() {
-        let trace = text::parse("alloc a 10\nalloc b 20\nfree a\nalloc c 5").unwrap();
-        let timeline = Timeline::new(&trace, &trace.devices[0]);
+        let (_, timeline) = naive::timed(text::parse("alloc a 10\nalloc b 20\nfree a\nalloc c 5").unwrap());
         assert_eq!(timeline.outline(3).live_bytes, [10, 30, 25]);
         assert_eq!(timeline.outline(100).live_bytes, [0, 10, 30, 30, 20, 25]);
         assert_eq!(timeline.outline(1).live_bytes, [30]);

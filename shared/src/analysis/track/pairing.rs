@@ -13,6 +13,7 @@
 //!
 //! Cost: linear in the events; the map holds the live allocations, never more than the result has rows.
 
+use crate::analysis::track::allocations::Allocations;
 use crate::base::{PackedColumn, pieces};
 use crate::trace::{Action, Block, BlockState, Device, PartOf};
 use hashbrown::{HashMap, HashSet};
@@ -33,31 +34,27 @@ fn freeing_action(device: &Device) -> Action {
     if completed { Action::FreeCompleted } else { Action::FreeRequested }
 }
 
-/// Paired lifetimes of a device: columns of [`Allocations`](super::Allocations) with the same names.
-pub(in crate::analysis) struct Paired {
-    pub(in crate::analysis) blocks: Vec<u32>,
-    pub(in crate::analysis) initial: u32,
-    pub(in crate::analysis) born: Vec<u32>,
-    pub(in crate::analysis) died: Vec<u32>,
-    pub(in crate::analysis) size_bytes: Vec<u64>,
-    pub(in crate::analysis) deaths: Vec<u32>,
-    pub(in crate::analysis) superseded: u32,
-}
-
-/// Pairs the lifetimes of a device.
-pub(in crate::analysis) fn pair(device: &Device) -> Paired {
-    assert!(device.events.len() < NEVER as usize, "a device has fewer than 2^32 - 1 events");
-    let limit = SizeLimit::of(device);
-    let freeing = freeing_action(device);
-    let (pairing, open) = Pairing::of_events(device, freeing, limit);
-    if let Some(part) = &device.part {
-        let (blocks, sizes) = blocks_of_part(device, part);
-        return pairing.finish(blocks, sizes.into_iter().map(|size_bytes| limit.cap(size_bytes)).collect());
+impl Allocations {
+    /// Pairs the events of a device and adds the blocks that are older than its trace.
+    ///
+    /// An `alloc` at an address that is still in use starts a new lifetime and leaves the older one without an end.
+    /// A matched free returns the size of its `alloc`, whatever size the free itself records.
+    ///
+    /// # Panics
+    /// Panics if the device has 2^32 - 1 or more events or blocks.
+    pub fn pair(device: &Device) -> Self {
+        assert!(device.events.len() < NEVER as usize, "a device has fewer than 2^32 - 1 events");
+        let limit = SizeLimit::of(device);
+        let freeing = freeing_action(device);
+        let (pairing, open) = Pairing::of_events(device, freeing, limit);
+        let (blocks, sizes) = match &device.part {
+            Some(part) => blocks_of_part(device, part),
+            None => older_blocks(device, freeing, &open),
+        };
+        let mut allocations = pairing.finish(blocks, sizes.into_iter().map(|size_bytes| limit.cap(size_bytes)));
+        allocations.rank(device.events.len());
+        allocations
     }
-    let blocks = older_blocks(device, freeing, &open);
-    let block_sizes = blocks.iter().map(|&block| limit.cap(device.segments.blocks[block as usize].live_bytes()));
-    let block_sizes = block_sizes.collect();
-    pairing.finish(blocks, block_sizes)
 }
 
 #[inline(never)]
@@ -144,7 +141,7 @@ impl Pairing {
     }
 
     /// Inserts the rows from before the trace in front of the others.
-    fn finish(self, blocks: Vec<u32>, block_sizes: Vec<u64>) -> Paired {
+    fn finish(self, blocks: Vec<u32>, block_sizes: impl Iterator<Item = u64>) -> Allocations {
         let Self { born, mut died, mut size_bytes, mut deaths, unmatched, superseded } = self;
         let initial = blocks.len() + unmatched.len();
         let row_count = u32::try_from(initial + born.len()).expect("a device has fewer than 2^32 allocations");
@@ -164,8 +161,8 @@ impl Pairing {
         size_bytes.reserve_exact(initial as usize);
         let last_freed_first = || unmatched.iter().rev();
         died.splice(0..0, blocks.iter().map(|_| NEVER).chain(last_freed_first().map(|free| free.0)));
-        size_bytes.splice(0..0, block_sizes.into_iter().chain(last_freed_first().map(|free| free.1)));
-        Paired { blocks, initial, born, died, size_bytes, deaths, superseded }
+        size_bytes.splice(0..0, block_sizes.chain(last_freed_first().map(|free| free.1)));
+        Allocations { blocks, initial, born, died, size_bytes, deaths, superseded, ..Allocations::default() }
     }
 }
 
@@ -176,10 +173,10 @@ fn blocks_of_part(device: &Device, part: &PartOf) -> (Vec<u32>, Vec<u64>) {
     older.iter().map(|older| (older.block, older.size_bytes)).unzip()
 }
 
-/// Returns the live blocks that belong to no event of the trace, the largest first.
+/// Returns the live blocks that belong to no event of the trace, the largest first, and their sizes.
 ///
 /// A block whose address was freed last is not one of them: its free is recorded and only waits for completion.
-fn older_blocks(device: &Device, freeing: Action, open: &HashMap<u64, u32>) -> Vec<u32> {
+fn older_blocks(device: &Device, freeing: Action, open: &HashMap<u64, u32>) -> (Vec<u32>, Vec<u64>) {
     let blocks = &device.segments.blocks;
     let is_candidate = |block: &Block| block.state != BlockState::Inactive && !open.contains_key(&block.addr);
     let mut addrs: HashSet<u64> = blocks.iter().filter(|block| is_candidate(block)).map(|block| block.addr).collect();
@@ -194,11 +191,10 @@ fn older_blocks(device: &Device, freeing: Action, open: &HashMap<u64, u32>) -> V
         is_candidate(block) && addrs.contains(&block.addr)
     };
     let mut older: Vec<u32> = (0..blocks.len() as u32).filter(older).collect();
-    older.sort_by_key(|&block| {
-        let block = &blocks[block as usize];
-        (Reverse(block.live_bytes()), block.addr)
-    });
-    older
+    let live_bytes = |block: u32| blocks[block as usize].live_bytes();
+    older.sort_by_key(|&block| (Reverse(live_bytes(block)), blocks[block as usize].addr));
+    let sizes = older.iter().map(|&block| live_bytes(block)).collect();
+    (older, sizes)
 }
 
 /// Largest size with which one event, block or segment of a device counts.
@@ -238,7 +234,7 @@ fn sum_of(sizes: &PackedColumn<u64>, piece: Range<usize>) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::track::allocations::{Allocation, Allocations, Origin};
+    use crate::analysis::track::allocations::{Allocation, Origin};
     use crate::trace::text;
 
     /// Checks the rows of a trace, written as `born..died size origin`.
@@ -278,35 +274,21 @@ mod tests {
     }
 
     #[test]
-    fn a_lifetime_ends_when_its_free_completes() {
+    fn lifetimes_begin_and_end_by_these_rules() {
+        // A lifetime ends when its free completes.
         check("alloc a 1\nfree_requested a\nsnapshot\nfree_completed a", &["1..4 1 event 0"]);
-    }
-
-    #[test]
-    fn without_completed_frees_the_request_ends_it() {
+        // Without completed frees the request ends it.
         check("alloc a 1\nfree_requested a\nsegment S 1\nblock a 1 pending", &["1..2 1 event 0"]);
-    }
-
-    #[test]
-    fn a_pending_block_is_alive() {
+        // A pending block is alive.
         check(
             "alloc a 1\nfree_requested a\nalloc b 1\nfree b\nsegment S 1\nblock a 1 pending\nblock c 8 inactive",
             &["1..∞ 1 event 0", "3..5 1 event 2"],
         );
-    }
-
-    #[test]
-    fn an_alloc_on_a_used_address_leaves_the_older_one_open() {
+        // An alloc on a used address leaves the older one open.
         check("alloc a 1\nalloc a 2\nfree a", &["1..∞ 1 event 0", "2..4 2 event 1"]);
-    }
-
-    #[test]
-    fn every_unmatched_free_counts() {
+        // Every unmatched free counts.
         check("free_completed a 1\nfree_completed a 2", &["0..2 2 free 1", "0..1 1 free 0"]);
-    }
-
-    #[test]
-    fn the_largest_of_the_oldest_is_at_the_bottom() {
+        // The largest of the oldest is at the bottom.
         check("segment S 9\nblock a 1\nblock b 4\nblock c 4", &["0..∞ 4 block 1", "0..∞ 4 block 2", "0..∞ 1 block 0"]);
     }
 

@@ -12,7 +12,6 @@ pub struct StackBytes {
     pub stack: StackId,
     /// Sum of the requested sizes.
     pub bytes: u64,
-    /// Number of allocations.
     pub count: u64,
     /// Part of `bytes` that was allocated before the trace.
     pub initial_bytes: u64,
@@ -69,12 +68,10 @@ mod tests {
     ";
 
     #[test]
-    fn the_largest_holder_comes_first() {
+    fn holders_are_ordered_by_their_live_bytes() {
+        // The largest holder comes first.
         check(TRACE, 3, &["init: 500 1 500", "f: 35 2 0", "g: 30 1 0", "-: 7 1 7"]);
-    }
-
-    #[test]
-    fn only_what_is_alive_counts() {
+        // Only what is alive counts.
         check(TRACE, 1, &["init: 500 1 500", "f: 10 1 0", "-: 7 1 7"]);
         check(TRACE, 5, &["init: 500 1 500", "f: 35 2 0"]);
     }

@@ -24,12 +24,12 @@ pub fn file_diagnostics(trace: &Trace, devices: &[(&Device, &Timeline)]) -> Vec<
     let events: usize = devices.iter().map(|(device, _)| device.events.len()).sum();
     let blocks: usize = devices.iter().map(|(device, _)| device.segments.blocks.len()).sum();
     if events == 0 {
-        found.push(if blocks == 0 { no_memory() } else { no_trace() });
+        found.push(if blocks == 0 { info("no-memory", 1, NO_MEMORY) } else { warning("no-trace", 1, NO_TRACE) });
     } else if !devices.iter().any(|(device, _)| device.events.has_times()) {
         found.push(no_times(accelerator));
     }
     if events + blocks > 0 && trace.stacks.is_empty() {
-        found.push(no_stacks());
+        found.push(warning("no-stacks", 1, NO_STACKS));
     }
     let mut found: Vec<_> =
         { found.into_iter() }.map(|one| Diagnostic { message: accelerator.words(one.message), ..one }).collect();
@@ -46,23 +46,12 @@ pub fn device_diagnostics(device: &Device, timeline: &Timeline) -> impl Iterator
         .flatten()
 }
 
-fn no_memory() -> Diagnostic {
-    info(
-        "no-memory",
-        1,
-        "The snapshot is empty: no CUDA memory was in use, or CUDA was never initialized in this process.".to_owned(),
-    )
-}
-
-fn no_trace() -> Diagnostic {
-    warning(
-        "no-trace",
-        1,
-        "No events were recorded, so only the final state is known. To see a timeline, call \
-         torch.cuda.memory._record_memory_history() before the code of interest."
-            .to_owned(),
-    )
-}
+const NO_MEMORY: &str =
+    "The snapshot is empty: no CUDA memory was in use, or CUDA was never initialized in this process.";
+const NO_TRACE: &str = "No events were recorded, so only the final state is known. To see a timeline, call \
+    torch.cuda.memory._record_memory_history() before the code of interest.";
+const NO_STACKS: &str =
+    "No call stacks were recorded. Record with stacks=\"all\" and context=\"all\" to see which code allocates.";
 
 fn no_times(accelerator: Accelerator) -> Diagnostic {
     let why = if accelerator == Accelerator::Npu { "torch_npu records none" } else { "torch before 2.2" };
@@ -82,16 +71,7 @@ fn other_accelerator(accelerator: Accelerator) -> Option<Diagnostic> {
              XPUs is not modeled, and sizes of blocks that were freed are those that CUDA would give them."
         }
     };
-    Some(info("other-accelerator", 1, message.to_owned()))
-}
-
-fn no_stacks() -> Diagnostic {
-    warning(
-        "no-stacks",
-        1,
-        "No call stacks were recorded. Record with stacks=\"all\" and context=\"all\" to see which code allocates."
-            .to_owned(),
-    )
+    Some(info("other-accelerator", 1, message))
 }
 
 /// Reports a full ring buffer or a late start of the recording.
@@ -108,20 +88,15 @@ fn beginning(device: &Device, timeline: &Timeline) -> Option<Diagnostic> {
     let of = device_name(device);
     if events.is_multiple_of(ROUND) {
         let n = format::count(events as u64);
-        return Some(warning(
-            "ring-buffer-full",
-            1,
-            format!(
-                "The trace of {of} has exactly {n} events and begins with {bytes} in use. The ring buffer was \
-                 probably full, so older events are lost. Record with a larger max_entries."
-            ),
-        ));
+        let message = format!(
+            "The trace of {of} has exactly {n} events and begins with {bytes} in use. The ring buffer was probably \
+             full, so older events are lost. Record with a larger max_entries."
+        );
+        return Some(warning("ring-buffer-full", 1, message));
     }
-    Some(info(
-        "recording-began-late",
-        1,
-        format!("{bytes} on {of} were allocated before the recording began; they are shown as one band at the bottom."),
-    ))
+    let message =
+        format!("{bytes} on {of} were allocated before the recording began; they are shown as one band at the bottom.");
+    Some(info("recording-began-late", 1, message))
 }
 
 /// Reports that only a part of the trace is open.
@@ -132,14 +107,11 @@ fn part(device: &Device) -> Option<Diagnostic> {
     let first = u64::from(part.first_event);
     let (first, end) = (format::count(first), format::count(first + device.events.len() as u64));
     let (total, of) = (format::count(u64::from(part.total_events)), device_name(device));
-    Some(info(
-        "part-of-trace",
-        1,
-        format!(
-            "Only events {first} to {end} of the {total} events of {of} are open, numbered from 0 here. Memory that \
-             was live before them is one band at the bottom. Segments and blocks show the state after the last of them."
-        ),
-    ))
+    let message = format!(
+        "Only events {first} to {end} of the {total} events of {of} are open, numbered from 0 here. Memory that was \
+         live before them is one band at the bottom. Segments and blocks show the state after the last of them."
+    );
+    Some(info("part-of-trace", 1, message))
 }
 
 fn unmatched_frees(device: &Device, timeline: &Timeline) -> Option<Diagnostic> {
@@ -147,46 +119,32 @@ fn unmatched_frees(device: &Device, timeline: &Timeline) -> Option<Diagnostic> {
     let count = timeline.allocations.unmatched_frees().saturating_sub(known) as u64;
     let frees = if count == 1 { "1 free has".to_owned() } else { format!("{} frees have", format::count(count)) };
     let of = device_name(device);
-    (count > 0).then(|| {
-        info(
-            "frees-without-alloc",
-            count,
-            format!("{frees} no matching alloc in the trace of {of}, so the origin of that memory is unknown."),
-        )
-    })
+    let message = format!("{frees} no matching alloc in the trace of {of}, so the origin of that memory is unknown.");
+    (count > 0).then(|| info("frees-without-alloc", count, message))
 }
 
 fn superseded(device: &Device, timeline: &Timeline) -> Option<Diagnostic> {
     let count = timeline.allocations.superseded() as u64;
     let of = device_name(device);
-    (count > 0).then(|| {
-        let allocations = format::counted(count, "allocation");
-        warning(
-            "frees-missing",
-            count,
-            format!(
-                "{allocations} on {of} reused an address that was still in use, so frees are missing from the trace. \
-                 The older allocations are treated as never freed."
-            ),
-        )
-    })
+    let message = format!(
+        "{} on {of} reused an address that was still in use, so frees are missing from the trace. The older \
+         allocations are treated as never freed.",
+        format::counted(count, "allocation")
+    );
+    (count > 0).then(|| warning("frees-missing", count, message))
 }
 
 fn above_reserved(device: &Device, timeline: &Timeline) -> Option<Diagnostic> {
     let (_, live) = timeline.live_peak();
     let (_, reserved) = timeline.reserved_peak();
-    (live > reserved).then(|| {
-        let (live, reserved) = (format::bytes(live), format::bytes(reserved));
-        let of = device_name(device);
-        warning(
-            "live-above-reserved",
-            1,
-            format!(
-                "Live bytes on {of} reach {live}, more than the {reserved} in segments. Segments or frees are \
-                 missing from the file, perhaps because it was edited."
-            ),
-        )
-    })
+    let message = format!(
+        "Live bytes on {} reach {}, more than the {} in segments. Segments or frees are missing from the file, perhaps \
+         because it was edited.",
+        device_name(device),
+        format::bytes(live),
+        format::bytes(reserved)
+    );
+    (live > reserved).then(|| warning("live-above-reserved", 1, message))
 }
 
 fn out_of_memory(device: &Device) -> Option<Diagnostic> {
@@ -197,25 +155,22 @@ fn out_of_memory(device: &Device) -> Option<Diagnostic> {
     let times = if count == 1 { "once, at".to_owned() } else { format!("{} times, first at", format::count(count)) };
     let (size, free) = (format::bytes(event.size_bytes), format::bytes(event.addr));
     let (of, first) = (device_name(device), format::count(first as u64));
-    Some(warning(
-        "out-of-memory",
-        count,
-        format!(
-            "{of} ran out of memory {times} event {first}: PyTorch tried to allocate {size}, with {free} free on the GPU."
-        ),
-    ))
+    let message = format!(
+        "{of} ran out of memory {times} event {first}: PyTorch tried to allocate {size}, with {free} free on the GPU."
+    );
+    Some(warning("out-of-memory", count, message))
 }
 
 fn device_name(device: &Device) -> String {
     format!("GPU {}", device.index)
 }
 
-fn info(code: &'static str, count: u64, message: String) -> Diagnostic {
-    Diagnostic { code, severity: Severity::Info, offset: None, count, message }
+fn info(code: &'static str, count: u64, message: impl Into<String>) -> Diagnostic {
+    Diagnostic::new(Severity::Info, code, count, message)
 }
 
-fn warning(code: &'static str, count: u64, message: String) -> Diagnostic {
-    Diagnostic { code, severity: Severity::Warning, offset: None, count, message }
+fn warning(code: &'static str, count: u64, message: impl Into<String>) -> Diagnostic {
+    Diagnostic::new(Severity::Warning, code, count, message)
 }
 
 #[cfg(test)]
@@ -233,22 +188,14 @@ mod tests {
     }
 
     #[test]
-    fn a_whole_recording_has_nothing_odd_but_its_stacks() {
+    fn what_a_recording_lacks_is_told() {
+        // A whole recording has nothing odd but its stacks.
         check("segment_alloc S 1KiB t=1\nalloc a 100 t=2\nsegment S 1KiB\nblock a 512 requested=100", &["no-stacks"]);
-    }
-
-    #[test]
-    fn a_late_start_is_told() {
+        // A late start is told.
         check("free_completed a 5 t=1\nsegment S 1KiB", &["no-stacks", "recording-began-late", "frees-without-alloc"]);
-    }
-
-    #[test]
-    fn missing_segments_show() {
+        // Missing segments show.
         check("alloc a 100 t=1", &["no-stacks", "live-above-reserved"]);
-    }
-
-    #[test]
-    fn an_address_taken_twice_shows() {
+        // An address taken twice shows.
         check("alloc a 100 t=1\nalloc a 100 t=2\nsegment S 1KiB", &["no-stacks", "frees-missing"]);
     }
 

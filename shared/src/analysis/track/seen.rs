@@ -224,15 +224,14 @@ pub(in crate::analysis) fn at_least(bytes: &[u8], range: Range<usize>, least: u8
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::analysis::naive;
     use crate::analysis::naive::Random;
-    use crate::analysis::track::timeline::Timeline;
     use crate::trace::text;
 
     #[test]
     fn the_worked_example() {
         let events = ["alloc a 1", "alloc b 2", "free a", "snapshot", "alloc c 2", "snapshot", "free c", "alloc d 3"];
-        let trace = text::parse(&events.join("\n").replace("free", "free_completed")).unwrap();
-        let timeline = Timeline::new(&trace, &trace.devices[0]);
+        let (_, timeline) = naive::timed(text::parse(&events.join("\n").replace("free", "free_completed")).unwrap());
         assert_eq!((0..=8).map(|moment| timeline.live_at(moment)).collect::<Vec<_>>(), [0, 1, 3, 2, 2, 4, 4, 2, 5]);
         let seen = Seen::new(&timeline.allocations, 0..9);
         let everywhere = COARSEST as u8 + 1;

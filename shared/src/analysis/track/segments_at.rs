@@ -11,11 +11,8 @@
 //! Cost: one search tree operation for each segment event after the moment.
 
 use crate::analysis::track::pairing::SizeLimit;
-use crate::trace::{Action, Device, Event, PoolId, SegmentType, Trace};
+use crate::trace::{Action, Device, Event, PoolId, Segment, SegmentType, Trace, cut};
 use std::collections::BTreeMap;
-
-/// Size of segments of the small pool, 2 MiB; PyTorch requests no large segment of this size.
-const SMALL_SEGMENT_BYTES: u64 = 2 << 20;
 
 /// Reserved range of addresses: the memory of one `cudaMalloc`, or a mapped range of an expandable segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,7 +21,6 @@ pub struct SegmentAt {
     pub size_bytes: u64,
     /// Raw stream handle.
     pub stream: u64,
-    /// Pool, if the file names it.
     pub pool: Option<PoolId>,
     /// Small or large pool; for a segment that does not exist at the end, inferred from its size.
     pub segment_type: SegmentType,
@@ -33,6 +29,17 @@ pub struct SegmentAt {
 }
 
 impl SegmentAt {
+    fn of(segment: &Segment, limit: SizeLimit) -> Self {
+        Self {
+            addr: segment.addr,
+            size_bytes: limit.cap(segment.size_bytes),
+            stream: segment.stream,
+            pool: segment.pool,
+            segment_type: segment.segment_type,
+            is_expandable: segment.is_expandable == Some(true),
+        }
+    }
+
     /// Returns the address after the last one.
     pub fn end(&self) -> u64 {
         self.addr.saturating_add(self.size_bytes)
@@ -90,15 +97,8 @@ impl Winder {
     /// Starts with the final segments of a device.
     pub(in crate::analysis) fn of_end(device: &Device) -> Self {
         let limit = SizeLimit::of(device);
-        let segment_at = |segment: &crate::trace::Segment| SegmentAt {
-            addr: segment.addr,
-            size_bytes: limit.cap(segment.size_bytes),
-            stream: segment.stream,
-            pool: segment.pool,
-            segment_type: segment.segment_type,
-            is_expandable: segment.is_expandable == Some(true),
-        };
-        let held = device.segments.segments.iter().map(|segment| (segment.addr, segment_at(segment))).collect();
+        let segments = device.segments.segments.iter();
+        let held = segments.map(|segment| (segment.addr, SegmentAt::of(segment, limit))).collect();
         Self { limit, held }
     }
 
@@ -118,32 +118,17 @@ impl Winder {
 
     pub(in crate::analysis) fn undo(&mut self, trace: &Trace, mut event: Event) {
         event.size_bytes = self.limit.cap(event.size_bytes);
+        let of_event =
+            |is_expandable| SegmentAt::of(&Segment::of_event(&event, &trace.contexts, is_expandable), self.limit);
         match event.action {
             Action::SegmentAlloc => drop(self.held.remove(&event.addr)),
-            Action::SegmentFree => drop(self.held.insert(event.addr, segment_of(trace, &event, false))),
-            Action::SegmentMap => self.cut(event.addr, event.addr.saturating_add(event.size_bytes)),
-            Action::SegmentUnmap => self.join(segment_of(trace, &event, true)),
+            Action::SegmentFree => drop(self.held.insert(event.addr, of_event(false))),
+            Action::SegmentMap => {
+                let range = event.addr..event.addr.saturating_add(event.size_bytes);
+                cut(&mut self.held, range, |segment| (&mut segment.addr, &mut segment.size_bytes));
+            }
+            Action::SegmentUnmap => self.join(of_event(true)),
             _ => {}
-        }
-    }
-
-    /// Removes a range of addresses.
-    fn cut(&mut self, start: u64, end: u64) {
-        let held = &mut self.held;
-        let before = held.range(..start).next_back().map(|(&addr, _)| addr);
-        let within: Vec<u64> = before.into_iter().chain(held.range(start..end).map(|(&addr, _)| addr)).collect();
-        for addr in within {
-            let whole = held[&addr];
-            if whole.end() <= start {
-                continue;
-            }
-            held.remove(&addr);
-            if whole.addr < start {
-                held.insert(whole.addr, SegmentAt { size_bytes: start - whole.addr, ..whole });
-            }
-            if whole.end() > end {
-                held.insert(end, SegmentAt { addr: end, size_bytes: whole.end() - end, ..whole });
-            }
         }
     }
 
@@ -164,19 +149,6 @@ impl Winder {
             joined.pool = joined.pool.or(after.pool);
         }
         held.insert(joined.addr, joined);
-    }
-}
-
-fn segment_of(trace: &Trace, event: &Event, is_expandable: bool) -> SegmentAt {
-    let context = trace.contexts.get(event.context);
-    let is_small = event.size_bytes == SMALL_SEGMENT_BYTES;
-    SegmentAt {
-        addr: event.addr,
-        size_bytes: event.size_bytes,
-        stream: context.stream,
-        pool: context.pool,
-        segment_type: if is_small { SegmentType::Small } else { SegmentType::Large },
-        is_expandable,
     }
 }
 

@@ -110,38 +110,24 @@ mod tests {
     const EVENTS: &str = "snapshot t=100\nsnapshot t=110\nsnapshot t=120\n";
 
     #[test]
-    fn spans_nest() {
+    fn marks_make_spans() {
+        // Spans nest.
         check(
             &format!("{EVENTS}start step t=105\nstart step t=106\nend step t=107\nend step t=120"),
             &["step 5..20 µs, 1..3, 0", "step 6..7 µs, 1..1, 1"],
         );
-    }
-
-    #[test]
-    fn spans_may_cross() {
+        // Spans may cross.
         check(
             &format!("{EVENTS}start a t=100\nstart b t=105\nend a t=110\nstart c t=111\nend b t=115\nend c t=120"),
             &["a 0..10 µs, 0..2, 0", "b 5..15 µs, 1..2, 1", "c 11..20 µs, 2..3, 2"],
         );
-    }
-
-    #[test]
-    fn open_ends_reach_to_the_ends_of_the_trace() {
+        // Open ends reach to the ends of the trace.
         check(&format!("{EVENTS}end a t=110\nstart b t=115"), &["a 0..10 µs, 0..2, 0", "b 15..20 µs, 2..3, 0"]);
-    }
-
-    #[test]
-    fn marks_on_an_idle_device_mean_the_busy_one() {
+        // Marks on an idle device mean the busy one.
         check(&format!("{EVENTS}device 1\nstart a t=100\nend a t=120\nsegment s 1"), &["a 0..20 µs, 0..3, 0"]);
-    }
-
-    #[test]
-    fn marks_on_a_busy_device_are_its_own() {
+        // Marks on a busy device are its own.
         check(&format!("{EVENTS}device 1\nsnapshot t=100\nstart a t=100\nend a t=120"), &[]);
-    }
-
-    #[test]
-    fn without_times_there_are_no_spans() {
+        // Without times there are no spans.
         check("snapshot\nstart a t=1\nend a t=2", &[]);
     }
 }

@@ -45,8 +45,8 @@ fn frame_title((name, filename, line): FrameText<'_>) -> String {
 /// It is `None` if no frame is the user's own: on the thread of backward, in stacks of our recorder, and without
 /// frames.
 pub fn own_place(trace: &Trace, stack: StackId) -> Option<String> {
-    let frame = trace.frames.get(own_frame(trace, stack, true)?);
-    Some(place(trace.strings.get(frame.name), trace.strings.get(frame.filename), frame.line))
+    let (name, filename, line) = trace.frame_text(own_frame(trace, stack, true)?);
+    Some(place(name, filename, line))
 }
 
 /// Returns the frame of the user's own code that a stack comes from.
@@ -54,13 +54,12 @@ pub fn own_place(trace: &Trace, stack: StackId) -> Option<String> {
 /// If `is_call`, this is the frame that calls a module, backward or an optimizer, if there is one; otherwise the
 /// innermost one.
 pub(in crate::analysis) fn own_frame(trace: &Trace, stack: StackId, is_call: bool) -> Option<FrameId> {
-    let text = |id| trace.strings.get(id);
     let frames = trace.stacks.frames(stack);
     let is_own = |position: usize| trace.frame_kind(frames[position]).is_own;
     if !is_call {
         return frames.iter().copied().find(|&frame| trace.frame_kind(frame).is_own);
     }
-    let names = frames.iter().map(|&id| trace.frames.get(id)).map(|frame| (text(frame.name), text(frame.filename)));
+    let names = frames.iter().map(|&id| trace.frame_text(id)).map(|(name, filename, _)| (name, filename));
     frames.get(frame_rules::own_position(names, is_own)?).copied()
 }
 

@@ -2,9 +2,9 @@
 
 use crate::analysis::track::allocations::{AllocationId, Allocations};
 use crate::analysis::track::category::{Coloring, StackColors};
-use crate::analysis::track::changes::SegmentChanges;
+use crate::analysis::track::changes::segment_changes;
 use crate::analysis::track::clock::Clock;
-use crate::analysis::track::curve::{Changes as _, Curve, Peak};
+use crate::analysis::track::curve::{Changes as _, Curve, ListedChanges, Peak};
 use crate::analysis::track::names::Names;
 use crate::analysis::track::seams::Seams;
 use crate::analysis::track::seen::Seen;
@@ -22,7 +22,7 @@ pub struct Timeline {
     events: u32,
     live: Curve,
     reserved: Curve,
-    segment_changes: SegmentChanges,
+    segment_changes: ListedChanges,
     clock: Clock,
     colors: StackColors,
     pub(in crate::analysis) seams: Seams,
@@ -57,7 +57,7 @@ impl Timeline {
     pub fn new(trace: &Trace, device: &Device) -> Self {
         let allocations = Allocations::pair(device);
         let events = device.events.len() as u32;
-        let segment_changes = SegmentChanges::of(device);
+        let segment_changes = segment_changes(device);
         let live = Curve::new(&allocations, events);
         Self {
             events,
@@ -266,9 +266,8 @@ mod tests {
     #[test]
     fn curves_agree_with_the_obvious_ones() {
         for seed in 0..60 {
-            let trace = naive::random_trace(seed, 10 * seed);
+            let (trace, timeline) = naive::timed(naive::random_trace(seed, 10 * seed));
             let device = &trace.devices[0];
-            let timeline = Timeline::new(&trace, device);
             let live = naive::live_bytes(&naive::lifetimes(device), timeline.events());
             let reserved = naive::reserved_bytes(device);
             let moments = || 0..=timeline.events();
@@ -281,16 +280,15 @@ mod tests {
 
     #[test]
     fn segments_that_are_not_listed_are_those_of_the_events() {
-        let trace = text::parse("segment_alloc s 4096\nalloc a 512\nsegment_alloc t 8192\n").unwrap();
-        let timeline = Timeline::new(&trace, &trace.devices[0]);
+        let (_, timeline) =
+            naive::timed(text::parse("segment_alloc s 4096\nalloc a 512\nsegment_alloc t 8192\n").unwrap());
         assert_eq!((0..=3).map(|moment| timeline.reserved_at(moment)).collect::<Vec<_>>(), [0, 4096, 4096, 12_288]);
     }
 
     #[test]
     fn range_maxima_agree_with_the_obvious_ones() {
         // Long enough for three levels of the pyramid.
-        let trace = naive::random_trace(7, 40_000);
-        let timeline = Timeline::new(&trace, &trace.devices[0]);
+        let (_, timeline) = naive::timed(naive::random_trace(7, 40_000));
         let live: Vec<_> = (0..=timeline.events()).map(|moment| timeline.live_at(moment)).collect();
         let mut random = Random::new(1);
         for _ in 0..5000 {
@@ -312,9 +310,8 @@ mod tests {
     #[test]
     fn a_hit_is_what_the_stack_has_there() {
         for seed in 0..40 {
-            let trace = naive::random_trace(seed, 200);
+            let (trace, timeline) = naive::timed(naive::random_trace(seed, 200));
             let device = &trace.devices[0];
-            let timeline = Timeline::new(&trace, device);
             let mut random = Random::new(seed);
             for _ in 0..100 {
                 let moment = random.below(u64::from(timeline.events()) + 1) as u32;
@@ -332,9 +329,8 @@ mod tests {
 
     #[test]
     fn axes_are_inverse() {
-        let trace = naive::random_trace(3, 500);
+        let (trace, timeline) = naive::timed(naive::random_trace(3, 500));
         let device = &trace.devices[0];
-        let timeline = Timeline::new(&trace, device);
         for moment in 0..=timeline.events() {
             let x = timeline.x_of_moment(device, Axis::Events, moment);
             assert_eq!(timeline.moment_at_x(device, Axis::Events, x), moment);

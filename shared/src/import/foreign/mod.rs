@@ -39,7 +39,6 @@ impl Head {
         self.0.extend_from_slice(&bytes[..bytes.len().min(room)]);
     }
 
-    /// Returns true if no more bytes fit.
     pub(super) fn is_full(&self) -> bool {
         self.0.len() == HEAD_BYTES
     }
@@ -63,12 +62,10 @@ impl Head {
 pub(super) enum Form {
     Pickle,
     Json,
-    /// HTML page.
     Page,
     Unknown,
 }
 
-/// Returns the error of a file without content.
 pub(super) fn empty() -> ImportError {
     kinds::EMPTY.into()
 }
@@ -167,7 +164,6 @@ fn unknown(bytes: &[u8]) -> ImportError {
     ImportError::new("unknown-file", message, HINT_WRITE)
 }
 
-/// Returns the kind of a file by its first bytes.
 fn by_bytes(head: &[u8]) -> Option<&'static Kind> {
     let starts = |mark: &Mark| match mark {
         Mark::Starts(bytes) => head.starts_with(bytes),
@@ -188,12 +184,10 @@ fn of_torch_save(head: &[u8]) -> &'static Kind {
     if is_snapshot { kinds::TORCH_SAVE } else { kinds::CHECKPOINT }
 }
 
-/// Returns true if `bytes` contains `wanted`.
 fn has(bytes: &[u8], wanted: &[u8]) -> bool {
     bytes.windows(wanted.len()).any(|window| window == wanted)
 }
 
-/// Returns the kind of a document by the keys of its first dictionary.
 fn by_keys(keys: &[impl AsRef<str>]) -> Option<&'static Kind> {
     let keys: Vec<&str> = keys.iter().map(AsRef::as_ref).collect();
     by_mark(|mark| matches!(mark, Mark::Keys(wanted) if wanted.iter().all(|key| keys.contains(key))))

@@ -1,10 +1,10 @@
 //! Checks the clean copy of every stored snapshot.
 
+use super::export_len;
 use crate::support::copies::{clean, hold, hold_with, read, traced};
 use crate::support::{self, stored};
 use shared::analysis::{Finding, FindingsConfig, Timeline, findings};
-use shared::export::{self, SanitizeOptions};
-use shared::pickle::Style;
+use shared::export::SanitizeOptions;
 use shared::trace::Trace;
 use std::collections::HashSet;
 
@@ -60,8 +60,7 @@ fn every_copy_keeps_the_laws_and_is_no_larger() {
         println!("{name}");
         hold_with(&trace, &SanitizeOptions::default());
         let (bytes, _) = clean(&trace);
-        let mut export = 0;
-        export::pickle(&trace, Style::Python, |piece: &[u8]| export += piece.len());
+        let export = export_len(&trace);
         assert!(bytes.len() <= export, "{name}: {} bytes, exported {export}", bytes.len());
     }
 }

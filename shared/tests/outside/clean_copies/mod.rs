@@ -7,6 +7,16 @@ mod small;
 
 use crate::support::copies::{Place, clean, empty, put, read};
 use cases::Case;
+use shared::export;
+use shared::pickle::Style;
+use shared::trace::Trace;
+
+/// Returns the length of the export of a trace in bytes.
+fn export_len(trace: &Trace) -> usize {
+    let mut len = 0;
+    export::pickle(trace, Style::Python, |piece: &[u8]| len += piece.len());
+    len
+}
 
 /// Returns the errors in the copies of these texts: each text alone, then all in one trace.
 fn wrong(cases: &[Case]) -> Vec<String> {

@@ -1,9 +1,9 @@
 //! Cleans small traces whose texts are all known.
 
+use crate::support::copies::{Place, clean_with, put, read};
 use shared::export::{self, SanitizeOptions, SanitizeReport, Sanitized, TextKind};
-use shared::import::Importer;
 use shared::pickle::Style;
-use shared::trace::{Annotation, Event, EventContext, Frame, Setting, StackId, Stage, Trace, text};
+use shared::trace::{Event, Frame, Setting, StackId, Trace, text};
 
 /// Creates a trace with a stack per file and an allocation per stack.
 fn trace(files: &[&str]) -> Trace {
@@ -21,12 +21,8 @@ fn trace(files: &[&str]) -> Trace {
 
 /// Returns the copy as its recipient reads it.
 fn copy(trace: &Trace, options: &SanitizeOptions) -> (Trace, SanitizeReport) {
-    let sanitized = Sanitized::new(trace, options);
-    let mut importer = Importer::new();
-    sanitized.pickle(Style::Python, |piece| importer.push(piece).expect("a snapshot"), |_| ());
-    let copy = importer.finish().expect("a snapshot");
-    copy.check();
-    (copy, sanitized.report().clone())
+    let (bytes, report) = clean_with(trace, options);
+    (read(&bytes), report)
 }
 
 /// Returns the files of a trace in alphabetical order.
@@ -34,14 +30,6 @@ fn files(trace: &Trace) -> Vec<&str> {
     let mut files: Vec<_> = trace.frames.iter().map(|frame| trace.strings.get(frame.filename)).collect();
     files.sort_unstable();
     files
-}
-
-/// Adds an event with this user metadata.
-fn with_metadata(trace: &mut Trace, metadata: &str) {
-    let user_metadata = trace.strings.intern(metadata);
-    let context = trace.contexts.intern(EventContext { user_metadata, ..EventContext::default() });
-    let event = trace.devices[0].events.at(0);
-    trace.devices[0].events.push(Event { context, ..event });
 }
 
 #[test]
@@ -55,8 +43,7 @@ fn paths_are_cut_and_counted() {
 #[test]
 fn a_name_goes_wherever_it_stands() {
     let mut trace = trace(&["/home/ada/p/train.py", "ada/own.py"]);
-    let name = trace.strings.intern("ada's step on /home/ada/p/x");
-    trace.annotations.push(Annotation { stage: Stage::Start, name, device: 0, time_us: 1 });
+    put(&mut trace, Place::Annotation, "ada's step on /home/ada/p/x");
     trace.settings.entries.push(("conf".to_owned(), Setting::Text("log:/tmp/Ada/x".to_owned())));
     let (copy, report) = copy(&trace, &Default::default());
     assert_eq!(files(&copy), ["*/own.py", "main.py", "train.py"]);
@@ -68,9 +55,8 @@ fn a_name_goes_wherever_it_stands() {
 #[test]
 fn metadata_and_annotations_go_by_choice() {
     let mut trace = trace(&[]);
-    with_metadata(&mut trace, "run of ada@gpu-17 in /data/x/y");
-    let name = trace.strings.intern("step");
-    trace.annotations.push(Annotation { stage: Stage::Start, name, device: 0, time_us: 1 });
+    put(&mut trace, Place::Metadata, "run of ada@gpu-17 in /data/x/y");
+    put(&mut trace, Place::Annotation, "step");
     let texts = |trace: &Trace| -> Vec<String> {
         trace.contexts.iter().map(|context| trace.strings.get(context.user_metadata).to_owned()).collect()
     };
@@ -86,7 +72,7 @@ fn metadata_and_annotations_go_by_choice() {
 fn purposes_stay_without_the_names_of_tensors() {
     let mut trace = trace(&[]);
     for text in ["gradient secret.weight", "optimizer secret.weight.exp_avg", "held by secret.cache[…]"] {
-        with_metadata(&mut trace, text);
+        put(&mut trace, Place::Metadata, text);
     }
     let (copy, report) = copy(&trace, &Default::default());
     let texts: Vec<&str> = copy.contexts.iter().map(|context| copy.strings.get(context.user_metadata)).collect();
@@ -97,9 +83,8 @@ fn purposes_stay_without_the_names_of_tensors() {
 #[test]
 fn a_text_that_is_dropped_in_one_place_stays_in_another() {
     let mut trace = trace(&[]);
-    with_metadata(&mut trace, "step");
-    let name = trace.strings.intern("step");
-    trace.annotations.push(Annotation { stage: Stage::Start, name, device: 0, time_us: 1 });
+    put(&mut trace, Place::Metadata, "step");
+    put(&mut trace, Place::Annotation, "step");
     let (copy, _) = copy(&trace, &Default::default());
     assert_eq!(copy.strings.get(copy.annotations[0].name), "step");
 }
@@ -126,8 +111,7 @@ fn files_that_would_be_one_are_counted() {
 fn packages_keep_words_that_are_names_elsewhere() {
     let torch = "/home/adam/v/site-packages/torch/optim/adam.py";
     let mut trace = trace(&["/home/adam/p/train.py", torch, "/home/adam/v/site-packages/acme/adam.py"]);
-    let step = trace.strings.intern("Optimizer.step#Adam.step");
-    trace.annotations.push(Annotation { stage: Stage::Start, name: step, device: 0, time_us: 1 });
+    put(&mut trace, Place::Annotation, "Optimizer.step#Adam.step");
     let (copied, _) = copy(&trace, &Default::default());
     let expected = ["main.py", "site-packages/acme/*.py", "site-packages/torch/optim/adam.py", "train.py"];
     assert_eq!(files(&copied), expected);
@@ -140,8 +124,7 @@ fn packages_keep_words_that_are_names_elsewhere() {
 #[test]
 fn what_remains_is_listed_with_what_people_write_first() {
     let mut trace = trace(&["/home/ada/p/train.py", "/v/site-packages/torch/f.py"]);
-    let name = trace.strings.intern("step of a@b.com\nand more");
-    trace.annotations.push(Annotation { stage: Stage::Start, name, device: 0, time_us: 1 });
+    put(&mut trace, Place::Annotation, "step of a@b.com\nand more");
     trace.settings.entries.push(("conf".to_owned(), Setting::Text("x".to_owned())));
     let (_, report) = copy(&trace, &Default::default());
     let remaining: Vec<_> = report.remaining.iter().map(|text| (text.kind.name(), text.text.as_str())).collect();
@@ -161,7 +144,7 @@ fn what_remains_is_listed_with_what_people_write_first() {
 #[test]
 fn a_copy_without_any_cleaning_is_the_export() {
     let mut trace = trace(&["/home/ada/p/train.py"]);
-    with_metadata(&mut trace, "/home/ada/x");
+    put(&mut trace, Place::Metadata, "/home/ada/x");
     let options = SanitizeOptions { cut_paths: false, remove_names: false, drop_metadata: false, ..Default::default() };
     let (mut plain, mut copied) = (Vec::new(), Vec::new());
     export::pickle(&trace, Style::Torch, |piece| plain.extend_from_slice(piece));

@@ -31,32 +31,37 @@ pub(crate) const ALL: [Bomb; 14] = [
     ("growing", growing),
 ];
 
-type Sink<'a> = Writer<&'a mut dyn FnMut(&[u8])>;
+/// Returns the constructor of a kind of pickle.
+pub(crate) fn of_name(name: &str) -> fn(Sharing) -> Vec<u8> {
+    ALL.into_iter().find(|bomb| bomb.0 == name).expect("a bomb").1
+}
 
-fn pickle(write: impl FnOnce(&mut Sink)) -> Vec<u8> {
+pub(crate) type Sink<'a> = Writer<&'a mut dyn FnMut(&[u8])>;
+
+pub(crate) fn pickle(style: Style, write: impl FnOnce(&mut Sink)) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut sink = |piece: &[u8]| bytes.extend_from_slice(piece);
-    let mut writer: Sink = Writer::new(Style::Python, &mut sink);
+    let mut writer: Sink = Writer::new(style, &mut sink);
     write(&mut writer);
     writer.finish();
     bytes
 }
 
 /// Writes a dictionary of `len` pairs.
-fn dict(writer: &mut Sink, len: usize, pairs: impl FnOnce(&mut Sink)) {
+pub(crate) fn dict(writer: &mut Sink, len: usize, pairs: impl FnOnce(&mut Sink)) {
     writer.begin_dict(len);
     pairs(writer);
     writer.end();
 }
 
 /// Writes a list of `len` items, each of which `item` writes by its number.
-fn list(writer: &mut Sink, len: usize, item: impl FnMut(&mut Sink, usize)) {
+pub(crate) fn list(writer: &mut Sink, len: usize, item: impl FnMut(&mut Sink, usize)) {
     items(writer, len, item);
     writer.end();
 }
 
 /// Writes a list that is referred to.
-fn shared_list(writer: &mut Sink, len: usize, item: impl FnMut(&mut Sink, usize)) -> MemoId {
+pub(crate) fn shared_list(writer: &mut Sink, len: usize, item: impl FnMut(&mut Sink, usize)) -> MemoId {
     items(writer, len, item);
     writer.end_shared()
 }
@@ -66,23 +71,23 @@ fn items(writer: &mut Sink, len: usize, mut item: impl FnMut(&mut Sink, usize)) 
     (0..len).for_each(|index| item(writer, index));
 }
 
-fn with<R>(writer: &mut Sink, key: &str, value: impl FnOnce(&mut Sink) -> R) {
+pub(crate) fn with<R>(writer: &mut Sink, key: &str, value: impl FnOnce(&mut Sink) -> R) {
     writer.key(key);
     value(writer);
 }
 
-fn number(writer: &mut Sink, key: &str, value: usize) {
+pub(crate) fn number(writer: &mut Sink, key: &str, value: usize) {
     with(writer, key, |writer| writer.int(value as i128));
 }
 
 /// Writes a snapshot with these segments and device traces.
-fn snapshot(segments: impl FnOnce(&mut Sink), traces: impl FnOnce(&mut Sink)) -> Vec<u8> {
-    with_segments(segments, "device_traces", traces)
+pub(crate) fn snapshot(style: Style, segments: impl FnOnce(&mut Sink), traces: impl FnOnce(&mut Sink)) -> Vec<u8> {
+    with_segments(style, segments, "device_traces", traces)
 }
 
 /// Writes a snapshot with segments and what is under another key.
-fn with_segments(segments: impl FnOnce(&mut Sink), key: &str, value: impl FnOnce(&mut Sink)) -> Vec<u8> {
-    pickle(|writer| {
+fn with_segments(style: Style, segments: impl FnOnce(&mut Sink), key: &str, value: impl FnOnce(&mut Sink)) -> Vec<u8> {
+    pickle(style, |writer| {
         dict(writer, 2, |writer| {
             with(writer, "segments", segments);
             with(writer, key, value);
@@ -91,13 +96,13 @@ fn with_segments(segments: impl FnOnce(&mut Sink), key: &str, value: impl FnOnce
 }
 
 /// Writes a list of one item.
-fn only(writer: &mut Sink, item: impl FnOnce(&mut Sink)) {
+pub(crate) fn only(writer: &mut Sink, item: impl FnOnce(&mut Sink)) {
     writer.begin_list(1);
     item(writer);
     writer.end();
 }
 
-fn nothing(writer: &mut Sink) {
+pub(crate) fn nothing(writer: &mut Sink) {
     list(writer, 0, |_, _| ());
 }
 
@@ -108,7 +113,7 @@ fn shared(writer: &mut Sink, times: usize, mut value: impl FnMut(&mut Sink) -> M
 }
 
 /// Writes a value the first time, and then references to it.
-fn again(writer: &mut Sink, memo: &mut Option<MemoId>, value: impl FnOnce(&mut Sink) -> MemoId) {
+pub(crate) fn again(writer: &mut Sink, memo: &mut Option<MemoId>, value: impl FnOnce(&mut Sink) -> MemoId) {
     match *memo {
         Some(memo) => writer.again(memo),
         None => *memo = Some(value(writer)),
@@ -149,11 +154,13 @@ fn lines(Sharing { len, times }: Sharing) -> Vec<u8> {
         event_keys(writer);
         with(writer, "forward_frames", |writer| shared(writer, times, |writer| writer.text(&long_text(len))));
     };
-    snapshot(nothing, |writer| only(writer, |writer| only(writer, |writer| dict(writer, 5, event))))
+    snapshot(Style::Python, nothing, |writer| only(writer, |writer| only(writer, |writer| dict(writer, 5, event))))
 }
 
 fn with_setting(setting: impl FnOnce(&mut Sink)) -> Vec<u8> {
-    with_segments(nothing, "allocator_settings", |writer| dict(writer, 1, |writer| with(writer, "a", setting)))
+    with_segments(Style::Python, nothing, "allocator_settings", |writer| {
+        dict(writer, 1, |writer| with(writer, "a", setting))
+    })
 }
 
 /// Setting that is a list of one long string.
@@ -182,7 +189,7 @@ fn blocks(Sharing { len, times }: Sharing) -> Vec<u8> {
         let blocks = |writer: &mut Sink| again(writer, &mut memo, |writer| shared_list(writer, len, block));
         dict(writer, 3, |writer| segment_keys(writer, address, blocks));
     };
-    snapshot(|writer| list(writer, times, segment), nothing)
+    snapshot(Style::Python, |writer| list(writer, times, segment), nothing)
 }
 
 /// Blocks that share one history.
@@ -202,7 +209,7 @@ fn histories(Sharing { len, times }: Sharing) -> Vec<u8> {
     };
     let blocks = |writer: &mut Sink| list(writer, times, block);
     let segment = |writer: &mut Sink| dict(writer, 3, |writer| segment_keys(writer, 0, blocks));
-    snapshot(|writer| only(writer, segment), nothing)
+    snapshot(Style::Python, |writer| only(writer, segment), nothing)
 }
 
 /// One segment with some blocks, repeated.
@@ -212,7 +219,7 @@ fn segments(Sharing { len, times }: Sharing) -> Vec<u8> {
         segment_keys(writer, 0, |writer| list(writer, len, block));
         writer.end_shared()
     };
-    snapshot(|writer| shared(writer, times, segment), nothing)
+    snapshot(Style::Python, |writer| shared(writer, times, segment), nothing)
 }
 
 /// Devices that share one list of events.
@@ -222,12 +229,12 @@ fn traces(Sharing { len, times }: Sharing) -> Vec<u8> {
         event_keys(writer);
         writer.end_shared();
     };
-    snapshot(nothing, |writer| shared(writer, times, |writer| shared_list(writer, len, event)))
+    snapshot(Style::Python, nothing, |writer| shared(writer, times, |writer| shared_list(writer, len, event)))
 }
 
 /// Devices without events, one per reference.
 fn empty_traces(Sharing { times, .. }: Sharing) -> Vec<u8> {
-    snapshot(nothing, |writer| shared(writer, times, |writer| shared_list(writer, 0, |_, _| ())))
+    snapshot(Style::Python, nothing, |writer| shared(writer, times, |writer| shared_list(writer, 0, |_, _| ())))
 }
 
 /// Joins opcodes that begin a list of `len` rows, and those of each of the `times` that it is changed.
@@ -248,7 +255,7 @@ fn stacks(sharing: Sharing) -> Vec<u8> {
 }
 
 fn with_annotations(times: usize, annotation: impl FnMut(&mut Sink) -> MemoId) -> Vec<u8> {
-    with_segments(nothing, "external_annotations", |writer| shared(writer, times, annotation))
+    with_segments(Style::Python, nothing, "external_annotations", |writer| shared(writer, times, annotation))
 }
 
 /// Annotations that are the same large list.
@@ -280,7 +287,7 @@ fn texts(Sharing { len, .. }: Sharing) -> Vec<u8> {
         let mut memo = None;
         shared_list(writer, 8, |writer, _| again(writer, &mut memo, |writer| nested(writer, levels - 1, len)))
     }
-    pickle(|writer| {
+    pickle(Style::Python, |writer| {
         nested(writer, 5, len);
     })
 }

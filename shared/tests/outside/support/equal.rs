@@ -1,9 +1,7 @@
 //! Compares traces by content, because equal traces may number their strings and stacks differently.
 
 use shared::base::StringId;
-use shared::trace::{
-    Annotation, Block, ContextId, Device, Event, EventContext, Frame, FrameId, HistoryEntry, Segment, StackId, Trace,
-};
+use shared::trace::{Annotation, ContextId, Device, Event, EventContext, Frame, FrameId, StackId, Trace};
 
 /// Describes the first difference between the contents of two traces.
 ///
@@ -54,37 +52,29 @@ impl<'a> Pair<'a> {
         }
         same("whether events have times", &a.events.has_times(), &b.events.has_times())?;
         let (a, b) = (&a.segments, &b.segments);
-        same("segments", &a.segments.len(), &b.segments.len())?;
-        for (index, (a, b)) in a.segments.iter().zip(&b.segments).enumerate() {
-            self.segment(a, b).map_err(|difference| format!("segment {index}: {difference}"))?;
+        self.rows("segment", &a.segments, &b.segments, |segment| &mut segment.stack)?;
+        self.rows("block", &a.blocks, &b.blocks, |block| &mut block.stack)?;
+        self.rows("history entry", &a.history, &b.history, |entry| &mut entry.stack)
+    }
+
+    fn rows<T>(&mut self, what: &str, a: &[T], b: &[T], stack_of: fn(&mut T) -> &mut StackId) -> Same
+    where
+        T: Copy + PartialEq + std::fmt::Debug,
+    {
+        same(&format!("number of each {what}"), &a.len(), &b.len())?;
+        for (index, (&(mut a), &(mut b))) in a.iter().zip(b).enumerate() {
+            let (stack_a, stack_b) = (stack_of(&mut a), stack_of(&mut b));
+            let stacks = self.stack(*stack_a, *stack_b);
+            *stack_b = *stack_a;
+            stacks.and_then(|()| same(what, &a, &b)).map_err(|found| format!("{what} {index}: {found}"))?;
         }
-        same("blocks", &a.blocks.len(), &b.blocks.len())?;
-        for (index, (a, b)) in a.blocks.iter().zip(&b.blocks).enumerate() {
-            self.block(a, b).map_err(|difference| format!("block {index}: {difference}"))?;
-        }
-        same("history entries", &a.history.len(), &b.history.len())?;
-        a.history.iter().zip(&b.history).try_for_each(|(a, b)| self.history_entry(a, b))
+        Ok(())
     }
 
     fn event(&mut self, a: &Event, b: &Event) -> Same {
         self.stack(a.stack, b.stack)?;
         self.context(a.context, b.context)?;
         same("event", a, &Event { stack: a.stack, context: a.context, ..*b })
-    }
-
-    fn segment(&mut self, a: &Segment, b: &Segment) -> Same {
-        self.stack(a.stack, b.stack)?;
-        same("segment", a, &Segment { stack: a.stack, ..*b })
-    }
-
-    fn block(&mut self, a: &Block, b: &Block) -> Same {
-        self.stack(a.stack, b.stack)?;
-        same("block", a, &Block { stack: a.stack, ..*b })
-    }
-
-    fn history_entry(&mut self, a: &HistoryEntry, b: &HistoryEntry) -> Same {
-        self.stack(a.stack, b.stack)?;
-        same("history entry", a, &HistoryEntry { stack: a.stack, ..*b })
     }
 
     fn annotation(&self, a: &Annotation, b: &Annotation) -> Same {

@@ -36,35 +36,19 @@ use shared::allocator::{
     TorchVersion, VirtualCard,
 };
 
-/// Error of a text that is not a program.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct ProgramError {
-    /// Line, counted from 1.
-    pub(crate) line: usize,
-    pub(crate) message: String,
-}
-
-impl fmt::Display for ProgramError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "line {}: {}", self.line, self.message)
-    }
-}
-
-impl std::error::Error for ProgramError {}
-
 /// Runs a program and writes it again with the results of each line.
 ///
 /// Results in the text are ignored: a text with correct results comes back unchanged.
 ///
 /// # Errors
 /// Returns an error at the first line that is not part of this language.
-pub(crate) fn run(text: &str) -> Result<String, ProgramError> {
+pub(crate) fn run(text: &str) -> Result<String, String> {
     let mut machine = Machine::default();
     for (index, line) in text.lines().enumerate() {
         if line.starts_with(['>', '|']) {
             continue;
         }
-        machine.line(line).map_err(|message| ProgramError { line: index + 1, message })?;
+        machine.line(line).map_err(|message| format!("line {}: {message}", index + 1))?;
     }
     Ok(machine.finish())
 }

@@ -51,26 +51,17 @@ pub enum GrowthClass {
     OneOff,
 }
 
-crate::names!(GrowthClass {
-    Leak => "leak",
-    OptimizerState => "optimizer-state",
-    WarmUp => "warm-up",
-    Cache => "cache",
-    OneOff => "one-off",
-});
-
-impl GrowthClass {
-    /// Returns the class in two words at most, for the rows of tables.
-    pub fn words(self) -> &'static str {
-        match self {
-            Self::Leak => "grows",
-            Self::OptimizerState => "optimizer state",
-            Self::WarmUp => "first steps",
-            Self::Cache => "cache",
-            Self::OneOff => "one-time",
-        }
+crate::names!(
+    GrowthClass {
+        Leak => "leak" as "grows",
+        OptimizerState => "optimizer-state" as "optimizer state",
+        WarmUp => "warm-up" as "first steps",
+        Cache => "cache" as "cache",
+        OneOff => "one-off" as "one-time",
     }
-}
+    /// Returns the class in two words at most, for the rows of tables.
+    fn words
+);
 
 /// Memory of one stack at the ends of steps.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,7 +72,6 @@ pub struct Kept {
     pub size_bytes: Option<u64>,
     /// Part of a step in which most of their bytes were allocated.
     pub phase: Phase,
-    /// Development of their bytes.
     pub course: Course,
     /// Reason why they raise the ends of steps.
     ///
@@ -117,9 +107,7 @@ pub struct Kept {
 impl Kept {
     /// Sets another class; only a leak keeps its rate.
     pub(in crate::analysis) fn reclass(&mut self, class: Option<GrowthClass>) {
-        if class != Some(GrowthClass::Leak) {
-            self.bytes_per_step = 0;
-        }
+        self.bytes_per_step = if class == Some(GrowthClass::Leak) { self.bytes_per_step } else { 0 };
         self.class = class;
     }
 }
@@ -139,15 +127,12 @@ pub struct ClassTotal {
     pub class: GrowthClass,
     /// Rise in bytes per step; 0 unless they leak.
     pub bytes_per_step: u64,
-    /// Bytes at the end of the last step.
     pub end_bytes: u64,
-    /// Number of allocations at the end of the last step.
     pub end_count: u64,
     /// Number of groups, by stack or, without stacks, by size.
     pub groups: u64,
     /// First step, from 0, in which any of them rose.
     pub first_rise: u32,
-    /// Last step in which any of them rose.
     pub last_rise: u32,
 }
 

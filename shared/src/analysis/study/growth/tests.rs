@@ -84,14 +84,12 @@ fn courses_of_the_worked_example() {
 }
 
 #[test]
-fn what_falls_again_does_not_grow() {
+fn courses_tell_classes() {
+    // What falls again does not grow.
     course(&[4, 8, 0, 4, 8, 0, 4, 8], Course::Bounded, Some(GrowthClass::Cache));
     course(&[4, 8, 0, 4, 9, 0, 4, 10], Course::Changes, None);
     course(&[4, 8, 0, 0, 0, 0, 0, 0], Course::Changes, None);
-}
-
-#[test]
-fn a_leak_is_told_from_what_came_with_the_first_steps() {
+    // A leak is told from what came with the first steps.
     course(&[5, 9, 9, 9, 9, 9, 9, 9], Course::WarmsUp, Some(GrowthClass::WarmUp));
     course(&[5, 9, 9], Course::Renewed, None);
     course(&[5, 9, 9, 9], Course::WarmsUp, Some(GrowthClass::WarmUp));
@@ -99,19 +97,13 @@ fn a_leak_is_told_from_what_came_with_the_first_steps() {
     course(&[5, 9, 13, 17], Course::Grows, Some(GrowthClass::Leak));
     course(&[7, 7, 7], Course::Settles, Some(GrowthClass::WarmUp));
     course(&[7, 7], Course::Settles, None);
-}
-
-#[test]
-fn what_comes_once_is_told_from_the_first_turn_of_a_leak() {
+    // What comes once is told from the first turn of a leak.
     course(&[0, 0, 0, 5, 5, 5], Course::Jumps, Some(GrowthClass::OneOff));
     course(&[2, 2, 2, 5, 5, 5], Course::Jumps, Some(GrowthClass::OneOff));
     // A single step after the rise is not enough to tell.
     course(&[0, 0, 0, 0, 5, 5], Course::Changes, None);
     course(&[0, 0, 0, 0, 0, 5], Course::Changes, None);
-}
-
-#[test]
-fn a_cache_that_fills_is_told_from_a_leak_of_some_steps() {
+    // A cache that fills is told from a leak of some steps.
     course(&[1, 1, 2, 2, 3, 3, 3, 3], Course::Fills, Some(GrowthClass::Cache));
     // The next rise may be due right after the end.
     course(&[1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3], Course::Changes, None);

@@ -1,17 +1,14 @@
 //! Defines the phases of training and their evidence, and infers them from functions of the program and of PyTorch's
 //! Python code.
 
+use super::push_run;
 use crate::base::frame_rules::{RECORDED_MODULE, RECORDED_PHASE};
-use crate::trace::{Device, FrameId, Trace};
+use crate::trace::{Device, Trace};
 
 /// Returns the phase that the frames of each stack identify.
 pub(super) fn of_stacks(trace: &Trace) -> Vec<Phase> {
-    let sign = |id| {
-        let frame = trace.frames.get(id);
-        of_frame(trace.strings.get(frame.name), trace.strings.get(frame.filename))
-    };
     // A frame has the same sign in every stack.
-    let frames: Vec<Option<Sign>> = (0..trace.frames.len()).map(|index| sign(FrameId::from_index(index))).collect();
+    let frames: Vec<Option<Sign>> = trace.frame_texts().map(|(name, filename)| of_frame(name, filename)).collect();
     let mut phases = vec![Phase::Unknown; trace.stacks.len()];
     for id in trace.stacks.ids() {
         phases[id.index()] = told(trace.stacks.frames(id).iter().filter_map(|frame| frames[frame.index()]));
@@ -172,17 +169,8 @@ pub(super) fn runs(allocs: &[usize], device: &Device, of_stacks: &[Phase]) -> Ve
             Phase::Unknown if runs.last().is_some_and(|last| goes_on(last.1)) => continue,
             phase => phase,
         };
-        // A run begins where the one before ends: moments between two runs belong to the earlier, those before the
-        // first allocation to the first.
-        let moment = event as u32 + 1;
-        match runs.last_mut() {
-            Some(last) if last.1 == phase => last.0 = moment,
-            Some(last) => {
-                last.0 = last.0.max(moment - 1);
-                runs.push((moment, phase));
-            }
-            None => runs.push((moment, phase)),
-        }
+        // Moments before the first allocation belong to the first run.
+        push_run(&mut runs, event as u32 + 1, phase);
     }
     if let Some(last) = runs.last_mut() {
         last.0 = device.events.len() as u32;
@@ -241,22 +229,15 @@ pub enum PhaseBasis {
     Curve,
 }
 
-crate::names!(PhaseBasis {
-    Functions => "functions",
-    Operations => "operations",
-    Curve => "curve",
-});
-
-impl PhaseBasis {
-    /// Describes in words how phases were found.
-    pub fn origin(self) -> &'static str {
-        match self {
-            Self::Functions => "inferred from stacks",
-            Self::Operations => "inferred from PyTorch's operations",
-            Self::Curve => "inferred from the shape of the curve",
-        }
+crate::names!(
+    PhaseBasis {
+        Functions => "functions" as "inferred from stacks",
+        Operations => "operations" as "inferred from PyTorch's operations",
+        Curve => "curve" as "inferred from the shape of the curve",
     }
-}
+    /// Describes in words how phases were found.
+    fn origin
+);
 
 #[cfg(test)]
 mod tests {
@@ -283,17 +264,20 @@ mod tests {
     const STEP: &str = "@step@torch/optim/adam.py<main";
 
     #[test]
-    fn functions_of_pytorch_tell_phases() {
+    fn functions_tell_phases() {
+        // Functions of pytorch tell phases.
         check(&["@_apply@torch/nn/modules/module.py", FORWARD, "", STEP, FORWARD, BACKWARD], "SFBOFB");
         check(&[FORWARD, "@loss<main", BACKWARD], "FFB");
         check(&[FORWARD, "@unpack_hook@torch/utils/checkpoint.py<backward@torch/autograd/graph.py"], "FR");
         check(&[FORWARD, "@all_reduce@torch/distributed/distributed_c10d.py"], "FC");
-    }
-
-    #[test]
-    fn programs_build_models_and_optimizers_of_their_own() {
+        // Programs build models and optimizers of their own.
         check(&["@__init__@model.py<main", FORWARD, "@step@src/optimizer.py<main"], "SFO");
         check(&["@__init__@cache.py<_call_impl@torch/nn/modules/module.py", FORWARD], "FF");
+        // Files about optimizers are no optimizers.
+        check(&["@_call_impl@torch/nn/modules/module.py<run@optimizer_comparison.py", BACKWARD], "FB");
+        check(&[FORWARD, "@at::_ops::to_dtype_layout::call()@a.cpp<load@optim_data.py"], "FD");
+        // What a script does between steps tells nothing.
+        check(&["@load<main", FORWARD, BACKWARD, STEP, "@load<main", FORWARD], "UFBOUF");
     }
 
     #[test]
@@ -307,16 +291,5 @@ mod tests {
         check(&[FORWARD, recomputed], "FR");
         check(&[FORWARD, "@_call_impl@torch/nn/modules/module.py<validate<main"], "FE");
         check(&[FORWARD, "@_call_impl@torch/nn/modules/module.py<decorate_context@torch/utils/_contextlib.py"], "FE");
-    }
-
-    #[test]
-    fn files_about_optimizers_are_no_optimizers() {
-        check(&["@_call_impl@torch/nn/modules/module.py<run@optimizer_comparison.py", BACKWARD], "FB");
-        check(&[FORWARD, "@at::_ops::to_dtype_layout::call()@a.cpp<load@optim_data.py"], "FD");
-    }
-
-    #[test]
-    fn what_a_script_does_between_steps_tells_nothing() {
-        check(&["@load<main", FORWARD, BACKWARD, STEP, "@load<main", FORWARD], "UFBOUF");
     }
 }

@@ -10,6 +10,7 @@ mod shape;
 mod sharing;
 
 use crate::analysis::track::allocations::Allocations;
+use crate::analysis::track::curve::sums;
 use crate::trace::{Action, Device, StackId, Trace};
 pub use frames::{Phase, PhaseBasis};
 pub(in crate::analysis) use sharing::Sharing;
@@ -75,10 +76,8 @@ impl Phases {
         self.basis != PhaseBasis::Curve
     }
 
-    /// Returns the phase to which a moment belongs.
     pub fn at(&self, moment: u32) -> Phase {
-        let index = self.runs.partition_point(|&(end, _)| end < moment);
-        self.runs.get(index).map_or(Phase::Unknown, |&(_, phase)| phase)
+        self.runs.get(self.run_of(moment)).map_or(Phase::Unknown, |&(_, phase)| phase)
     }
 
     /// Returns the phase that the frames of a stack identify by themselves, if any.
@@ -185,6 +184,19 @@ fn is_of_backward(run: &(u32, Phase)) -> bool {
     matches!(run.1, Phase::Backward | Phase::Recompute | Phase::Collective)
 }
 
+/// Extends the last run to a moment of its phase; otherwise ends it and begins another one.
+///
+/// Moments between two runs belong to the earlier.
+fn push_run(runs: &mut Vec<(u32, Phase)>, moment: u32, phase: Phase) {
+    match runs.last_mut() {
+        Some(last) if last.1 == phase => last.0 = moment,
+        last => {
+            last.into_iter().for_each(|last| last.0 = last.0.max(moment - 1));
+            runs.push((moment, phase));
+        }
+    }
+}
+
 /// Returns the moment of the last allocation of each run.
 fn lasts(runs: &[(u32, Phase)], allocs: &[usize]) -> Vec<u32> {
     let last = |&(end, _): &(u32, Phase)| {
@@ -213,7 +225,7 @@ impl Phases {
         let mut index = first;
         while let Some(backward) = (index..runs.len()).find(|&at| runs[at].1 == Phase::Backward) {
             // Backward includes recomputation.
-            let after = (backward..runs.len()).find(|&at| !is_backward(runs[at].1)).unwrap_or(runs.len());
+            let after = (backward..runs.len()).find(|&at| !is_of_backward(&runs[at])).unwrap_or(runs.len());
             let next = (after..runs.len()).find(|&at| runs[at].1 == Phase::Backward).unwrap_or(runs.len());
             let over = self.lasts[after - 1];
             let least = gradients[over as usize] - gradients[over as usize] / LEAST_GONE;
@@ -222,21 +234,15 @@ impl Phases {
             let are_gone = || gradients[over as usize..=until as usize].iter().any(|&count| count < least);
             if has_optimizer || are_gone() {
                 // An evaluation belongs to the step before it.
-                let of_step = runs[after..next].iter().take_while(|run| !is_forward(run.1)).count();
+                let is_next =
+                    |run: &(u32, Phase)| matches!(run.1, Phase::Forward | Phase::Data | Phase::Setup | Phase::Unknown);
+                let of_step = runs[after..next].iter().take_while(|run| !is_next(run)).count();
                 ends.push(begins(after + of_step));
             }
             index = next;
         }
         ends
     }
-}
-
-fn is_backward(phase: Phase) -> bool {
-    matches!(phase, Phase::Backward | Phase::Recompute | Phase::Collective)
-}
-
-fn is_forward(phase: Phase) -> bool {
-    matches!(phase, Phase::Forward | Phase::Data | Phase::Setup | Phase::Unknown)
 }
 
 /// Returns, for each moment, the number of live tensors that backward allocated and that outlive it.
@@ -254,10 +260,5 @@ fn gradients(phases: &Phases, device: &Device, allocations: &Allocations) -> Vec
             }
         }
     }
-    let mut live = 0;
-    let sum = |change: i64| {
-        live += change;
-        u64::try_from(live).unwrap_or(0)
-    };
-    changes.into_iter().map(sum).collect()
+    sums(changes)
 }

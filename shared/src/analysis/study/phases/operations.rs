@@ -13,8 +13,9 @@
 //! Cost: linear in the number of allocations.
 
 use super::frames::Phase;
+use super::push_run;
 use crate::analysis::track::allocations::Allocations;
-use crate::base::frame_rules;
+use crate::base::stack_label;
 use crate::trace::{Device, StackId, Trace};
 
 /// Evidence of the operation that made an allocation.
@@ -34,21 +35,7 @@ pub(super) enum Sign {
 const OPTIMIZER_KERNELS: [&str; 5] = ["_foreach_", "_fused_ad", "_fused_sgd", "addcdiv", "addcmul"];
 
 /// Prefixes of the names of operations that create or move tensors.
-const MAKING: [&str; 13] = [
-    "clone",
-    "empty",
-    "zeros",
-    "ones",
-    "full",
-    "rand",
-    "normal",
-    "uniform",
-    "to",
-    "_to_copy",
-    "copy_",
-    "arange",
-    "flatten_dense",
-];
+const MAKING: &str = "clone empty zeros ones full rand normal uniform to _to_copy copy_ arange flatten_dense";
 
 /// The model is complete after 16 consecutive allocations without one that creates a tensor and remains.
 const MOST_BESIDE_SETUP: usize = 16;
@@ -72,11 +59,8 @@ pub(super) fn signs(trace: &Trace, of_stacks: &[Phase]) -> Vec<Option<Sign>> {
 fn sign(trace: &Trace, id: StackId) -> Option<Sign> {
     let mut outermost = None;
     for &frame in trace.stacks.frames(id) {
-        let frame = trace.frames.get(frame);
-        let name = trace.strings.get(frame.name);
-        let is_recorded = trace.strings.get(frame.filename) == frame_rules::RECORDED_OPERATOR;
-        let operation = if is_recorded { Some(name.to_owned()) } else { frame_rules::operation(name) };
-        let Some(operation) = operation else { continue };
+        let (name, filename, _) = trace.frame_text(frame);
+        let Some(operation) = stack_label::operation(name, filename) else { continue };
         if operation.contains("Backward") || operation.contains("post_backward") || operation.contains("autograd::") {
             return Some(Sign::Backward);
         }
@@ -86,7 +70,7 @@ fn sign(trace: &Trace, id: StackId) -> Option<Sign> {
         }
         outermost = Some(kernel);
     }
-    let is_making = |kernel: &String| MAKING.iter().any(|known| kernel.starts_with(known));
+    let is_making = |kernel: &String| MAKING.split(' ').any(|known| kernel.starts_with(known));
     outermost.map(|kernel| if is_making(&kernel) { Sign::Making } else { Sign::Plain })
 }
 
@@ -277,15 +261,7 @@ fn mark_data(phases: &mut [Phase], is_making: impl Fn(usize) -> bool) {
 fn joined(allocs: &[usize], phases: &[Phase], events: u32) -> Vec<(u32, Phase)> {
     let mut runs: Vec<(u32, Phase)> = Vec::new();
     for (&event, &phase) in allocs.iter().zip(phases) {
-        let moment = event as u32 + 1;
-        match runs.last_mut() {
-            Some(last) if last.1 == phase => last.0 = moment,
-            Some(last) => {
-                last.0 = moment - 1;
-                runs.push((moment, phase));
-            }
-            None => runs.push((moment, phase)),
-        }
+        push_run(&mut runs, event as u32 + 1, phase);
     }
     if let Some(last) = runs.last_mut() {
         last.0 = events;
@@ -336,32 +312,21 @@ mod tests {
     const UPDATE: &str = "aten::zeros_like! aten::_foreach_sqrt";
 
     #[test]
-    fn neighbours_tell_what_is_between_them() {
+    fn operations_tell_phases() {
+        // Neighbours tell what is between them.
         let setup = "aten::empty! aten::empty!";
         let step = format!("{PASS} {BACKWARD} {UPDATE}");
         check(&format!("{setup} {step} {step}"), "SSDFFFFFBBOODFFFFFBBOO");
-    }
-
-    #[test]
-    fn short_runs_within_backward_are_recomputed() {
+        // Short runs within backward are recomputed.
         let step = format!("{PASS} MmBackward0 aten::mm~ MmBackward0 aten::mm~ MmBackward0 {UPDATE}");
         check(&format!("aten::empty! {step} {step}"), "SDFFFFFBRBRBOODFFFFFBRBRBOO");
-    }
-
-    #[test]
-    fn short_runs_that_outlive_the_next_backward_are_those_of_a_pipeline() {
+        // Short runs that outlive the next backward are those of a pipeline.
         let step = format!("{PASS} MmBackward0 aten::mm MmBackward0 aten::mm MmBackward0 {UPDATE}");
         check(&format!("aten::empty! {step} {step}"), "SDFFFFFBFBFBOODFFFFFBFBFBOO");
-    }
-
-    #[test]
-    fn a_long_run_within_backward_is_the_next_micro_batch() {
+        // A long run within backward is the next micro batch.
         let step = format!("{PASS} {BACKWARD} {PASS} {BACKWARD} {UPDATE}");
         check(&format!("aten::empty! {step} {step}"), "SDFFFFFBBDFFFFFBBOODFFFFFBBDFFFFFBBOO");
-    }
-
-    #[test]
-    fn a_pass_without_a_backward_is_an_evaluation() {
+        // A pass without a backward is an evaluation.
         let step = format!("{PASS} {BACKWARD} {UPDATE}");
         check(&format!("aten::empty! {step} {PASS} {step} {PASS}"), "SDFFFFFBBOOEEEEEEDFFFFFBBOOEEEEEE");
     }

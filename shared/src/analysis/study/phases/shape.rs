@@ -18,6 +18,7 @@ mod hills;
 use super::frames::Phase;
 use crate::analysis::track::allocations::Allocations;
 use crate::analysis::track::category::WORKSPACES_BYTES;
+use crate::analysis::track::curve::sums;
 use crate::analysis::track::pairing::NEVER;
 use crate::base::ShortSort;
 use crate::trace::Device;
@@ -192,12 +193,7 @@ impl<'a> Shapes<'a> {
             changes[self.born(row) as usize] += self.allocations.size_bytes[row] as i64;
             changes[self.allocations.died[row] as usize] -= self.allocations.size_bytes[row] as i64;
         }
-        let mut live = 0;
-        let sum = |change: i64| {
-            live += change;
-            u64::try_from(live).unwrap_or(0)
-        };
-        changes.into_iter().map(sum).collect()
+        sums(changes)
     }
 
     /// Estimates the number of events of a pass: at its top, most of what is alive has been alive since its start.

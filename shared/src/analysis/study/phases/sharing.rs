@@ -4,7 +4,7 @@
 //! keep flat buffers in which processes average gradients.
 
 use crate::base::frame_rules::{RECORDED_MODULE, RECORDED_OPERATOR};
-use crate::trace::{FrameId, Trace};
+use crate::trace::Trace;
 
 /// Purpose of an allocation in the communication between processes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,11 +17,7 @@ pub(in crate::analysis) enum Sharing {
 
 /// Returns the purpose that each stack indicates, by the stack's index; empty if no stack indicates any.
 pub(super) fn of_stacks(trace: &Trace) -> Vec<Option<Sharing>> {
-    let frame = |index| {
-        let frame = trace.frames.get(FrameId::from_index(index));
-        of_frame(trace.strings.get(frame.name), trace.strings.get(frame.filename))
-    };
-    let frames: Vec<Option<Sharing>> = (0..trace.frames.len()).map(frame).collect();
+    let frames: Vec<Option<Sharing>> = trace.frame_texts().map(|(name, filename)| of_frame(name, filename)).collect();
     if frames.iter().all(Option::is_none) {
         return Vec::new();
     }
@@ -68,21 +64,14 @@ fn of_operator(name: &str) -> Option<Sharing> {
 
 #[cfg(test)]
 mod tests {
-    use crate::analysis::study::categories::categories;
-    use crate::analysis::study::phases::Phases;
-    use crate::analysis::track::timeline::Timeline;
-    use crate::trace::text;
+    use crate::analysis::naive;
 
     /// Checks the category of an allocation with this stack that is never freed, made during a forward pass.
     #[track_caller]
     fn check(stack: &str, expected: &str) {
         let forward = "@_call_impl@torch/nn/modules/module.py";
         let source = format!("alloc a 1KiB {forward}\nalloc s 2KiB {stack}\nalloc b 1KiB {forward}\nfree a\n");
-        let trace = text::parse(&source).unwrap();
-        let device = &trace.devices[0];
-        let timeline = Timeline::new(&trace, device);
-        let found = categories(device, &timeline, &Phases::find(&trace, device, &timeline.allocations));
-        assert_eq!(found[1].name(), expected);
+        assert_eq!(naive::categories_of(&source)[1].name(), expected);
     }
 
     const COLLECTIVES: &str = "torch/distributed/fsdp/_fully_shard/_fsdp_collectives.py";

@@ -24,7 +24,7 @@ use signs::Sign;
 use std::cmp::Ordering;
 
 /// Place outside PyTorch that several distinct stacks share.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(in crate::analysis) struct SpineId(u32);
 
 impl SpineId {
@@ -37,7 +37,7 @@ impl SpineId {
 }
 
 /// Properties of the place at which one stack allocates.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::analysis) struct Site {
     /// The program's own frames around it.
     pub(in crate::analysis) spine: SpineId,
@@ -69,25 +69,6 @@ pub(in crate::analysis) struct Site {
     pub(in crate::analysis) is_generated: bool,
 }
 
-impl Site {
-    const NONE: Self = Self {
-        spine: SpineId::NONE,
-        operation: Operation::Unknown,
-        in_module: false,
-        is_hooked: false,
-        is_deep_copy: false,
-        is_of_function: false,
-        is_adapter: false,
-        is_kv_cache: false,
-        is_collected: false,
-        is_of_loss: false,
-        is_gathered: false,
-        is_without_grad: false,
-        is_loaded: false,
-        is_generated: false,
-    };
-}
-
 /// Sites of all stacks of a trace.
 #[derive(Clone, Debug, Default)]
 pub(in crate::analysis) struct Sites {
@@ -98,15 +79,13 @@ pub(in crate::analysis) struct Sites {
 
 impl Sites {
     pub(in crate::analysis) fn of(trace: &Trace) -> Self {
-        let text = |id| trace.strings.get(id);
-        let frames = (0..trace.frames.len()).map(|index| trace.frames.get(FrameId::from_index(index)));
-        let mut signs: Vec<Sign> =
-            frames.clone().map(|frame| Sign::of(text(frame.name), text(frame.filename))).collect();
-        signs::mark_calls_with_hooks(frames.map(|frame| frame.line), &mut signs);
+        let mut signs: Vec<Sign> = trace.frame_texts().map(|(name, filename)| Sign::of(name, filename)).collect();
+        let lines: Vec<u64> = trace.frames.iter().map(|frame| frame.line).collect();
+        signs::mark_calls_with_hooks(&lines, &mut signs);
         if trace.strings.find(frame_rules::ALL_HOOKED).is_some() {
             signs.iter_mut().filter(|sign| **sign == Sign::HookedCall).for_each(|sign| *sign = Sign::ModuleCall);
         }
-        let mut sites = Self { of_stacks: vec![Site::NONE; trace.stacks.len()], spines: vec![Vec::new()] };
+        let mut sites = Self { of_stacks: vec![Site::default(); trace.stacks.len()], spines: vec![Vec::new()] };
         let mut ids: HashMap<Vec<FrameId>, SpineId> = HashMap::new();
         for stack in trace.stacks.ids() {
             let (mut site, spine) = read(trace.stacks.frames(stack), &signs);
@@ -160,24 +139,20 @@ impl Sites {
 
 /// Returns the site of a stack, and its spine.
 fn read(frames: &[FrameId], signs: &[Sign]) -> (Site, Vec<FrameId>) {
-    let mut site = Site::NONE;
+    let mut site = Site::default();
     let mut spine = Vec::new();
     let mut is_inside = false;
     for &frame in frames.iter().rev() {
         match signs[frame.index()] {
+            // Frames are read from the outermost one inwards, and the outermost operation is the one that the program
+            // requested.
             Sign::Native(operation) => {
-                // Frames are read from the outermost one inwards, and the outermost operation is the one that the
-                // program requested.
-                if site.operation == Operation::Unknown {
-                    site.operation = operation;
-                }
+                site.operation = site.operation.or(operation);
                 continue;
             }
             Sign::NativeLoss => {
                 site.is_of_loss = true;
-                if site.operation == Operation::Unknown {
-                    site.operation = Operation::Compute;
-                }
+                site.operation = site.operation.or(Operation::Compute);
                 continue;
             }
             Sign::ModuleCall | Sign::RecordedModule => {
@@ -215,7 +190,7 @@ mod tests {
     use super::*;
     use crate::trace::text;
 
-    fn site(stack: &str) -> (Site, usize) {
+    fn site_of(stack: &str) -> (Site, usize) {
         let trace = text::parse(&format!("alloc a 1 {stack}")).unwrap();
         let sites = Sites::of(&trace);
         let site = sites.of_stack(trace.devices[0].events.stacks().at(0));
@@ -225,37 +200,24 @@ mod tests {
     const MODULE: &str = "_call_impl@v/site-packages/torch/nn/modules/module.py";
 
     #[test]
-    fn a_spine_ends_where_a_module_is_called() {
-        let (site, frames) = site(&format!("@linear@v.py<{MODULE}<forward@model.py<{MODULE}<train<main"));
+    fn frames_tell_the_site_of_a_stack() {
+        // A spine ends where a module is called.
+        let (site, frames) = site_of(&format!("@linear@v.py<{MODULE}<forward@model.py<{MODULE}<train<main"));
         assert!(site.in_module && !site.is_hooked);
         assert_eq!(frames, 2);
-    }
-
-    #[test]
-    fn a_closure_goes_back_to_the_program() {
+        // A closure goes back to the program.
         let optimizer = "step@v/site-packages/torch/optim/adam.py";
-        let (site, frames) = site(&format!("@{MODULE}<closure@train.py<{optimizer}<main"));
+        let (site, frames) = site_of(&format!("@{MODULE}<closure@train.py<{optimizer}<main"));
         assert!(site.in_module);
         assert_eq!(frames, 2, "main and closure");
-    }
-
-    #[test]
-    fn hooks_have_a_frame_of_their_own() {
-        let (site, _) =
-            site(&format!("@forward@model.py<inner@v/site-packages/torch/nn/modules/module.py<{MODULE}<main"));
-        assert!(site.is_hooked);
-    }
-
-    #[test]
-    fn hooks_of_the_recorder_are_no_sign() {
+        // Hooks have a frame of their own.
         let hooked = format!("@forward@model.py<inner@v/site-packages/torch/nn/modules/module.py<{MODULE}<main");
-        let (site, _) = site(&format!("{hooked}\nannotate a note={}", frame_rules::ALL_HOOKED.replace(' ', "/")));
+        assert!(site_of(&hooked).0.is_hooked);
+        // Hooks of the recorder are no sign.
+        let (site, _) = site_of(&format!("{hooked}\nannotate a note={}", frame_rules::ALL_HOOKED.replace(' ', "/")));
         assert!(site.in_module && !site.is_hooked);
-    }
-
-    #[test]
-    fn operations_are_what_the_program_asked_for() {
-        let (site, _) = site("@at::_ops::empty_strided::call()@a.cpp<at::_ops::to_dtype_layout::call()@b.cpp<main");
+        // Operations are what the program asked for.
+        let (site, _) = site_of("@at::_ops::empty_strided::call()@a.cpp<at::_ops::to_dtype_layout::call()@b.cpp<main");
         assert_eq!(site.operation, Operation::Bring);
         assert!(!site.in_module);
     }

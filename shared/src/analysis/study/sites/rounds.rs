@@ -11,7 +11,7 @@
 //!
 //! Cost: linear in the events, and in the frames of the spines.
 
-use super::{Operation, Sites, SpineId};
+use super::{Operation, Site, Sites, SpineId};
 use crate::analysis::study::period::Step;
 use crate::trace::{Action, Device};
 use hashbrown::HashMap;
@@ -150,14 +150,10 @@ fn stays(device: &Device, sites: &Sites, events: Range<u32>) -> Vec<Stay> {
                 last.last = event;
                 last.has_input |= has_input;
             }
-            None => stays.push(Stay {
-                first: event,
-                last: event,
-                spine: site.spine,
-                in_module: site.in_module,
-                allocs: 1,
-                has_input,
-            }),
+            None => {
+                let Site { spine, in_module, .. } = site;
+                stays.push(Stay { first: event, last: event, spine, in_module, allocs: 1, has_input });
+            }
         }
     }
     stays
@@ -183,16 +179,10 @@ mod tests {
         let call = |index: usize| format!("alloc x{index} 8 @load<main\nalloc h{index} 8 @layer<{MODULE}<score<main\n");
         check(&(0..4).map(call).collect::<String>(), Some((4, 4)));
         check(&(0..2).map(call).collect::<String>(), None);
-    }
-
-    #[test]
-    fn layers_of_one_call_are_none() {
+        // Layers of one call are none.
         let layer = |index: usize| format!("alloc h{index} 8 @layer<{MODULE}<forward<{MODULE}<main\n");
         check(&(0..8).map(layer).collect::<String>(), None);
-    }
-
-    #[test]
-    fn turns_are_coarser_than_tokens() {
+        // Turns are coarser than tokens.
         let token =
             |name: String| format!("alloc h{name} 8 @layer<{MODULE}<reply<main\nalloc t{name} 8 @pick<reply<main\n");
         let turn = |turn: usize| {

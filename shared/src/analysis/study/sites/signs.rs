@@ -3,7 +3,7 @@
 use crate::base::frame_rules;
 
 /// Kind of operation that PyTorch was asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(in crate::analysis) enum Operation {
     /// Moves a tensor to the device.
     Bring,
@@ -16,7 +16,15 @@ pub(in crate::analysis) enum Operation {
     /// Any other operation.
     Compute,
     /// No C++ frame or recorded operator shows the operation.
+    #[default]
     Unknown,
+}
+
+impl Operation {
+    /// Returns the other operation if this one is unknown.
+    pub(super) fn or(self, other: Self) -> Self {
+        if self == Self::Unknown { other } else { self }
+    }
 }
 
 /// Meaning of a frame.
@@ -129,13 +137,13 @@ fn of_operator(called: &str) -> Operation {
 /// Marks the calls of modules with hooks in releases of PyTorch that have no separate function for them.
 ///
 /// There `_call_impl` calls `forward` on two lines, of which the first is for modules without hooks.
-pub(super) fn mark_calls_with_hooks(lines: impl Iterator<Item = u64> + Clone, signs: &mut [Sign]) {
+pub(super) fn mark_calls_with_hooks(lines: &[u64], signs: &mut [Sign]) {
     if signs.contains(&Sign::HookedCall) {
         return;
     }
-    let calls = || lines.clone().zip(signs.iter()).filter(|(_, sign)| **sign == Sign::ModuleCall);
+    let calls = lines.iter().zip(signs.iter()).filter(|(_, sign)| **sign == Sign::ModuleCall);
     // `_wrapped_call_impl` stands before `_call_impl`, whose first line with a call is the one without hooks.
-    let mut distinct: Vec<u64> = calls().map(|(line, _)| line).collect();
+    let mut distinct: Vec<u64> = calls.map(|(&line, _)| line).collect();
     distinct.sort_unstable();
     distinct.dedup();
     let Some(&first) = distinct.first() else { return };
@@ -143,7 +151,7 @@ pub(super) fn mark_calls_with_hooks(lines: impl Iterator<Item = u64> + Clone, si
     // Releases before 2.1 have no `_wrapped_call_impl`; in later ones its line and that of the plain call lie close
     // together.
     let Some(&hooked) = distinct.get(wraps) else { return };
-    for (line, sign) in lines.zip(signs.iter_mut()) {
+    for (&line, sign) in lines.iter().zip(signs) {
         if *sign == Sign::ModuleCall && line >= hooked {
             *sign = Sign::HookedCall;
         }

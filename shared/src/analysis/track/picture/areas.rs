@@ -14,9 +14,9 @@
 //!
 //! Cost: a few instructions per birth and death in view, and a rectangle wherever an area moves.
 
+use super::Picture;
 use super::bands::{BandOwner, Bands, Open, PictureRequest};
 use super::slices::Slices;
-use super::{Picture, outline};
 use crate::analysis::track::allocations::Allocations;
 use crate::analysis::track::timeline::Timeline;
 use crate::trace::Device;
@@ -39,29 +39,26 @@ impl Timeline {
         colors: &[u32; AREAS],
     ) -> Picture {
         let slices = Slices::new(self, device, request);
-        let end = slices.edges.last().copied().unwrap_or_default();
         Picture {
             bands: bands(&self.allocations, request, &slices, areas, colors),
             own: Vec::new(),
-            live: outline(&slices.edges, &slices.live_bytes, end),
-            reserved: outline(&slices.edges, &slices.reserved_bytes, end),
+            live: slices.outline(&slices.live_bytes),
+            reserved: slices.outline(&slices.reserved_bytes),
         }
     }
 
     /// Returns the live bytes of each area at a moment.
     pub fn area_bytes(&self, areas: &[u8], moment: u32) -> AreaBytes {
         let mut sums = AreaBytes::default();
-        for (id, size_bytes) in self.allocations.alive_at(moment) {
-            let sum = &mut sums[area_of(areas, id.index())];
-            *sum = sum.wrapping_add(size_bytes);
-        }
+        self.allocations.alive_at(moment).for_each(|(id, size_bytes)| add(&mut sums, areas, id.index(), size_bytes));
         sums
     }
 }
 
-/// Returns the area of an allocation; one without an area is in the last.
-fn area_of(areas: &[u8], row: usize) -> usize {
-    areas.get(row).map_or(AREAS - 1, |&area| usize::from(area).min(AREAS - 1))
+/// Adds bytes to the area of an allocation; one without an area is in the last.
+fn add(sums: &mut AreaBytes, areas: &[u8], row: usize, bytes: u64) {
+    let area = areas.get(row).map_or(AREAS - 1, |&area| usize::from(area).min(AREAS - 1));
+    sums[area] = sums[area].wrapping_add(bytes);
 }
 
 fn bands(
@@ -103,22 +100,16 @@ struct Sums<'a> {
 impl Sums<'_> {
     fn go_to(&mut self, moment: u32) {
         let Self { allocations, areas, bytes, .. } = self;
-        let area = |row: usize| area_of(areas, row);
+        let size_bytes = &allocations.size_bytes;
         match self.moment.replace(moment) {
-            None => {
-                for row in allocations.rows_alive_at(moment) {
-                    let sum = &mut bytes[area(row)];
-                    *sum = sum.wrapping_add(allocations.size_bytes[row]);
-                }
-            }
+            None => allocations.rows_alive_at(moment).for_each(|row| add(bytes, areas, row, size_bytes[row])),
             Some(before) => {
                 for row in allocations.born_by(before) as usize..allocations.born_by(moment) as usize {
-                    let sum = &mut bytes[area(row)];
-                    *sum = sum.wrapping_add(allocations.size_bytes[row]);
+                    add(bytes, areas, row, size_bytes[row]);
                 }
                 for &row in &allocations.deaths[allocations.died_by(before)..allocations.died_by(moment)] {
-                    let sum = &mut bytes[area(row as usize)];
-                    *sum = sum.wrapping_sub(allocations.size_bytes[row as usize]);
+                    // Modulo 2^64 this is a subtraction.
+                    add(bytes, areas, row as usize, size_bytes[row as usize].wrapping_neg());
                 }
             }
         }
@@ -147,9 +138,8 @@ mod tests {
     #[test]
     fn areas_are_the_sums_of_each_moment() {
         for seed in 0..60 {
-            let trace = naive::random_trace(seed, 200);
+            let (trace, timeline) = naive::timed(naive::random_trace(seed, 200));
             let device = &trace.devices[0];
-            let timeline = Timeline::new(&trace, device);
             let areas: Vec<u8> = (0..timeline.allocations.len()).map(|row| (row * 7 % 13) as u8).collect();
             let events = timeline.events();
             let most_bytes = timeline.live_peak().1;

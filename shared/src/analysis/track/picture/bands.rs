@@ -46,10 +46,8 @@ pub(super) struct Open {
 }
 
 impl Open {
-    /// Empty rectangle.
     pub(super) const NOTHING: Self = Self { since: 0, bottom: 0, top: 0 };
 
-    /// Creates a rectangle that begins at the left edge of the slice `since`.
     pub(super) fn new(since: u32, bottom: u64, top: u64) -> Self {
         Self { since, bottom, top }
     }
@@ -140,9 +138,7 @@ impl<'a> Bands<'a> {
 pub struct PictureRequest {
     /// Unit of `x0` and `x1`.
     pub axis: Axis,
-    /// Left edge, in units of the axis.
     pub x0: f64,
-    /// Right edge, in units of the axis.
     pub x1: f64,
     /// Bottom edge in bytes.
     pub y0: f64,

@@ -29,17 +29,13 @@ impl Heights {
         self.tree.push(sum);
     }
 
-    pub(super) fn add(&mut self, place: u32, height: u64) {
-        self.update(place, height);
-    }
-
     /// Subtracts from the height at a place, which must be at least that high.
     pub(super) fn subtract(&mut self, place: u32, height: u64) {
         // Modulo 2^64 this is a subtraction.
-        self.update(place, height.wrapping_neg());
+        self.add(place, height.wrapping_neg());
     }
 
-    fn update(&mut self, place: u32, change: u64) {
+    pub(super) fn add(&mut self, place: u32, change: u64) {
         let mut node = place as usize + 1;
         while let Some(sum) = self.tree.get_mut(node) {
             *sum = sum.wrapping_add(change);

@@ -45,9 +45,9 @@ pub use bands::{Band, BandOwner, PictureRequest};
 pub use sweep::Emphasis;
 
 use crate::analysis::track::category::Coloring;
-use crate::analysis::track::timeline::{Axis, Timeline};
+use crate::analysis::track::timeline::Timeline;
 use crate::trace::Device;
-use slices::{Slices, moment_shown_at};
+use slices::Slices;
 
 /// Step of an outline: from `x` on (`0.0..=1.0` across the request) the curve is at `bytes`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -74,18 +74,11 @@ impl Timeline {
     ///
     /// The picture is empty if the request has no extent or lies beyond the trace.
     pub fn picture(&self, device: &Device, request: &PictureRequest) -> Picture {
-        self.picture_colored(device, request, Coloring::Stack)
+        self.picture_emphasizing(device, request, Coloring::Stack, Emphasis::default())
     }
 
-    /// Draws a part of the timeline with colours that may show another property than stacks.
-    ///
-    /// # Panics
-    /// May panic if the categories in `coloring` belong to another timeline and are fewer than its allocations.
-    pub fn picture_colored(&self, device: &Device, request: &PictureRequest, coloring: Coloring<'_>) -> Picture {
-        picture(self, device, request, coloring, Emphasis::default())
-    }
-
-    /// Draws a part of the timeline in which some allocations are set apart from the others.
+    /// Draws a part of the timeline with colours that may show another property than stacks, and in which some
+    /// allocations may be set apart from the others.
     ///
     /// # Panics
     /// May panic if `coloring` or `emphasis` belongs to another timeline.
@@ -96,46 +89,13 @@ impl Timeline {
         coloring: Coloring<'_>,
         emphasis: Emphasis<'_>,
     ) -> Picture {
-        picture(self, device, request, coloring, emphasis)
-    }
-
-    /// Returns the moment that a picture shows at a position of its axis; a pixel is `units_per_px` wide.
-    ///
-    /// A picture draws the highest of several moments, and a hit under the pointer should refer to that one.
-    pub fn moment_shown_at(&self, device: &Device, axis: Axis, x: f64, units_per_px: f64) -> u32 {
-        moment_shown_at(self, device, axis, x, units_per_px)
-    }
-}
-
-/// Draws a part of a timeline.
-fn picture(
-    timeline: &Timeline,
-    device: &Device,
-    request: &PictureRequest,
-    coloring: Coloring<'_>,
-    emphasis: Emphasis<'_>,
-) -> Picture {
-    let slices = Slices::new(timeline, device, request);
-    let own_bytes = emphasis.members.map(|members| slices.own_bytes(timeline, device, request, members));
-    let end = slices.edges.last().copied().unwrap_or_default();
-    Picture {
-        bands: sweep::bands(timeline, device, request, &slices, (coloring, emphasis)),
-        live: outline(&slices.edges, &slices.live_bytes, end),
-        reserved: outline(&slices.edges, &slices.reserved_bytes, end),
-        own: own_bytes.map_or_else(Vec::new, |bytes| outline(&slices.edges, &bytes, end)),
-    }
-}
-
-/// Returns a step wherever the bytes of a slice differ from those before.
-///
-/// If the trace ends in view, the last step goes down to 0.
-fn outline(edges: &[f32], slice_bytes: &[u64], end: f32) -> Vec<CurveStep> {
-    let mut steps: Vec<CurveStep> = Vec::new();
-    let past_the_end = (end < 1.0 && !slice_bytes.is_empty()).then_some((&end, &0));
-    for (&x, &bytes) in edges.iter().zip(slice_bytes).chain(past_the_end) {
-        if steps.last().is_none_or(|step| step.bytes != bytes) {
-            steps.push(CurveStep { x, bytes });
+        let slices = Slices::new(self, device, request);
+        let own_bytes = emphasis.members.map(|members| slices.own_bytes(self, device, request, members));
+        Picture {
+            bands: sweep::bands(self, device, request, &slices, (coloring, emphasis)),
+            live: slices.outline(&slices.live_bytes),
+            reserved: slices.outline(&slices.reserved_bytes),
+            own: own_bytes.map_or_else(Vec::new, |bytes| slices.outline(&bytes)),
         }
     }
-    steps
 }

@@ -72,12 +72,10 @@ impl Rungs {
         ladder
     }
 
-    /// Adds to the initial memory.
     pub(super) fn grow_initial(&mut self, size_bytes: u64) {
         self.grow(0, size_bytes);
     }
 
-    /// Subtracts from the initial memory.
     pub(super) fn shrink_initial(&mut self, size_bytes: u64) {
         self.shrink(0, size_bytes);
     }

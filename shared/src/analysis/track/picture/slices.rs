@@ -13,6 +13,7 @@
 //!
 //! Cost: two range maxima per slice, at most two slices per pixel.
 
+use super::CurveStep;
 use super::bands::PictureRequest;
 use crate::analysis::track::members::Members;
 use crate::analysis::track::timeline::{Axis, Timeline};
@@ -45,19 +46,17 @@ struct Grid<'a> {
     bits: u32,
 }
 
-/// Returns the moment that a picture of this scale shows at a position of its axis.
-pub(in crate::analysis) fn moment_shown_at(
-    timeline: &Timeline,
-    device: &Device,
-    axis: Axis,
-    x: f64,
-    units_per_px: f64,
-) -> u32 {
-    let axis = timeline.effective_axis(axis);
-    let grid = Grid::new(timeline, device, axis, units_per_px);
-    let last = (timeline.x_end(axis).ceil() as u64 - 1) >> grid.bits;
-    let slice = (x.max(0.0) as u64 >> grid.bits).min(last);
-    timeline.live_max_in(grid.moments(slice)).0
+impl Timeline {
+    /// Returns the moment that a picture shows at a position of its axis; a pixel is `units_per_px` wide.
+    ///
+    /// A picture draws the highest of several moments, and a hit under the pointer should refer to that one.
+    pub fn moment_shown_at(&self, device: &Device, axis: Axis, x: f64, units_per_px: f64) -> u32 {
+        let axis = self.effective_axis(axis);
+        let grid = Grid::new(self, device, axis, units_per_px);
+        let last = (self.x_end(axis).ceil() as u64 - 1) >> grid.bits;
+        let slice = (x.max(0.0) as u64 >> grid.bits).min(last);
+        self.live_max_in(grid.moments(slice)).0
+    }
 }
 
 impl Slices {
@@ -101,6 +100,20 @@ impl Slices {
         let grid = Grid { timeline, device, axis, bits: self.bits };
         let first = request.x0.max(0.0) as u64 >> self.bits;
         (first..first + self.len() as u64).map(|slice| members.max_in(grid.moments(slice)).1).collect()
+    }
+
+    /// Returns a step wherever the bytes of a slice differ from those before.
+    ///
+    /// If the trace ends in view, the last step goes down to 0.
+    pub(super) fn outline(&self, slice_bytes: &[u64]) -> Vec<CurveStep> {
+        let mut steps: Vec<CurveStep> = Vec::new();
+        let end = self.edges.last().filter(|&&end| end < 1.0 && !slice_bytes.is_empty());
+        for (&x, &bytes) in self.edges.iter().zip(slice_bytes).chain(end.map(|end| (end, &0))) {
+            if steps.last().is_none_or(|step| step.bytes != bytes) {
+                steps.push(CurveStep { x, bytes });
+            }
+        }
+        steps
     }
 
     pub(super) fn len(&self) -> usize {

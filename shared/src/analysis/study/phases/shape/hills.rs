@@ -71,19 +71,14 @@ mod tests {
     }
 
     #[test]
-    fn a_hill_rises_and_falls() {
+    fn hills_rise_and_fall() {
+        // A hill rises and falls.
         check(&[0, 0, 40, 80, 100, 99, 100, 60, 20, 0], &["1, 4..6"]);
         check(&[0, 10, 20], &[]);
         check(&[], &[]);
-    }
-
-    #[test]
-    fn small_bumps_are_no_hills() {
+        // Small bumps are no hills.
         check(&[0, 50, 100, 80, 85, 40, 45, 20, 25, 0], &["0, 2..2"]);
-    }
-
-    #[test]
-    fn hills_have_heights_of_their_own() {
+        // Hills have heights of their own.
         check(&[0, 100, 0, 0, 20, 0, 60, 5], &["0, 1..1", "3, 4..4", "5, 6..6"]);
         check(&[0, 100, 30, 90, 0], &["0, 1..1", "2, 3..3"]);
     }

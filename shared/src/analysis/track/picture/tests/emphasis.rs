@@ -13,9 +13,8 @@ fn sorted(bands: &[Band]) -> Vec<[u32; 4]> {
 
 #[track_caller]
 fn check(seed: u64, height_px: u32) {
-    let trace = naive::random_trace(seed, 400);
+    let (trace, timeline) = naive::timed(naive::random_trace(seed, 400));
     let device = &trace.devices[0];
-    let timeline = Timeline::new(&trace, device);
     let mut random = Random::new(seed);
     let ids: Vec<_> = timeline.allocations.ids().filter(|_| random.below(3) == 0).collect();
     let members = Members::new(&timeline, ids);
@@ -51,9 +50,8 @@ fn selected_bytes_keep_their_places() {
 #[test]
 fn the_area_of_a_group_is_divided_like_its_bytes() {
     // One pixel per 100 bytes: both are small, live equally long, and share a group.
-    let trace = text::parse("alloc a 90 @f\nalloc b 30 @g\nsnapshot\nsnapshot").unwrap();
+    let (trace, timeline) = naive::timed(text::parse("alloc a 90 @f\nalloc b 30 @g\nsnapshot\nsnapshot").unwrap());
     let device = &trace.devices[0];
-    let timeline = Timeline::new(&trace, device);
     let members = Members::new(&timeline, vec![AllocationId::from_index(1)]);
     let request =
         PictureRequest { axis: Axis::Events, x0: 2.0, x1: 5.0, y0: 0.0, y1: 1000.0, width_px: 3, height_px: 10 };
@@ -70,9 +68,8 @@ fn the_area_of_a_group_is_divided_like_its_bytes() {
 
 #[test]
 fn an_allocation_that_is_set_apart_is_never_merged() {
-    let trace = text::parse("alloc a 90 @f\nalloc b 1 @g\nalloc c 90 @f\nsnapshot").unwrap();
+    let (trace, timeline) = naive::timed(text::parse("alloc a 90 @f\nalloc b 1 @g\nalloc c 90 @f\nsnapshot").unwrap());
     let device = &trace.devices[0];
-    let timeline = Timeline::new(&trace, device);
     let b = AllocationId::from_index(1);
     for y1 in [1000.0, 1e15] {
         let request = PictureRequest { axis: Axis::Events, x0: 0.0, x1: 5.0, y0: 0.0, y1, width_px: 5, height_px: 10 };
@@ -87,9 +84,8 @@ fn an_allocation_that_is_set_apart_is_never_merged() {
 #[test]
 fn without_a_selection_nothing_changes() {
     for seed in 0..20 {
-        let trace = naive::random_trace(seed, 300);
+        let (trace, timeline) = naive::timed(naive::random_trace(seed, 300));
         let device = &trace.devices[0];
-        let timeline = Timeline::new(&trace, device);
         let request = random_request(&mut Random::new(seed), &timeline);
         let all = Members::new(&timeline, timeline.allocations.ids().collect());
         let plain = timeline.picture(device, &request);

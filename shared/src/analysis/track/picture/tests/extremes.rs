@@ -36,8 +36,7 @@ fn check_sums(trace: &Trace, request: &PictureRequest) {
 #[test]
 fn two_hundred_extreme_ranges_are_exact() {
     for seed in 0..200 {
-        let trace = naive::random_trace(seed, [1, 2, 30, 300][seed as usize % 4]);
-        let timeline = Timeline::new(&trace, &trace.devices[0]);
+        let (trace, timeline) = naive::timed(naive::random_trace(seed, [1, 2, 30, 300][seed as usize % 4]));
         let mut random = Random::new(seed);
         let axis = if random.below(2) == 0 { Axis::Events } else { Axis::Time };
         let (x0, x1) = extreme_range(&mut random, timeline.x_end(axis));

@@ -106,9 +106,8 @@ fn what_is_left_of_groups_is_joined() {
 
 #[test]
 fn panning_and_zooming_along_x_regroup_nothing() {
-    let trace = two_layers();
+    let (trace, timeline) = naive::timed(two_layers());
     let device = &trace.devices[0];
-    let timeline = Timeline::new(&trace, device);
     let edges = |x0: f64, x1: f64| {
         let (axis, y1) = (Axis::Events, 600.0 * 1024.0);
         let request = PictureRequest { axis, x0, x1, y0: 0.0, y1, width_px: 300, height_px: 100 };

@@ -10,6 +10,7 @@ use super::*;
 use crate::analysis::naive;
 use crate::analysis::naive::Random;
 use crate::analysis::track::category::Category;
+use crate::analysis::track::timeline::Axis;
 use crate::trace::{Action, Event, EventContext, StackId, Trace, text};
 use naive_ladder::NaiveLadder;
 
@@ -28,7 +29,7 @@ fn check_picture(trace: &Trace, request: &PictureRequest) {
 /// Compares every slice with the naive one, limits its number of bands, and compares the outlines with the curves.
 #[track_caller]
 fn check_coloring(device: &Device, timeline: &Timeline, request: &PictureRequest, coloring: Coloring<'_>) {
-    let picture = timeline.picture_colored(device, request, coloring);
+    let picture = timeline.picture_emphasizing(device, request, coloring, Emphasis::default());
     let slices = Slices::new(timeline, device, request);
     assert!(slices.len() <= 2 * request.width_px as usize + 3, "{} slices", slices.len());
     let value_at = |steps: &[CurveStep], x: f32| steps.iter().rev().find(|step| step.x <= x).unwrap().bytes;
@@ -79,8 +80,7 @@ fn random_request(random: &mut Random, timeline: &Timeline) -> PictureRequest {
 #[test]
 fn random_pictures_agree_with_the_obvious_ones() {
     for seed in 0..150 {
-        let trace = naive::random_trace(seed, [5, 100, 400, 1500][seed as usize % 4]);
-        let timeline = Timeline::new(&trace, &trace.devices[0]);
+        let (trace, timeline) = naive::timed(naive::random_trace(seed, [5, 100, 400, 1500][seed as usize % 4]));
         let mut random = Random::new(seed);
         for _ in 0..4 {
             check_picture(&trace, &random_request(&mut random, &timeline));
@@ -91,9 +91,8 @@ fn random_pictures_agree_with_the_obvious_ones() {
 #[test]
 fn slices_show_the_highest_moment_of_their_time() {
     for seed in 0..40 {
-        let trace = naive::random_trace(seed, 300);
+        let (trace, timeline) = naive::timed(naive::random_trace(seed, 300));
         let device = &trace.devices[0];
-        let timeline = Timeline::new(&trace, device);
         let mut request = random_request(&mut Random::new(seed), &timeline);
         request.axis = Axis::Time;
         (request.x0, request.x1, request.width_px) = (0.0, timeline.x_end(Axis::Time), 1 + seed as u32);
@@ -175,9 +174,8 @@ fn a_request_beyond_the_trace_or_without_extent_is_empty() {
 
 #[test]
 fn panning_shows_the_same_slices() {
-    let trace = naive::random_trace(5, 5000);
+    let (trace, timeline) = naive::timed(naive::random_trace(5, 5000));
     let device = &trace.devices[0];
-    let timeline = Timeline::new(&trace, device);
     let at = |x0: f64| {
         let request =
             PictureRequest { axis: Axis::Events, x0, x1: x0 + 2000.0, y0: 0.0, y1: 1e5, width_px: 300, height_px: 200 };
@@ -190,9 +188,8 @@ fn panning_shows_the_same_slices() {
 
 #[test]
 fn without_a_height_only_the_outlines_are_drawn() {
-    let trace = text::parse(WORKED_EXAMPLE).unwrap();
+    let (trace, timeline) = naive::timed(text::parse(WORKED_EXAMPLE).unwrap());
     let device = &trace.devices[0];
-    let timeline = Timeline::new(&trace, device);
     let (whole, request) = worked_example(0.0, 8.0);
     let outlines = timeline.picture(device, &PictureRequest { height_px: 0, ..request });
     assert_eq!(outlines, Picture { bands: Vec::new(), ..whole });
