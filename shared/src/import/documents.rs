@@ -1,13 +1,9 @@
-//! Reads the small parts of a snapshot: annotations, and the allocator's settings.
+//! Reads the small parts of a snapshot: annotations, and with serde the allocator's settings.
 
 use crate::base::{Diagnostic, Severity, StringTable, format};
-use crate::pickle::{Heap, Kind, Val};
+use crate::pickle::{Heap, Val, ValueMaker};
 use crate::trace::{Annotation, Setting, Settings, Stage};
-use std::cell::Cell;
-use std::collections::BTreeMap;
-
-/// Memory of a setting without its texts, in bytes.
-const ENTRY_BYTES: u64 = 128;
+use serde_pickle::{HashableValue, Value};
 
 /// Reads annotations, and notes how many could not be read.
 ///
@@ -52,9 +48,6 @@ fn annotation(heap: &Heap, val: Val, strings: &StringTable, keys_left: &mut u64)
 }
 
 /// Reads the allocator's settings, and notes how many are of an unknown type.
-///
-/// A text may be written once and be in the settings any number of times, so that these take at most 64 bytes per byte
-/// of the file plus 1 MiB.
 pub(super) fn settings(
     heap: &Heap,
     val: Option<Val>,
@@ -63,7 +56,8 @@ pub(super) fn settings(
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Settings {
     let Some(val) = val else { return Settings::default() };
-    let (settings, odd) = readable_settings(heap, val, strings, bytes);
+    let document = ValueMaker::new(heap, bytes).value(val, strings);
+    let (settings, odd) = document.map_or((Settings::default(), 1), settings_of);
     note(diagnostics, odd, "unreadable-settings", "allocator setting");
     settings
 }
@@ -75,41 +69,27 @@ fn note(diagnostics: &mut Vec<Diagnostic>, count: u64, code: &'static str, noun:
     }
 }
 
-fn readable_settings(heap: &Heap, val: Val, strings: &StringTable, bytes: u64) -> (Settings, u64) {
-    let left = Cell::new((1_u64 << 20).saturating_add(bytes.saturating_mul(64)));
-    let text = |key: Val| {
-        let text = strings.whole(key.as_str()?);
-        left.set(left.get().saturating_sub(text.len() as u64 + ENTRY_BYTES));
-        (left.get() > 0).then_some(text)
-    };
-    let Some(entries) = heap.entries(val) else { return (Settings::default(), 1) };
-    let (mut settings, mut odd) = (BTreeMap::new(), 0);
-    for pair in entries.chunks_exact(2) {
-        match text(pair[0]) {
-            Some(name) => drop(settings.insert(name, setting(heap, heap.current(pair[1]), text))),
-            None => odd += 1,
+/// Returns the settings; also returns the number of settings of an unknown type.
+fn settings_of(document: Value) -> (Settings, u64) {
+    let Value::Dict(document) = document else { return (Settings::default(), 1) };
+    let mut odd = 0;
+    let mut entries = Vec::new();
+    for (key, value) in document {
+        match (key, setting(value)) {
+            (HashableValue::String(name), Some(value)) => entries.push((name, value)),
+            _ => odd += 1,
         }
     }
-    if left.get() == 0 {
-        return (Settings::default(), 1);
-    }
-    odd += settings.values().filter(|setting| setting.is_none()).count() as u64;
-    let entries = settings.into_iter().filter_map(|(name, setting)| Some((name.to_owned(), setting?))).collect();
     (Settings { entries }, odd)
 }
 
-fn setting<'a>(heap: &Heap, val: Val, text: impl Fn(Val) -> Option<&'a str>) -> Option<Setting> {
-    Some(match val.kind() {
-        Kind::Bool(value) => Setting::Bool(value),
-        Kind::Int(value) => Setting::Int(i64::try_from(value).ok()?),
-        Kind::Float(number) => Setting::Float(heap.float(number)),
-        Kind::Str(_) => Setting::Text(text(val)?.to_owned()),
-        _ => {
-            let rows = heap.entries(val)?.chunks_exact(2).map(|pair| match pair[1].kind() {
-                Kind::Int(value) => Some((text(pair[0])?.to_owned(), i64::try_from(value).ok()?)),
-                _ => None,
-            });
-            Setting::table(rows.collect::<Option<_>>()?)
-        }
+fn setting(value: Value) -> Option<Setting> {
+    Some(match value {
+        Value::Bool(value) => Setting::Bool(value),
+        Value::I64(value) => Setting::Int(value),
+        Value::F64(value) => Setting::Float(value),
+        Value::String(value) => Setting::Text(value),
+        Value::Dict(_) => Setting::table(serde_pickle::from_value(value).ok()?),
+        _ => return None,
     })
 }

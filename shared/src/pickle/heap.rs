@@ -9,7 +9,7 @@ use num_bigint::BigInt;
 use std::fmt;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shape {
+pub(crate) enum Shape {
     Tuple,
     List,
     Dict,
@@ -18,10 +18,9 @@ pub enum Shape {
 
 /// Container in the heap.
 #[derive(Debug)]
-pub struct Node {
-    pub shape: Shape,
-    /// Items, or keys and values in turn.
-    pub items: Vec<Val>,
+pub(crate) struct Node {
+    pub(crate) shape: Shape,
+    pub(crate) items: Vec<Val>,
     /// Number of items when the builder last declined the container.
     pub(crate) declined_len: usize,
     /// Value that the builder made of the container.
@@ -52,7 +51,7 @@ impl Heap {
         Val::node(index(self.nodes.len()))
     }
 
-    pub fn node(&self, number: u32) -> &Node {
+    pub(crate) fn node(&self, number: u32) -> &Node {
         self.nodes.get_ref(number as usize)
     }
 
@@ -90,15 +89,15 @@ impl Heap {
         Val::bytes(index(self.bytes.len()))
     }
 
-    pub fn wide_int(&self, number: u32) -> &BigInt {
+    pub(crate) fn wide_int(&self, number: u32) -> &BigInt {
         &self.wide_ints[number as usize]
     }
 
-    pub fn float(&self, number: u32) -> f64 {
+    pub(crate) fn float(&self, number: u32) -> f64 {
         self.floats[number as usize]
     }
 
-    pub fn byte_string(&self, number: u32) -> &[u8] {
+    pub(crate) fn byte_string(&self, number: u32) -> &[u8] {
         &self.bytes[number as usize]
     }
 

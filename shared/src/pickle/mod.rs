@@ -11,7 +11,8 @@
 //! that moment, straight from the stack.
 //! The builder recognises it by its keys, writes a row, and leaves an eight-byte handle in its place; lists of rows
 //! become ranges.
-//! Values that the builder does not take stay in the heap of the machine.
+//! Values that the builder does not take stay in the heap of the machine: small ones become serde-pickle's `Value`, the
+//! rest is counted and dropped.
 //! The memo would be the largest structure while a file is read; it is packed (`dense.rs`) and freed before the first
 //! analysis.
 //!
@@ -36,8 +37,10 @@ mod text;
 mod val;
 mod writer;
 
-pub use heap::{Build, Error, ErrorKind, Heap, Node, Shape};
-pub use reader::{Finished, MOST_MEMORY_APART, MOST_MEMORY_PER_BYTE, Reader, most_memory_bytes};
+pub use heap::{Build, Error, ErrorKind, Heap};
+pub use reader::{
+    Finished, MOST_MEMORY_APART, MOST_MEMORY_PER_BYTE, Reader, ValueMaker, most_memory_bytes, value_from_slice,
+};
 pub use template::{Form, RECORD_VALUES, Role};
 pub use val::{Kind, Val};
 pub use writer::{MemoId, Style, Writer};

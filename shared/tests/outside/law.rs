@@ -4,10 +4,9 @@ use std::time::{Duration, Instant};
 
 use crate::support::bombs::{self, Sharing};
 use crate::support::counting::peak_bytes;
-use crate::support::plain::read;
 use crate::support::stored::files;
 use shared::import::{ImportError, Importer, import};
-use shared::pickle::most_memory_bytes;
+use shared::pickle::{most_memory_bytes, value_from_slice};
 
 /// Limits for recorded snapshots: bytes of memory per byte, and in addition to that.
 const RECORDED_PER_BYTE: u64 = 2;
@@ -34,8 +33,8 @@ fn check(name: &str, bytes: &[u8]) -> Result<(), ImportError> {
         let part = Importer::part(device.part(half).unwrap());
         imported(name, bytes, part, bytes.len()).ok();
     }
-    let (_, plain) = peak_bytes(|| read(bytes).map(drop));
-    hold(name, "a plain pickle", plain, bytes.len() as u64);
+    let (_, value) = peak_bytes(|| value_from_slice(bytes).map(drop));
+    hold(name, "a value", value, bytes.len() as u64);
     assert!(start.elapsed() < MOST_TIME, "{name}: {:?} for {} bytes", start.elapsed(), bytes.len());
     result
 }

@@ -7,7 +7,6 @@ pub(crate) mod copies;
 pub(crate) mod counting;
 pub(crate) mod exports;
 pub(crate) mod frame_kinds;
-pub(crate) mod plain;
 pub(crate) mod program;
 pub(crate) mod stored;
 
