@@ -6,19 +6,12 @@
 //! Invariant: no input makes it panic, and nothing here reads the environment; progress is the number of bytes pushed
 //! so far.
 
-pub mod base;
-
-pub mod pickle;
-
-pub mod trace;
-
-pub mod allocator;
+pub use foundation::{allocator, base, import, pickle, trace};
+pub use foundation::{codes, names, schema_of_names, serde_of_names};
 
 pub mod analysis;
 
 pub mod report;
-
-pub mod import;
 
 pub mod source;
 
@@ -30,4 +23,4 @@ pub mod api;
 
 pub mod recordings;
 
-pub mod job;
+pub use ::job;

@@ -8,8 +8,8 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::OnceLock;
 
-use shared::base::size;
-use shared::job::{Card, Cards};
+use foundation::base::size;
+use job::{Card, Cards};
 
 use crate::error::{Error, Result};
 use crate::identity::uuid_text;

@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io::{self, Write as _};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use shared::job::messages::LINE;
+use job::messages::LINE;
 
 /// File of the messages; `None` means standard error.
 static FILE: OnceLock<Option<Mutex<File>>> = OnceLock::new();

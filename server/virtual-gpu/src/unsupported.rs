@@ -13,7 +13,7 @@ use std::io::Write as _;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, Once, PoisonError};
 
-use shared::job::messages::NOT_MODELED;
+use job::messages::NOT_MODELED;
 
 /// A function that is not modelled.
 pub(crate) struct Unsupported {

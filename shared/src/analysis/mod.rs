@@ -6,14 +6,26 @@
 //! Invariant: only enums with names (`base::names!`) and types without handles derive serde's traits; a report is made
 //! of everything else.
 
-mod track;
-
 mod study;
 
 mod ask;
 
+/// The naive versions, with what needs purposes.
 #[cfg(test)]
-pub(crate) mod naive;
+pub(crate) mod naive {
+    pub(crate) use foundation::analysis::naive::*;
+
+    use super::{Category, Phases, categories};
+    use crate::trace::text;
+
+    /// Returns the categories of the first device's allocations in a trace that is written as text.
+    pub(crate) fn categories_of(source: &str) -> Vec<Category> {
+        let (trace, timeline) = timed(text::parse(source).unwrap());
+        let phases = Phases::find(&trace, &trace.devices[0], &timeline.allocations);
+        categories(&trace.devices[0], &timeline, &phases)
+    }
+}
+pub use foundation::analysis::track;
 
 pub use ask::*;
 pub use study::*;

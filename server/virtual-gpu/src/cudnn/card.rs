@@ -1,6 +1,6 @@
 //! Describes a card to the real cuDNN.
 
-use shared::job::{Card, ComputeCapability};
+use job::{Card, ComputeCapability};
 
 use super::real::Description;
 use crate::state::Device;

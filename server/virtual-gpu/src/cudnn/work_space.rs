@@ -6,7 +6,7 @@
 use std::fmt::Arguments;
 use std::sync::Once;
 
-use shared::job::messages::UNKNOWN_WORKSPACES;
+use job::messages::UNKNOWN_WORKSPACES;
 
 use crate::config::config;
 use crate::log::line;

@@ -6,7 +6,7 @@ use std::hash::{Hash, Hasher};
 use std::sync::Once;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use shared::job::messages::NCCL_NOT_COUNTED;
+use job::messages::NCCL_NOT_COUNTED;
 
 use crate::arrays::{Array, OutArray};
 use crate::ffi::{Handle, Out};

@@ -68,7 +68,7 @@ impl<const SIZE: usize> Layout<SIZE> {
 
 #[cfg(test)]
 mod tests {
-    use shared::job::Card;
+    use job::Card;
 
     use super::*;
     use crate::config::config;

@@ -94,7 +94,7 @@ fn feature(id: c_int) -> Option<c_int> {
 
 #[cfg(test)]
 mod tests {
-    use shared::job::Card;
+    use job::Card;
 
     use super::*;
     use crate::config::config;

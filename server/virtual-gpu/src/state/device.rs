@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use shared::job::Card;
+use job::Card;
 
 use super::backing::device_range;
 use super::memory::DeviceMemory;

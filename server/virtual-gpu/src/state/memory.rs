@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use shared::allocator::{AddressOrder, AddressSpace};
+use foundation::allocator::{AddressOrder, AddressSpace};
 
 use crate::error::{Error, Result};
 

@@ -38,5 +38,5 @@ pub(crate) mod virtual_memory;
 pub(crate) mod work;
 
 pub(crate) use device::Device;
+pub(crate) use foundation::allocator::AddressOrder;
 pub(crate) use machine::{Machine, Place, launch, machine, now, tick};
-pub(crate) use shared::allocator::AddressOrder;

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use shared::allocator::{AddressOrder, AddressSpace};
+use foundation::allocator::{AddressOrder, AddressSpace};
 
 use super::memory::DeviceMemory;
 use crate::error::{Error, Result};

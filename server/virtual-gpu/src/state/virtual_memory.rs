@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use shared::allocator::{AddressOrder, AddressSpace};
+use foundation::allocator::{AddressOrder, AddressSpace};
 
 use super::backing::VIRTUAL_RANGE;
 use super::memory::PAGE;

@@ -1,0 +1,177 @@
+//! Resolves the data of a training, and checks that the sizes fit the model and that the options fit each other.
+
+use super::super::data::{Data, Normalize, Spread, SpreadKind};
+use super::super::domain::{Names, Whole};
+use super::super::model::{CarryHidden, Model};
+use super::super::raw::{DATA, JOB, Key, RawData, RawJob, Table};
+use super::{Job, Resolver};
+use foundation::base::format;
+
+/// Least height and width of images in pixels, because residual networks halve them five times.
+const SMALLEST_IMAGE: u64 = 32;
+
+impl Resolver {
+    /// Returns the data of a training; every option is off by default.
+    pub(super) fn data(&mut self, job: &mut Table<'_, RawJob>, model: Option<&Model>) -> Data {
+        let standard = Data::default();
+        let given = job.given(&JOB.data).cloned().unwrap_or_default();
+        let raw = &mut Table::new(&given);
+        let shortest = if matches!(model, Some(Model::ResNet(_))) { SMALLEST_IMAGE } else { 1 };
+        let data = Data {
+            lengths: self.spread(raw, &DATA.lengths, (&DATA.shortest, shortest)),
+            batches: self.spread(raw, &DATA.batches, (&DATA.smallest, 1)),
+            seed: self.whole(raw, &DATA.seed, standard.seed),
+            longest_first: raw.flag(&DATA.longest_first, standard.longest_first),
+            pad_to_multiple_of: self.whole(raw, &DATA.pad_to_multiple_of, standard.pad_to_multiple_of),
+            samples: self.optional_whole(raw, &DATA.samples),
+            drop_last: raw.flag(&DATA.drop_last, standard.drop_last),
+            prefetch: self.whole(raw, &DATA.prefetch, standard.prefetch),
+            pin_memory: raw.flag(&DATA.pin_memory, standard.pin_memory),
+            reuse_buffer: raw.flag(&DATA.reuse_buffer, standard.reuse_buffer),
+            normalize: self.word(raw, &DATA.normalize, standard.normalize),
+        };
+        job.settle(&JOB.data, std::mem::take(&mut raw.settled));
+        data
+    }
+
+    /// Returns a distribution of sizes: its kind and its minimum, each with a key.
+    fn spread(
+        &mut self,
+        raw: &mut Table<'_, RawData>,
+        key: &Key<RawData, String, Names<SpreadKind>>,
+        (least, usual): (&Key<RawData, u64, Whole>, u64),
+    ) -> Spread {
+        let kind = self.word(raw, key, SpreadKind::Fixed);
+        if kind != SpreadKind::Fixed {
+            return Spread::of(kind, self.whole(raw, least, usual));
+        }
+        let given = raw.given(least).copied();
+        if given.is_some() {
+            let hint = format!("write `{} = \"uniform\"`, or remove it", key.name);
+            self.problem(least.path, format!("this has no effect if {} are fixed", key.name), hint);
+        }
+        Spread::of(kind, self.whole_within(least, given, usual))
+    }
+
+    /// Checks that the data fit the rest of the job.
+    pub(super) fn check_data(&mut self, job: &Job) {
+        self.check_lengths(job);
+        self.check_batches(job);
+        self.check_transfer(job);
+    }
+
+    fn check_lengths(&mut self, job: &Job) {
+        let Data { lengths, batches, longest_first, pad_to_multiple_of, .. } = job.data;
+        let has_lengths = job.model.max_positions().is_some() || matches!(job.model, Model::ResNet(_));
+        if lengths != Spread::Fixed && !has_lengths {
+            let hint = "remove it, or train a language model or a residual network";
+            self.problem("data.lengths", "all samples of this model have the same size", hint);
+        } else if let Some(least) = lengths.parts().1.filter(|least| *least > job.longest()) {
+            let message = format!(
+                "{} exceeds the longest samples, which have {}",
+                format::count(least),
+                format::count(job.longest())
+            );
+            self.problem(
+                "data.shortest",
+                message,
+                "write a smaller number, or a larger `sequence` or `model.image_size`",
+            );
+        }
+        if lengths == Spread::Fixed && pad_to_multiple_of > 1 {
+            let hint = "for example, write `lengths = \"uniform\"`, or remove it";
+            self.problem("data.pad_to_multiple_of", "this has no effect if lengths are fixed", hint);
+        }
+        if lengths == Spread::Fixed && batches == Spread::Fixed && longest_first {
+            let hint = "for example, write `lengths = \"uniform\"`, or remove it";
+            self.problem("data.longest_first", "this has no effect if all batches have one size", hint);
+        }
+    }
+
+    fn check_batches(&mut self, job: &Job) {
+        let Data { batches, samples, drop_last, .. } = job.data;
+        if let Some(least) = batches.parts().1.filter(|least| *least > job.batch) {
+            let message = format!(
+                "{} exceeds the largest batches, which have {}",
+                format::count(least),
+                format::count(job.batch)
+            );
+            self.problem("data.smallest", message, "write a smaller number, or a larger `batch`");
+        }
+        match samples {
+            None if drop_last => {
+                self.problem("data.drop_last", "the data never ends", "also write `samples`, or remove it");
+            }
+            Some(samples) if drop_last && samples < job.batch => {
+                self.problem(
+                    "data.drop_last",
+                    "no batches would be left",
+                    "write more `samples`, or a smaller `batch`",
+                );
+            }
+            _ => {}
+        }
+        let has_partial = samples.is_some_and(|samples| samples % job.batch != 0) && !drop_last;
+        let carries = matches!(&job.model, Model::Rnn(rnn) if rnn.carry_hidden == CarryHidden::Detach);
+        if carries && (batches != Spread::Fixed || has_partial) {
+            let hint = "write `carry_hidden = \"none\"` below `[model]`, or use batches of one size";
+            self.problem("data", "a carried hidden state needs the same number of samples in each batch", hint);
+        }
+    }
+
+    fn check_transfer(&mut self, job: &Job) {
+        let Data { prefetch, reuse_buffer, normalize, .. } = job.data;
+        if reuse_buffer && prefetch > 0 {
+            let message = "prefetched batches need their own tensors";
+            self.problem("data.reuse_buffer", message, "remove `prefetch` or `reuse_buffer`");
+        }
+        let reads_images = matches!(job.model, Model::ResNet(_));
+        if normalize != Normalize::OnHost && !reads_images {
+            self.problem("data.normalize", "this model reads no images", "remove it");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::job;
+    use crate::{Data, Normalize, Spread};
+
+    #[track_caller]
+    fn check(text: &str, data: Data) {
+        let job = job(text);
+        assert_eq!(job.data, data);
+    }
+
+    #[test]
+    fn everything_is_off_unless_said() {
+        check("model = 'gpt2'", Data::default());
+        check("model = 'gpt2'\ndata = {}", Data::default());
+    }
+
+    #[test]
+    fn every_key_is_read() {
+        let data = Data {
+            lengths: Spread::Uniform { least: 64 },
+            batches: Spread::LongTailed { least: 2 },
+            seed: 7,
+            longest_first: true,
+            pad_to_multiple_of: 32,
+            samples: Some(100),
+            drop_last: true,
+            prefetch: 2,
+            pin_memory: true,
+            reuse_buffer: false,
+            normalize: Normalize::InPlace,
+        };
+        check(
+            "model = 'resnet50'\nbatch = 8\n[data]\nlengths = 'uniform'\nshortest = 64\nbatches = 'long-tailed'\nsmallest = 2\n\
+             seed = 7\nlongest_first = true\npad_to_multiple_of = 32\nsamples = 100\ndrop_last = true\nprefetch = 2\n\
+             pin_memory = true\nnormalize = 'in-place'",
+            data,
+        );
+        check("model = 'mlp'\ndata = { reuse_buffer = true }", Data { reuse_buffer: true, ..Data::default() });
+        let lengths = Spread::LongTailed { least: 32 };
+        check("model = 'resnet18'\ndata = { lengths = 'long-tailed' }", Data { lengths, ..Data::default() });
+    }
+}
