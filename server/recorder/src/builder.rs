@@ -150,10 +150,6 @@ impl Builder {
     }
 
     /// Creates a parameter of this module; a frozen one is not part of [`Builder::into_parameters`].
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if memory runs out.
     pub fn parameter(&self, name: &str, shape: &[i64], init: Init) -> Result<Tensor> {
         if let Some(copies) = &self.copies {
             return copies.take(self.child(name).module());
@@ -184,10 +180,6 @@ impl Builder {
     ///
     /// Python has the same difference: `to("cuda")` moves submodules first, and `parameters()` yields a module's own
     /// first.
-    ///
-    /// # Errors
-    ///
-    /// Returns the first error of `inside` or `own`.
     pub fn inside_first<I, O>(
         &self,
         inside: impl FnOnce() -> Result<I>,
@@ -203,10 +195,6 @@ impl Builder {
     }
 
     /// Creates a tensor of this module that is not trained, with a dtype of its own.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if memory runs out.
     pub fn buffer(&self, name: &str, shape: &[i64], kind: Kind, init: Init) -> Result<Tensor> {
         if let Some(copies) = &self.copies {
             return copies.take(self.child(name).module());

@@ -53,10 +53,6 @@ impl Phase {
     }
 
     /// Runs `work` in this phase, then restores the previous one.
-    ///
-    /// # Errors
-    ///
-    /// Returns the error of `work`.
     pub fn run<T>(self, work: impl FnOnce() -> Result<T>) -> Result<T> {
         let before = shim::set_phase(self as i32);
         let result = work();
@@ -68,10 +64,6 @@ impl Phase {
     }
 
     /// Runs `work` like [`run`](Self::run), with a span in the snapshot's annotations.
-    ///
-    /// # Errors
-    ///
-    /// Returns the error of `work`.
     pub fn run_annotated<T>(self, work: impl FnOnce() -> Result<T>) -> Result<T> {
         let name = self.to_string();
         crate::history::annotate_start(&name);
@@ -152,10 +144,6 @@ impl Module {
     }
 
     /// Runs `work` in this module, so that its allocations belong to the module.
-    ///
-    /// # Errors
-    ///
-    /// Returns the error of `work`.
     pub fn run<T>(self, work: impl FnOnce() -> Result<T>) -> Result<T> {
         let before = shim::enter(self.0);
         let result = work();

@@ -92,10 +92,6 @@ impl Reporter {
     /// Replaces the snapshot file atomically and prints a line about it.
     ///
     /// A reader sees either the old file or the new one.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the file cannot be written.
     pub fn write(&self, partial: bool) -> io::Result<()> {
         let _writing = lock(&WRITING);
         let mut beside = self.output.as_os_str().to_owned();
@@ -107,10 +103,6 @@ impl Reporter {
     }
 
     /// Makes a snapshot that was written beside the output the output, and prints a line about it.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the file cannot be renamed.
     pub fn take(&self, written: &Path, partial: bool) -> io::Result<()> {
         fs::rename(written, &self.output)?;
         Self::say(&RecorderLine::Snapshot(Written { steps: Now::get().steps_done, partial }));

@@ -56,10 +56,6 @@ fn annotate(name: &str, stage: &'static str) {
 }
 
 /// Writes the snapshot of all devices as a pickle.
-///
-/// # Errors
-///
-/// Returns an error if it cannot be written.
 pub fn write(file: &mut impl Write) -> io::Result<()> {
     let held = ffi::held().map_err(io::Error::other)?;
     let past = history().as_ref().map(History::past).transpose()?;

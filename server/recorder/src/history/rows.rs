@@ -114,10 +114,6 @@ impl View {
     }
 
     /// Calls `see` with each event in turn.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the file cannot be read, or the error of `see`.
     pub(super) fn each(&self, mut see: impl FnMut(&Row) -> io::Result<()>) -> io::Result<()> {
         if let Some((file, len)) = &self.spooled {
             let mut bytes = vec![0; READ_ROWS * ROW_BYTES];

@@ -33,10 +33,6 @@ const NOT_COMPILED: &str = "N/A";
 const STATES: [&str; 3] = ["inactive", "active_pending_free", "active_allocated"];
 
 /// Writes a pickle into `file`.
-///
-/// # Errors
-///
-/// Returns the first error of writing or of reading events.
 pub(super) fn write(held: &Held, past: &Past, file: &mut impl Write) -> io::Result<()> {
     let mut failure = Ok(());
     let sink = |piece: &[u8]| {

@@ -25,10 +25,6 @@ pub struct Bert {
 
 impl Bert {
     /// Builds the model on the builder's device, for samples of `sequence` tokens.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if memory runs out.
     pub fn new(config: &job::Bert, sequence: u64, builder: &Builder) -> Result<Self> {
         let embeddings = Embeddings::new(&builder.child("embedding"), config)?;
         let layers = builder.child("layers");

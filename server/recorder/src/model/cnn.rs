@@ -24,10 +24,6 @@ pub struct Cnn {
 
 impl Cnn {
     /// Builds the model on the builder's device.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if memory runs out.
     pub fn new(config: &job::Cnn, builder: &Builder) -> Result<Self> {
         let layout = if config.channels_last { Layout::ChannelsLast } else { Layout::ChannelsFirst };
         let mut layers = Vec::new();

@@ -30,10 +30,6 @@ struct Hidden {
 
 impl Mlp {
     /// Builds the model on the builder's device.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if memory runs out.
     pub fn new(config: &job::Mlp, builder: &Builder) -> Result<Self> {
         let inputs = config.input_features.cast_signed();
         let mut features = inputs;

@@ -24,31 +24,15 @@ pub struct Output {
 /// A model with its data and its loss.
 pub trait Network {
     /// Returns random samples in host memory.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if memory runs out.
     fn batch(&self, samples: i64) -> Result<Batch>;
 
     /// Runs the forward pass; each layer runs in its module.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if an operation fails.
     fn forward(&self, batch: &Batch, pass: &Pass) -> Result<Output>;
 
     /// Computes the loss of an output, a scalar.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if an operation fails.
     fn loss(&self, output: &Output, batch: &Batch) -> Result<Tensor>;
 
     /// Returns the loss that the caller gets; a wrapper may replace it and the logits by copies.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if memory runs out.
     fn hand_on(&self, _output: &mut Output, loss: Tensor) -> Result<Tensor> {
         Ok(loss)
     }

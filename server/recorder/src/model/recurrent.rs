@@ -31,10 +31,6 @@ pub struct Rnn {
 
 impl Rnn {
     /// Builds the model on the builder's device, for samples of `sequence` tokens.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if memory runs out.
     pub fn new(config: &job::Rnn, sequence: u64, builder: &Builder) -> Result<Self> {
         let (vocabulary, hidden) = (config.vocabulary.cast_signed(), config.hidden.cast_signed());
         let features = config.embedding.cast_signed();

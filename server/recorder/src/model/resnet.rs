@@ -43,10 +43,6 @@ struct Images {
 
 impl ResNet {
     /// Builds the model on the builder's device.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if memory runs out.
     pub fn new(config: &job::ResNet, builder: &Builder) -> Result<Self> {
         let layout = if config.channels_last { Layout::ChannelsLast } else { Layout::ChannelsFirst };
         let stem = Conv2dShape { inputs: COLOURS, outputs: STEM_CHANNELS, kernel: 7, stride: 2 };

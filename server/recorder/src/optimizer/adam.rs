@@ -131,7 +131,7 @@ impl Adam {
             grad_scale: step.scaling.grad_scale.into(),
             found_inf: step.scaling.found_inf.into(),
         };
-        lists::fused_adam_(&step.active.weights, &step.active.gradients, [&averages, &squares, &steps], &with)?;
+        lists::fused_adam_(&step.active.weights, &step.active.gradients, &averages, &squares, &steps, &with)?;
         // A skipped step does not count.
         step.scaling
             .found_inf

@@ -14,7 +14,7 @@ use crate::Result;
 use crate::model::{Batch, Network, Output};
 use crate::pass::Pass;
 use crate::place::Module;
-use crate::shim::{Message, Pointer, check, made, pointer};
+use crate::shim::{Message, Pointer, check, owned, pointers};
 
 /// Module of what the root gathers and reduces.
 const ROOT: &str = "fsdp";
@@ -49,10 +49,6 @@ impl Block {
     }
 
     /// Runs the block on an input, in its module and with its gathered parameters.
-    ///
-    /// # Errors
-    ///
-    /// Returns the error of `work`, or an error if memory runs out for the parameters.
     pub fn run(&self, input: &Tensor, work: impl FnOnce(&Tensor) -> Result<Tensor>) -> Result<Tensor> {
         self.module.run(|| {
             let Some(group) = self.group else { return work(input) };
@@ -73,7 +69,7 @@ struct RawPolicy {
 }
 
 unsafe extern "C" {
-    fn snapscope_fsdp_start(policy: RawPolicy) -> Pointer;
+    safe fn snapscope_fsdp_start(policy: RawPolicy) -> Pointer;
     fn snapscope_fsdp_group(context: Pointer, module: u32) -> Pointer;
     fn snapscope_fsdp_parameter(
         group: Pointer,
@@ -84,7 +80,6 @@ unsafe extern "C" {
         shard: *mut Pointer,
         whole: *mut Pointer,
     ) -> Message;
-    fn snapscope_fsdp_pre_forward(group: Pointer, input: Pointer, out: *mut Pointer) -> Message;
     fn snapscope_fsdp_post_forward(group: Pointer, outputs: *const Pointer, count: usize) -> Message;
 }
 
@@ -115,9 +110,7 @@ impl Group {
             reshard_after_forward: fsdp.reshard_after_forward,
             mixed_precision: fsdp.mixed_precision,
         };
-        // SAFETY: the policy has the layout of the shim's struct.
-        let context = unsafe { snapscope_fsdp_start(policy) };
-        Self::new(context, module)
+        Self::new(snapscope_fsdp_start(policy), module)
     }
 
     /// Creates the group of a block of the same model.
@@ -131,10 +124,6 @@ impl Group {
     }
 
     /// Creates a parameter of this group, as 32-bit floats or bfloat16.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if memory runs out for the shard.
     pub(crate) fn parameter(self, module: Module, shape: &[i64], kind: Kind) -> Result<Sharded> {
         let (mut shard, mut whole) = (std::ptr::null_mut(), std::ptr::null_mut());
         let bfloat16 = kind == Kind::BFloat16;
@@ -144,33 +133,25 @@ impl Group {
             snapscope_fsdp_parameter(self.group, module.number(), sizes.0, sizes.1, bfloat16, &mut shard, &mut whole)
         };
         check(made)?;
-        // SAFETY: without a message both are new handles that belong to the caller.
-        Ok(unsafe { Sharded { shard: Tensor::from_ptr(shard.cast()), whole: Tensor::from_ptr(whole.cast()) } })
-    }
-
-    /// Gathers the parameters, and returns the input that the module has to read.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if memory runs out for the parameters.
-    pub(super) fn pre_forward(self, input: &Tensor) -> Result<Tensor> {
-        // SAFETY: groups are never freed, and the input outlives the call.
-        made(|out| unsafe { snapscope_fsdp_pre_forward(self.group, pointer(input), out) })
+        Ok(Sharded { shard: owned(shard), whole: owned(whole) })
     }
 
     /// Frees the gathered parameters until backward reaches one of the outputs.
     ///
     /// The root keeps them; so does every group without `reshard_after_forward`.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if CUDA fails.
     pub(super) fn post_forward(self, outputs: &[&Tensor]) -> Result<()> {
-        let outputs: Vec<_> = outputs.iter().map(|tensor| pointer(tensor)).collect();
+        let outputs = pointers(outputs.iter().copied());
         // SAFETY: groups are never freed, and the outputs outlive the call.
         check(unsafe { snapscope_fsdp_post_forward(self.group, outputs.as_ptr(), outputs.len()) })
     }
 }
+
+argument! { &Group as Pointer = |group| group.group; }
+
+wrap! { impl Group {
+    /// Gathers the parameters, and returns the input that the module has to read.
+    pub(super) fn pre_forward(&self, input: &Tensor) -> Tensor = snapscope_fsdp_pre_forward;
+} }
 
 /// A sharded model, which casts its inputs and gathers the parameters that belong to no block.
 pub(super) struct FullyShard {

@@ -48,10 +48,6 @@ struct Returned {
 }
 
 /// Wraps the network for several devices or processes, if the job uses them.
-///
-/// # Errors
-///
-/// Returns an error if memory runs out.
 pub(crate) fn wrap(job: &Job, network: Box<dyn Network>, builder: &Builder) -> Result<Box<dyn Network>> {
     if let Some((rank, config)) = job.parallel.and_then(|parallel| parallel.ddp()) {
         return Ok(Box::new(ddp::Ddp::new(job, rank, config, network, builder)?));

@@ -151,7 +151,7 @@ impl AttentionKernel {
 }
 
 unsafe extern "C" {
-    fn snapscope_attention_backends(flash: c_int, efficient: c_int, cudnn: c_int, math: c_int);
+    safe fn snapscope_attention_backends(flash: c_int, efficient: c_int, cudnn: c_int, math: c_int);
 }
 
 /// Allows only one backend, as `torch.nn.attention.sdpa_kernel` does, or all of them for PyTorch to choose from.
@@ -162,13 +162,6 @@ fn select(attention: Attention) {
         let any = matches!(attention, Attention::Sdpa | Attention::Eager);
         c_int::from(any || attention == backend)
     };
-    // SAFETY: no pointer is passed.
-    unsafe {
-        snapscope_attention_backends(
-            allowed(Attention::Flash),
-            allowed(Attention::Efficient),
-            allowed(Attention::Cudnn),
-            allowed(Attention::Math),
-        );
-    }
+    let [flash, efficient] = [Attention::Flash, Attention::Efficient].map(allowed);
+    snapscope_attention_backends(flash, efficient, allowed(Attention::Cudnn), allowed(Attention::Math));
 }

@@ -43,10 +43,6 @@ pub struct Transformer {
 
 impl Transformer {
     /// Builds the model on the builder's device, for samples of the job's length.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if memory runs out.
     pub fn new(config: &job::Transformer, job: &job::Job, builder: &Builder) -> Result<Self> {
         let (vocabulary, hidden) = (config.vocabulary.cast_signed(), config.hidden.cast_signed());
         let embedding = builder.child("embedding");
