@@ -93,7 +93,7 @@ pub(crate) fn JobList() -> Html {
         <section class="section" aria-labelledby="jobs-title">
             <h2 id="jobs-title" class="section-title">{ "Jobs" }</h2>
             if let Some(error) = &jobs.now.error {
-                { refusal_note(error, Some(&jobs.again_callback())) }
+                { refusal_note(error, Some(&jobs.again())) }
             }
             { match &jobs.now.answer {
                 None if jobs.now.error.is_some() => Html::default(),

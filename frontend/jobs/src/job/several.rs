@@ -2,8 +2,8 @@
 
 use crate::common::model::route::{Change, Route, Start};
 use crate::common::model::task;
-use crate::common::parts::verdict;
-use frontend::components::buttons::{CopyButton, ExportButton, Making};
+use crate::common::parts::{source_section, verdict};
+use frontend::components::buttons::{ExportButton, Making};
 use frontend::platform::{site_url, text_blob};
 use frontend::state::Scheme;
 use shared::api::{FitProbe, FitReport, JobDetails, JobOutcome, JobResource, Recorded, SweepReport, SweepRow};
@@ -96,16 +96,7 @@ fn lines(lines: &[String]) -> Html {
     if lines.is_empty() {
         return Html::default();
     }
-    let text = lines.join("\n");
-    html! {
-        <section class="section" aria-labelledby="lines-title">
-            <div class="section-head">
-                <h2 id="lines-title" class="section-title">{ "Lines to add" }</h2>
-                <CopyButton text={text.clone()} label="Copy" />
-            </div>
-            <pre class="source" tabindex="0" data-lines=""><code>{ text }</code></pre>
-        </section>
-    }
+    source_section("lines-title", "Lines to add", &lines.join("\n"), Some(""), Html::default())
 }
 
 fn plot(svg: String) -> Html {

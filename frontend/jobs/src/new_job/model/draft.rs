@@ -1,7 +1,6 @@
 //! The config of a new job while it is edited, as text or through the form.
 
-use super::edit::{FieldValue, set, written};
-use super::edit::{TextFile, brought};
+use super::edit::{Brought, FieldValue, TextFile, brought, set, written};
 use crate::common::model::route::Change;
 use shared::api::{JobRequest, JobTask};
 use shared::job::{Card, Device, Format, Import, ImportNote, Job, Problem, RawJob, Source};
@@ -311,7 +310,7 @@ impl Draft {
 }
 
 /// Returns true if the imported text names a model.
-fn is_config(read: &Result<super::edit::Brought, Vec<Problem>>) -> bool {
+fn is_config(read: &Result<Brought, Vec<Problem>>) -> bool {
     read.as_ref().is_ok_and(|read| Check::of(&read.text, JobTask::Record).raw.is_some_and(|raw| raw.model.is_some()))
 }
 
