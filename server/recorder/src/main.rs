@@ -33,8 +33,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::thread;
 
+use place::Failure;
 use report::{Now, Reporter};
-use run::{Run, Stop, device_index, failure_place};
+use run::{Run, Stop, device_index};
 use shared::api::{Failed, RecorderLine};
 use shared::job::{Format, Job, RawJob};
 use signal_hook::consts::SIGTERM;
@@ -72,7 +73,7 @@ fn run() -> std::result::Result<(), Failed> {
             Stop::Failed(message) => message,
             Stop::Output(error) => format!("the snapshot could not be written to {}: {error}", output.display()),
         };
-        let (phase, module) = failure_place();
+        let Failure { phase, module } = Failure::first();
         Failed { message, step: Now::get().step, phase: phase.to_string(), module }
     })
 }

@@ -3,13 +3,13 @@
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use shared::api::{Progress, RecorderLine, Written};
 
 use crate::history;
-use crate::place::Phase;
+use crate::place::{Phase, lock};
 use crate::shim;
 
 /// Shortest time between two lines of progress.
@@ -40,10 +40,6 @@ impl Now {
     pub fn update(change: impl FnOnce(&mut Self)) {
         change(&mut lock(&NOW));
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Reporter of a run's progress.

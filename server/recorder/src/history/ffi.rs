@@ -3,8 +3,7 @@
 
 use std::ffi::{CStr, c_char, c_void};
 
-use super::rows::Row;
-use super::rows::history;
+use super::rows::{Row, history};
 use crate::Result;
 use crate::shim::{Place, RawPlace, check, take_place};
 

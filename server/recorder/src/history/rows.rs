@@ -4,9 +4,11 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 use shared::base::{StringId, StringTable};
+
+use crate::place::lock;
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Row {
@@ -91,24 +93,16 @@ impl Rows {
         Ok(())
     }
 
-    /// Returns the events so far.
+    /// Returns a copy with the events so far.
     ///
     /// # Errors
     ///
     /// Returns an error if the process may open no more files.
-    pub(super) fn view(&self) -> io::Result<View> {
+    fn try_clone(&self) -> io::Result<Self> {
         let spooled = self.spooled.as_ref().map(|(file, len)| file.try_clone().map(|file| (file, *len))).transpose()?;
-        Ok(View { spooled, recent: self.recent.clone() })
+        Ok(Self { spooled, recent: self.recent.clone(), ..*self })
     }
-}
 
-/// Events of a device at a moment.
-pub(super) struct View {
-    spooled: Option<(File, u64)>,
-    recent: Vec<Row>,
-}
-
-impl View {
     pub(super) fn len(&self) -> usize {
         self.spooled.as_ref().map_or(0, |(_, len)| *len as usize) + self.recent.len()
     }
@@ -157,7 +151,7 @@ pub(super) struct Annotation {
 
 /// State of the history at a moment.
 pub(super) struct Past {
-    pub(super) devices: Vec<View>,
+    pub(super) devices: Vec<Rows>,
     pub(super) texts: StringTable,
     pub(super) annotations: Vec<Annotation>,
 }
@@ -166,7 +160,7 @@ static HISTORY: Mutex<Option<History>> = Mutex::new(None);
 
 /// Locks the history; `None` before [`start`](super::start).
 pub(super) fn history() -> MutexGuard<'static, Option<History>> {
-    HISTORY.lock().unwrap_or_else(PoisonError::into_inner)
+    lock(&HISTORY)
 }
 
 impl History {
@@ -182,7 +176,7 @@ impl History {
     }
 
     pub(super) fn past(&self) -> io::Result<Past> {
-        let devices = self.devices.iter().map(Rows::view).collect::<io::Result<_>>()?;
+        let devices = self.devices.iter().map(Rows::try_clone).collect::<io::Result<_>>()?;
         Ok(Past { devices, texts: self.texts.clone(), annotations: self.annotations.clone() })
     }
 }

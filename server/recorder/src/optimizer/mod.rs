@@ -47,37 +47,31 @@ enum Rule {
 }
 
 impl Optimizer {
-    /// Creates an optimizer of these parameters; its state is allocated at the first step.
+    /// Creates an optimizer of these parameters, which may be shards; its state is allocated at the first step.
     ///
     /// # Errors
     ///
     /// Returns an error if the host has not enough pinned memory for offloaded parameters.
-    pub fn new(config: job::Optimizer, mut parameters: Vec<Parameter>) -> Result<Self> {
+    pub fn new(config: job::Optimizer, mut parameters: Vec<Parameter>, sharded: bool) -> Result<Self> {
         let offload = match config.storage {
             OptimizerStorage::Host { gradients } => Some(Offload::take(&mut parameters, gradients)?),
             _ => None,
         };
-        let is_narrow = config.storage == OptimizerStorage::EightBit;
-        let (name, rule) = match config.kind {
-            OptimizerKind::Adam { .. } if is_narrow => ("adam8bit", Rule::EightBit(EightBit::new(parameters.len()))),
-            OptimizerKind::AdamW { .. } if is_narrow => ("adamw8bit", Rule::EightBit(EightBit::new(parameters.len()))),
-            OptimizerKind::Sgd { momentum, nesterov } => {
-                ("sgd", Rule::Sgd(Sgd::new(&config, momentum, nesterov, parameters.len())))
-            }
-            OptimizerKind::Adam { betas, epsilon } => {
-                ("adam", Rule::Adam(Adam::new(&config, false, betas, epsilon, parameters.len())))
-            }
-            OptimizerKind::AdamW { betas, epsilon } => {
-                ("adamw", Rule::Adam(Adam::new(&config, true, betas, epsilon, parameters.len())))
-            }
+        let (is_narrow, count) = (config.storage == OptimizerStorage::EightBit, parameters.len());
+        let name = match config.kind {
+            OptimizerKind::Sgd => "sgd",
+            OptimizerKind::Adam if is_narrow => "adam8bit",
+            OptimizerKind::AdamW if is_narrow => "adamw8bit",
+            OptimizerKind::Adam => "adam",
+            OptimizerKind::AdamW => "adamw",
+        };
+        let rule = match config.kind {
+            OptimizerKind::Sgd => Rule::Sgd(Sgd::new(config, count)),
+            _ if is_narrow => Rule::EightBit(EightBit::new(count)),
+            _ => Rule::Adam(Adam::new(config, count)),
         };
         let (module, implementation) = (Module::named(name), config.implementation);
-        Ok(Self { module, rule, implementation, parameters, offload, sharded: false })
-    }
-
-    /// Sets whether the parameters are shards.
-    pub fn with_shards(self, sharded: bool) -> Self {
-        Self { sharded, ..self }
+        Ok(Self { module, rule, implementation, parameters, offload, sharded })
     }
 
     /// Updates the parameters that have a gradient.

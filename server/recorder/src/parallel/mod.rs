@@ -52,7 +52,7 @@ pub(crate) fn wrap(job: &Job, network: Box<dyn Network>, builder: &Builder) -> R
     if let Some((rank, config)) = job.parallel.and_then(|parallel| parallel.ddp()) {
         return Ok(Box::new(ddp::Ddp::new(job, rank, config, network, builder)?));
     }
-    if let Some(root) = builder.shards() {
+    if let Some(root) = builder.shards {
         return Ok(Box::new(fsdp::FullyShard::new(job, root, network)));
     }
     Ok(replicated(job, network, builder))

@@ -20,9 +20,9 @@ impl Resolver {
             return None;
         };
         let lora = Lora {
-            rank: self.whole(&mut raw, &LORA.rank, RANK),
-            alpha: self.real(&mut raw, &LORA.alpha, ALPHA),
-            dropout: self.real(&mut raw, &LORA.dropout, 0.0),
+            rank: self.number(&mut raw, &LORA.rank, RANK),
+            alpha: self.number(&mut raw, &LORA.alpha, ALPHA),
+            dropout: self.number(&mut raw, &LORA.dropout, 0.0),
             targets: self.targets(&mut raw, model),
         };
         job.settle(&JOB.lora, raw.settled);

@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use super::*;
 use crate::job::raw::RawSelected;
 use crate::job::{
-    Format, OptimizerImplementation, OptimizerKind, RawData, RawEvaluation, RawLora, RawLoss, RawOptimizer, RawParallel,
+    Format, Optimizer, OptimizerImplementation, OptimizerKind, RawData, RawEvaluation, RawLora, RawLoss, RawOptimizer,
+    RawParallel,
 };
 
 /// Resolves a config in TOML.
@@ -45,7 +46,8 @@ fn a_name_is_a_whole_config() {
     let job = job("model = 'gpt2'");
     assert_eq!((job.name.as_str(), job.batch, job.sequence, job.steps), ("gpt2", 1, 1024, 3));
     assert_eq!(job.precision, Precision::Fp32);
-    assert_eq!(job.optimizer.kind, OptimizerKind::AdamW { betas: (0.9, 0.999), epsilon: 1e-8 });
+    let Optimizer { kind, betas, epsilon, .. } = job.optimizer;
+    assert_eq!((kind, betas, epsilon), (OptimizerKind::AdamW, (0.9, 0.999), 1e-8));
     assert_eq!(job.parameters(), 124_439_808);
     assert_eq!(job.device, Device::Virtual(Cards::parse("a100-80gb").unwrap()));
 }
@@ -101,8 +103,9 @@ fn every_setting_is_read() {
         implementation = 'fused'
     ");
     assert_eq!(job.precision, Precision::Autocast(Amp { fp16: true, grad_scaler: true }));
-    assert_eq!(job.optimizer.kind, OptimizerKind::Sgd { momentum: 0.9, nesterov: true });
-    assert_eq!(job.optimizer.implementation, OptimizerImplementation::Fused);
+    let Optimizer { kind, momentum, nesterov, implementation, .. } = job.optimizer;
+    assert_eq!((kind, momentum, nesterov), (OptimizerKind::Sgd, 0.9, true));
+    assert_eq!(implementation, OptimizerImplementation::Fused);
     assert_eq!(job.evaluation, Some(Evaluation { every: 2, batches: 3, batch: 2, no_grad: false }));
     assert_eq!((job.zero_grad, job.clip_grad_norm, job.memory_fraction), (ZeroGrad::Zero, Some(1.0), Some(0.9)));
     assert_eq!(job.device, Device::Cuda(1));

@@ -114,30 +114,19 @@ fn words(name: &str) -> String {
 /// Returns the figures of a finished recording.
 pub(crate) fn figures(report: &RecordingReport) -> Vec<Figure> {
     let figure =
-        |label, value, explanation, emphasis| Figure { label, value, note: String::new(), explanation, emphasis };
-    vec![
-        figure(
-            "Peak live",
-            format::bytes(report.peak_live_bytes),
-            "The highest total of requested sizes of live allocations at any moment.",
-            Emphasis::Live,
-        ),
-        figure(
-            "Peak allocated",
-            format::bytes(report.peak_allocated_bytes),
-            "The same total with rounded block sizes, as in `max_memory_allocated`.",
-            Emphasis::Plain,
-        ),
-        figure(
-            "Peak reserved",
-            format::bytes(report.peak_reserved_bytes),
-            "The highest total size of segments that PyTorch held from CUDA, as in `max_memory_reserved`.",
-            Emphasis::Reserved,
-        ),
-        figure("Events", format::count(report.events), "Allocator events in the snapshot.", Emphasis::Plain),
-        figure("Steps", format::count(report.steps), "Completed optimizer steps.", Emphasis::Plain),
-        figure("Duration", seconds(report.seconds), "From the recorder's start to its end.", Emphasis::Plain),
-    ]
+        |(label, value, explanation, emphasis)| Figure { label, value, note: String::new(), explanation, emphasis };
+    let live = "The highest total of requested sizes of live allocations at any moment.";
+    let allocated = "The same total with rounded block sizes, as in `max_memory_allocated`.";
+    let reserved = "The highest total size of segments that PyTorch held from CUDA, as in `max_memory_reserved`.";
+    let figures = [
+        ("Peak live", format::bytes(report.peak_live_bytes), live, Emphasis::Live),
+        ("Peak allocated", format::bytes(report.peak_allocated_bytes), allocated, Emphasis::Plain),
+        ("Peak reserved", format::bytes(report.peak_reserved_bytes), reserved, Emphasis::Reserved),
+        ("Events", format::count(report.events), "Allocator events in the snapshot.", Emphasis::Plain),
+        ("Steps", format::count(report.steps), "Completed optimizer steps.", Emphasis::Plain),
+        ("Duration", seconds(report.seconds), "From the recorder's start to its end.", Emphasis::Plain),
+    ];
+    figures.map(figure).to_vec()
 }
 
 /// Formats the age of a moment: `just now`, `5 min ago`, `3 h ago`, `2 days ago`.

@@ -34,7 +34,7 @@ impl Chart {
     ///
     /// The card's memory is shown only once a quarter of it is in use, because otherwise it would flatten the curve.
     pub(crate) fn new(course: Rc<Course>, memory_bytes: Option<u64>) -> Self {
-        let highest = course.peak_live_bytes().max(course.peak_reserved_bytes());
+        let highest = course.highest_bytes();
         Self { capacity_bytes: memory_bytes.filter(|memory| highest >= memory / 4), course }
     }
 
@@ -45,13 +45,9 @@ impl Chart {
 
     /// Describes the chart for screen readers.
     pub(crate) fn spoken(&self) -> String {
-        let (live, reserved) = (self.course.peak_live_bytes(), self.course.peak_reserved_bytes());
+        let [live, reserved] = [self.course.peak_live_bytes(), self.course.peak_reserved_bytes()].map(format::bytes);
         let end = if self.course.ooms.is_empty() { "" } else { ", then it ran out of memory" };
-        format!(
-            "Memory over the run: at most {} live and {} reserved{end}",
-            format::bytes(live),
-            format::bytes(reserved)
-        )
+        format!("Memory over the run: at most {live} live and {reserved} reserved{end}")
     }
 
     /// Draws the chart at a size in CSS pixels.
@@ -68,7 +64,7 @@ impl Chart {
 
     fn plot(&self, theme: &Theme) -> Plot {
         let Course { parts, steps, .. } = self.course.as_ref();
-        let highest = self.course.peak_live_bytes().max(self.course.peak_reserved_bytes());
+        let highest = self.course.highest_bytes();
         let label = |&(value, step): &(f64, u64)| Tick { value, label: format!("step {}", step + 1) };
         let corners = |bytes: fn(&(u64, u64)) -> u64| corners(parts, bytes);
         Plot {
@@ -190,6 +186,10 @@ impl Course {
             ooms: curve.oom_events.iter().map(|event| place(event + 1)).collect(),
             parts,
         }
+    }
+
+    fn highest_bytes(&self) -> u64 {
+        self.peak_live_bytes().max(self.peak_reserved_bytes())
     }
 
     /// Returns the largest live bytes that are drawn.

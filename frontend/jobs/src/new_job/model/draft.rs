@@ -3,7 +3,7 @@
 use super::edit::{Brought, FieldValue, TextFile, brought, set, written};
 use crate::common::model::route::Change;
 use shared::api::{JobRequest, JobTask};
-use shared::job::{Card, Device, Format, Import, ImportNote, Job, Problem, RawJob, Source};
+use shared::job::{Card, Format, Import, ImportNote, Job, Problem, RawJob, Source};
 use std::rc::Rc;
 
 /// Initial text of the editor.
@@ -72,10 +72,8 @@ impl Check {
         match Import::read(Source { name: "", text }, None) {
             Err(problems) => {
                 check.problems = problems;
-                check.raw = Some(text)
-                    .filter(|_| format == Format::Toml)
-                    .and_then(|text| RawJob::readable(text, format))
-                    .map(Rc::new);
+                let readable = (format == Format::Toml).then(|| RawJob::readable(text, format));
+                check.raw = readable.flatten().map(Rc::new);
             }
             Ok(Import { job: raw, places, .. }) => {
                 check.raw = Some(Rc::new(raw.clone()));
@@ -165,18 +163,9 @@ impl Default for Draft {
 impl Draft {
     fn of(text: String, task: JobTask) -> Self {
         let check = Check::of(&text, task);
-        let readable = check.clone();
-        Self {
-            text,
-            script: Script::default(),
-            task,
-            check,
-            readable,
-            understood: Vec::new(),
-            ignored: Vec::new(),
-            refused: Vec::new(),
-            last: None,
-        }
+        let (understood, ignored, refused) = (Vec::new(), Vec::new(), Vec::new());
+        let (script, readable) = (Script::default(), check.clone());
+        Self { text, script, task, check, readable, understood, ignored, refused, last: None }
     }
 
     /// Returns what is sent to the server.
@@ -273,17 +262,12 @@ impl Draft {
     /// Applies the card or device and the number of steps where they differ from the config's.
     fn overridden(self, card: &str, steps: u64) -> Self {
         let Some(job) = self.check.job.clone() else { return self };
-        let written = match &job.device {
-            Device::Virtual(cards) => cards.to_string(),
-            Device::Cuda(index) => format!("cuda:{index}"),
-        };
         let place = if card.starts_with("cuda") { "device" } else { "card" };
-        let place = (written != card && !card.is_empty()).then(|| (place, FieldValue::Text(card.to_owned())));
+        let place =
+            (job.device.to_string() != card && !card.is_empty()).then(|| (place, FieldValue::Text(card.to_owned())));
         let steps = (job.steps != steps && steps > 0).then_some(("steps", FieldValue::Whole(steps)));
-        [place, steps]
-            .into_iter()
-            .flatten()
-            .fold(self, |draft, (path, value)| draft.after(DraftAction::Set(path, Some(value))))
+        let set = |draft: Self, (path, value)| draft.after(DraftAction::Set(path, Some(value)));
+        [place, steps].into_iter().flatten().fold(self, set)
     }
 
     /// Imports files; training arguments on their own are combined with the model config that was imported before.

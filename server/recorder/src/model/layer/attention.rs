@@ -150,6 +150,12 @@ impl AttentionKernel {
     }
 }
 
+/// Splits features of shape (samples, tokens, features) into heads, as the dimension before the tokens.
+pub(in crate::model) fn split_heads(features: &Tensor, head_dim: i64) -> Result<Tensor> {
+    let [samples, tokens, _] = features.size()[..] else { unreachable!("features are of samples and tokens") };
+    features.f_view([samples, tokens, -1, head_dim])?.f_transpose(1, 2)
+}
+
 unsafe extern "C" {
     safe fn snapscope_attention_backends(flash: c_int, efficient: c_int, cudnn: c_int, math: c_int);
 }

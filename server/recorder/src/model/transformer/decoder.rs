@@ -3,8 +3,7 @@
 use shared::job::{self, TransformerFamily};
 use tch::Tensor;
 
-use super::attention::Attention;
-use super::attention::Cache;
+use super::attention::{Attention, Cache};
 use super::dense::Mlp;
 use super::positions::Surroundings;
 use crate::Result;
