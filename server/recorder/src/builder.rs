@@ -81,7 +81,7 @@ impl Builder {
     /// Returns a builder for a block of the model, and the block, which gathers its parameters if they are sharded.
     pub fn block(&self) -> (Self, fsdp::Block) {
         let block = fsdp::Block::new(self.shards, self.module());
-        (Self { shards: block.group(), ..self.clone() }, block)
+        (Self { shards: block.group, ..self.clone() }, block)
     }
 
     /// Returns a builder for trainable parts of this module, with parameters of the dtype `kind`.

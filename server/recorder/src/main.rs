@@ -1,4 +1,4 @@
-//! The binary `snapscope-recorder`: runs a training job on libtorch, and writes the snapshot of PyTorch's own allocator.
+//! The binary `snapscope-recorder`: runs a training job on libtorch, and writes the snapshot of its allocator.
 //!
 //! It reads the job from standard input and prints lines of JSON.
 //! Every allocation knows its [`place`]: step, phase, module and operation. On a machine without a GPU the same code
@@ -13,19 +13,19 @@
 //! functions appear in no stack.
 
 #[macro_use]
-mod shim;
+pub mod shim;
 
-mod builder;
-mod data;
-mod history;
-mod model;
-mod numbers;
-mod optimizer;
-mod parallel;
-mod pass;
-mod place;
-mod report;
-mod run;
+pub mod builder;
+pub mod data;
+pub mod history;
+pub mod model;
+pub mod numbers;
+pub mod optimizer;
+pub mod parallel;
+pub mod pass;
+pub mod place;
+pub mod report;
+pub mod run;
 mod saving;
 
 use std::io::Read as _;

@@ -30,8 +30,8 @@ impl From<f64> for Number {
     }
 }
 
-/// Defines operations by their names, what they return, and their names in `Operation` of `shim/numbers.cpp`, whose order
-/// is that of the rows.
+/// Defines operations by their names, what they return, and their names in `Operation` of `shim/numbers.cpp`, whose
+/// order is that of the rows.
 macro_rules! operations {
     ($($(#[$doc:meta])* $name:ident($($other:ident)?) -> $result:tt = $operation:ident;)*) => {
         #[derive(Clone, Copy)]
@@ -93,7 +93,8 @@ argument! {
 
 wrap! {
     /// Computes an operation; the new tensor may be a new handle of `tensor`.
-    fn compute(operation: Operation, tensor: &Tensor, other: Option<&Tensor>, number: Number) -> Tensor = snapscope_number;
+    fn compute(operation: Operation, tensor: &Tensor, other: Option<&Tensor>, number: Number) -> Tensor
+        = snapscope_number;
     /// Returns the integers below `end`: `torch.arange(end, device=device)`.
     pub fn range(end: i64, device: Device) -> Tensor = snapscope_range;
 }

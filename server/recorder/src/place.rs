@@ -11,7 +11,7 @@ use std::cell::RefCell;
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::{Result, shim};
+use crate::{Result, history, shim};
 
 /// Phase of a run, in the order of `kPhases` in `shim/place.cpp`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,9 +66,9 @@ impl Phase {
     /// Runs `work` like [`run`](Self::run), with a span in the snapshot's annotations.
     pub fn run_annotated<T>(self, work: impl FnOnce() -> Result<T>) -> Result<T> {
         let name = self.to_string();
-        crate::history::annotate_start(&name);
+        history::annotate(&name, history::START);
         let result = self.run(work);
-        crate::history::annotate_end(&name);
+        history::annotate(&name, history::END);
         result
     }
 }

@@ -176,14 +176,14 @@ impl<'a> Run<'a> {
     fn begin_step(&mut self, step: u64) {
         Now::update(|now| now.step = Some(step));
         shim::set_step(step + 1);
-        history::annotate_start(&step_name(step));
+        history::annotate(&step_name(step), history::START);
     }
 
     /// Ends a step, and may write a partial snapshot.
     ///
     /// It does so after steps 1, 2, 4, 8 and so on, and once the last one is old enough.
     fn end_step(&mut self, step: u64) -> std::result::Result<(), Stop> {
-        history::annotate_end(&step_name(step));
+        history::annotate(&step_name(step), history::END);
         let done = step + 1;
         Now::update(|now| now.steps_done = done);
         if done < self.job.steps && (done.is_power_of_two() || self.last_snapshot.elapsed() > self.next_snapshot) {

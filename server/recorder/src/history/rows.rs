@@ -4,11 +4,9 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use shared::base::{StringId, StringTable};
-
-use crate::place::lock;
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Row {
@@ -160,7 +158,7 @@ static HISTORY: Mutex<Option<History>> = Mutex::new(None);
 
 /// Locks the history; `None` before [`start`](super::start).
 pub(super) fn history() -> MutexGuard<'static, Option<History>> {
-    lock(&HISTORY)
+    HISTORY.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl History {

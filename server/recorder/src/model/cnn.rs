@@ -3,8 +3,7 @@
 use shared::job::{self, CnnLayer, Features, Window};
 use tch::{Kind, Tensor};
 
-use super::layer::{BatchNorm2d, Conv2d, CrossEntropy, Dropout, Layout, Linear};
-use super::network::images;
+use super::layer::{BatchNorm2d, Conv2d, CrossEntropy, Dropout, Layout, Linear, images};
 use super::{Batch, Network, Output};
 use crate::Result;
 use crate::builder::Builder;

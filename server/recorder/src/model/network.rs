@@ -2,7 +2,6 @@
 
 use tch::{Device, Kind, Tensor};
 
-use super::layer::Layout;
 use crate::Result;
 use crate::pass::Pass;
 
@@ -13,15 +12,6 @@ pub type Batch = Vec<(&'static str, Tensor)>;
 pub(super) fn tokens(vocabulary: i64, shape: [i64; 2]) -> Result<Batch> {
     let random = || Tensor::f_randint(vocabulary, shape, (Kind::Int64, Device::Cpu));
     Ok(vec![("inputs", random()?), ("labels", random()?)])
-}
-
-/// Returns images of shape (samples, channels, height, width) with random labels, in host memory.
-pub(super) fn images(shape: [i64; 4], kind: Kind, layout: Layout, classes: i64) -> Result<Batch> {
-    // Black images take as much memory as others and are the cheapest to create.
-    let images = Tensor::f_zeros(shape, (kind, Device::Cpu))?;
-    layout.apply(&images)?;
-    let labels = Tensor::f_randint(classes, [shape[0]], (Kind::Int64, Device::Cpu))?;
-    Ok(vec![("images", images), ("labels", labels)])
 }
 
 /// Result of a forward pass; its fields are freed in their order, which is Python's.

@@ -7,7 +7,7 @@
 //! how much is reserved. The collectives are left out, which use none of PyTorch's memory.
 #![allow(unsafe_code, reason = "every call into shim/fsdp.cpp is here")]
 
-use shared::job::{self, Fsdp, Job};
+use shared::job::{Fsdp, Job};
 use tch::{Kind, Tensor};
 
 use crate::Result;
@@ -21,7 +21,15 @@ const ROOT: &str = "fsdp";
 
 /// Creates the group of the parameters that belong to no block, if the job shards the model.
 pub(crate) fn root(job: &Job) -> Option<Group> {
-    config(job).map(|fsdp| Group::root(fsdp, Module::named(ROOT)))
+    let fsdp = config(job)?;
+    let policy = RawPolicy {
+        rank: fsdp.rank.rank.cast_signed(),
+        ranks: fsdp.rank.ranks.cast_signed(),
+        reshard_after_forward: fsdp.reshard_after_forward,
+        mixed_precision: fsdp.mixed_precision,
+    };
+    let module = Module::named(ROOT);
+    Some(Group::new(snapscope_fsdp_start(policy), module))
 }
 
 fn config(job: &Job) -> Option<Fsdp> {
@@ -32,7 +40,7 @@ fn config(job: &Job) -> Option<Fsdp> {
 #[derive(Debug, Clone, Copy)]
 pub struct Block {
     module: Module,
-    group: Option<Group>,
+    pub(crate) group: Option<Group>,
 }
 
 // SAFETY: only one thread at a time runs a block, as with `Shared` of `pass::checkpoint`, and groups are never freed.
@@ -42,10 +50,6 @@ impl Block {
     /// Creates the block of a module; `root` is the group of the model's root.
     pub(crate) fn new(root: Option<Group>, module: Module) -> Self {
         Self { module, group: root.map(|root| root.block(module)) }
-    }
-
-    pub(crate) fn group(&self) -> Option<Group> {
-        self.group
     }
 
     /// Runs the block on an input, in its module and with its gathered parameters.
@@ -102,17 +106,6 @@ pub(crate) struct Sharded {
 }
 
 impl Group {
-    /// Creates the group of the parameters that belong to no block.
-    fn root(fsdp: job::Fsdp, module: Module) -> Self {
-        let policy = RawPolicy {
-            rank: fsdp.rank.rank.cast_signed(),
-            ranks: fsdp.rank.ranks.cast_signed(),
-            reshard_after_forward: fsdp.reshard_after_forward,
-            mixed_precision: fsdp.mixed_precision,
-        };
-        Self::new(snapscope_fsdp_start(policy), module)
-    }
-
     /// Creates the group of a block of the same model.
     pub(super) fn block(self, module: Module) -> Self {
         Self::new(self.context, module)

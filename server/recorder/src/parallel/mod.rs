@@ -55,17 +55,13 @@ pub(crate) fn wrap(job: &Job, network: Box<dyn Network>, builder: &Builder) -> R
     if let Some(root) = builder.shards {
         return Ok(Box::new(fsdp::FullyShard::new(job, root, network)));
     }
-    Ok(replicated(job, network, builder))
-}
-
-/// Wraps the network for several devices of one process, if the job has them.
-fn replicated(job: &Job, network: Box<dyn Network>, builder: &Builder) -> Box<dyn Network> {
-    let Some(Parallel::DataParallel { devices, gather }) = job.parallel else { return network };
+    let Some(Parallel::DataParallel { devices, gather }) = job.parallel else { return Ok(network) };
     shim::use_devices(i32::try_from(devices).unwrap_or(i32::MAX));
     let replicas = Module::root("replicas");
     let copies = (0..devices).map(|device| Rc::new(Copies::new(replicas.child(&device.to_string())))).collect();
     let [parameters, buffers] = builder.tensors();
-    Box::new(DataParallel { job: job.clone(), gather, network, builder: builder.clone(), copies, parameters, buffers })
+    let (job, builder) = (job.clone(), builder.clone());
+    Ok(Box::new(DataParallel { job, gather, network, builder, copies, parameters, buffers }))
 }
 
 impl DataParallel {

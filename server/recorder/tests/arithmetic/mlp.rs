@@ -8,10 +8,8 @@ const BIASES: [u64; 3] = [700, 500, 10];
 
 #[track_caller]
 fn train(changes: &Value) -> Recorded {
-    let optimizer = json!({ "kind": "sgd", "momentum": 0.0 });
-    record(
-        &json!({ "model": changed(mlp(), changes), "batch": 64, "steps": 1, "card": "h100-80gb", "optimizer": optimizer }),
-    )
+    let (model, optimizer) = (changed(mlp(), changes), json!({ "kind": "sgd", "momentum": 0.0 }));
+    record(&json!({ "model": model, "batch": 64, "steps": 1, "card": "h100-80gb", "optimizer": optimizer }))
 }
 
 #[test]

@@ -1,10 +1,11 @@
 //! Layers of images: `torch.nn.Conv2d` with square kernels, and `torch.nn.BatchNorm2d`.
 
 use shared::job::{Conv, Window};
-use tch::{Kind, Tensor};
+use tch::{Device, Kind, Tensor};
 
 use crate::Result;
 use crate::builder::{Builder, Init};
+use crate::model::Batch;
 use crate::numbers::Numbers as _;
 use crate::pass::{Pass, autocast};
 use crate::place::Module;
@@ -29,6 +30,15 @@ impl Layout {
         let _no_grad = tch::no_grad_guard();
         tensor.shallow_clone().f_as_strided_([count, channels, height, width], strides, None).map(drop)
     }
+}
+
+/// Returns images of shape (samples, channels, height, width) with random labels, in host memory.
+pub(in crate::model) fn images(shape: [i64; 4], kind: Kind, layout: Layout, classes: i64) -> Result<Batch> {
+    // Black images take as much memory as others and are the cheapest to create.
+    let images = Tensor::f_zeros(shape, (kind, Device::Cpu))?;
+    layout.apply(&images)?;
+    let labels = Tensor::f_randint(classes, [shape[0]], (Kind::Int64, Device::Cpu))?;
+    Ok(vec![("images", images), ("labels", labels)])
 }
 
 /// `torch.nn.Conv2d` with a square kernel.
