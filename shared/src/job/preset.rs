@@ -1,6 +1,6 @@
 //! Presets: models with published sizes.
 
-use super::cnn::{Cnn, CnnLayer, Conv, Window};
+use super::cnn::{Cnn, CnnLayer};
 use super::domain::Domain;
 use super::model::{
     Bert, CarryHidden, Mlp, MlpActivation, Model, RecurrentCell, ResNet, ResNetDepth, ResNetFamily, Rnn,
@@ -203,52 +203,32 @@ fn lstm(hidden: u64, dropout: f64) -> Model {
     })
 }
 
-const RELU: CnnLayer = CnnLayer::Relu { inplace: true };
-
 /// Returns `torchvision.models.alexnet`.
 fn alexnet() -> Model {
-    let pool = || pool(3);
-    let mut layers = vec![conv(64, 11, 4, 2), RELU, pool(), conv(192, 5, 1, 2), RELU, pool()];
-    for channels in [384, 256, 256] {
-        layers.extend([conv(channels, 3, 1, 1), RELU]);
-    }
-    layers.extend([pool(), CnnLayer::Adaptive { size: 6 }, CnnLayer::Flatten]);
-    let half = CnnLayer::Dropout(0.5);
-    layers.extend([half, linear(4096), RELU, half, linear(4096), RELU, linear(1000)]);
-    images(layers)
+    let features = "conv 64 11 stride 4 padding 2, relu, pool 3 stride 2, conv 192 5 padding 2, relu, pool 3 stride 2, \
+                    conv 384 3 padding 1, relu, conv 256 3 padding 1, relu, conv 256 3 padding 1, relu, \
+                    pool 3 stride 2, adaptive 6";
+    let classifier = "flatten, dropout 0.5, linear 4096, relu, dropout 0.5, linear 4096, relu, linear 1000";
+    images(&format!("{features}, {classifier}"))
 }
 
 /// Returns `torchvision.models.vgg16`, or `vgg16_bn` if it has norms.
 fn vgg16(has_norms: bool) -> Model {
-    let mut layers = Vec::new();
-    for (count, channels) in [(2, 64), (2, 128), (3, 256), (3, 512), (3, 512)] {
-        for _ in 0..count {
-            layers.push(conv(channels, 3, 1, 1));
-            layers.extend(has_norms.then_some(CnnLayer::Norm));
-            layers.push(RELU);
-        }
-        layers.push(pool(2));
-    }
-    layers.extend([CnnLayer::Adaptive { size: 7 }, CnnLayer::Flatten]);
-    let half = CnnLayer::Dropout(0.5);
-    layers.extend([linear(4096), RELU, half, linear(4096), RELU, half, linear(1000)]);
-    images(layers)
+    let norm = if has_norms { "norm, " } else { "" };
+    let stage = |(count, channels): (usize, u64)| {
+        format!("conv {channels} 3 padding 1, {norm}relu, ").repeat(count) + "pool 2, "
+    };
+    let features: String = [(2, 64), (2, 128), (3, 256), (3, 512), (3, 512)].map(stage).concat();
+    let classifier = "adaptive 7, flatten, linear 4096, relu, dropout 0.5, linear 4096, relu, dropout 0.5, linear 1000";
+    images(&(features + classifier))
 }
 
-fn images(layers: Vec<CnnLayer>) -> Model {
+/// Returns a model of images with layers as a config has them; activations work in place.
+fn images(layers: &str) -> Model {
+    let layer = |text: &str| match text {
+        "relu" => CnnLayer::Relu { inplace: true },
+        text => CnnLayer::parse(text).expect("the layers of a preset are valid"),
+    };
+    let layers = layers.split(", ").map(layer).collect();
     Model::Cnn(Cnn { input_channels: 3, image_size: 224, channels_last: false, layers })
-}
-
-const fn conv(channels: u64, kernel: u64, stride: u64, padding: u64) -> CnnLayer {
-    let window = Window { kernel, stride, padding };
-    CnnLayer::Conv(Conv { channels, window, dilation: 1, groups: 1, bias: true })
-}
-
-/// Returns a max pool of stride 2.
-const fn pool(kernel: u64) -> CnnLayer {
-    CnnLayer::MaxPool(Window { kernel, stride: 2, padding: 0 })
-}
-
-const fn linear(features: u64) -> CnnLayer {
-    CnnLayer::Linear { features, bias: true }
 }

@@ -1,8 +1,8 @@
 //! The training config as written: every key may be missing, and only types are checked.
 //!
 //! The tables here are the only list of the keys: readers, writers, forms and hints follow from it.
-//! `docs/configs.md` is the reference of the keys; a test keeps the two in step. What a key means stands at the field of
-//! the same name in the types of a resolved job.
+//! `docs/configs.md` is the reference of the keys; a test keeps the two in step. What a key means stands at the field
+//! of the same name in the types of a resolved job.
 
 use std::ops::RangeInclusive;
 

@@ -85,10 +85,7 @@ mod tests {
     #[test]
     fn targets_count_by_their_features() {
         let every_linear = ["q", "k", "v", "out", "gate", "up", "down"];
-        check(
-            &format!("model = 'llama-3-8b'\nlora = {{ rank = 16, targets = {every_linear:?} }}"),
-            &every_linear,
-            41_943_040,
-        );
+        let config = format!("model = 'llama-3-8b'\nlora = {{ rank = 16, targets = {every_linear:?} }}");
+        check(&config, &every_linear, 41_943_040);
     }
 }

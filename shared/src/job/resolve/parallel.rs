@@ -197,11 +197,8 @@ mod tests {
     #[test]
     fn devices_are_the_cards_unless_said() {
         check_gather("model = 'mlp'\ncard = '4x t4-16gb'\nparallel = {}", 4, Gather::Outputs);
-        check_gather(
-            "model = 'mlp'\ncard = '4x t4-16gb'\nparallel = { kind = 'data_parallel', devices = 2 }",
-            2,
-            Gather::Outputs,
-        );
+        let fewer = "model = 'mlp'\ncard = '4x t4-16gb'\nparallel = { kind = 'data_parallel', devices = 2 }";
+        check_gather(fewer, 2, Gather::Outputs);
         check_gather("model = 'mlp'\ndevice = 'cuda:0'\nparallel = { devices = 8 }", 8, Gather::Outputs);
     }
 
