@@ -37,6 +37,11 @@ impl<T> FetchedHandle<T> {
     }
 }
 
+/// Ends the requests after the first one.
+pub(crate) fn once<T>(_: &Fetched<T>) -> Option<u32> {
+    None
+}
+
 /// Reads the resource at `path` below `/api/v1`; without a path it reads nothing.
 ///
 /// `wait_ms` maps each answer to the time until the next request, in milliseconds; `None` ends the requests.

@@ -81,8 +81,8 @@ pub(crate) fn no_server(on_retry: &Callback<()>) -> Html {
 
 /// Shows what happened, what to do, and a button that sends the request again, unless `on_retry` is `None`.
 pub(crate) fn refusal_note(error: &ApiError, on_retry: Option<&Callback<()>>) -> Html {
-    let refusal = refusal(error);
-    error_note(&refusal.message, &refusal.hint, on_retry)
+    let [message, hint] = refusal(error);
+    error_note(message, hint, on_retry)
 }
 
 /// Shows an error with a hint, and a button that tries again, unless `on_retry` is `None`.

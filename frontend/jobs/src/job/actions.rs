@@ -9,7 +9,7 @@ use yew::prelude::*;
 
 use super::use_orders::Order;
 use crate::common::browser::{clock_ms, go_to};
-use crate::common::hooks::{Fetched, use_fetched};
+use crate::common::hooks::{once, use_fetched};
 use crate::common::model::job;
 use crate::common::model::route::{Change, Route, Start};
 use crate::common::parts::value_of;
@@ -110,7 +110,9 @@ fn Confirmed(props: &ConfirmedProps) -> Html {
                     <p class="hint">{ props.text }</p>
                     <div class="card-foot">
                         <button type="button" {class} onclick={confirm}>{ yes }</button>
-                        <button type="button" class="button" onclick={close.reform(|_: MouseEvent| ())}>{ props.no }</button>
+                        <button type="button" class="button" onclick={close.reform(|_: MouseEvent| ())}>
+                            { props.no }
+                        </button>
                     </div>
                 </Dialog>
             }
@@ -181,14 +183,10 @@ pub(crate) struct CompareProps {
     pub id: AttrValue,
 }
 
-fn wait_ms(_: &Fetched<JobList>) -> Option<u32> {
-    None
-}
-
 /// Lists other finished jobs with a snapshot; choosing one opens both in the viewer.
 #[component]
 pub(crate) fn Compare(props: &CompareProps) -> Html {
-    let jobs = use_fetched::<JobList>(Some("jobs?state=finished&limit=100".to_owned()), wait_ms);
+    let jobs = use_fetched::<JobList>(Some("jobs?state=finished&limit=100".to_owned()), once);
     let all = jobs.now.answer.iter().flat_map(|list| &list.jobs);
     let others: Vec<_> = all.filter(|job| *job.id != *props.id && job.snapshot_bytes.is_some()).collect();
     if others.is_empty() {

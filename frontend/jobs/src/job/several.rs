@@ -79,11 +79,11 @@ fn rows_of_fit(report: &FitReport) -> Vec<Row> {
 
 fn rows_of_sweep(report: &SweepReport) -> Vec<Row> {
     let row = |row: &SweepRow| {
-        let oom = row.recording.as_ref().and_then(|recording| recording.oom.as_ref());
+        let ran_out = row.recording.as_ref().is_some_and(|recording| recording.oom.is_some());
         let known = |key: &str| report.axes.iter().any(|axis| axis == key).then(|| recordings::value(row, key));
         let named = report.axes.iter().map(|axis| format!("{axis} {}", recordings::value(row, axis)));
         Row {
-            outcome: task::row_outcome(row.failure.is_some(), oom.is_some()),
+            outcome: task::row_outcome(row.failure.is_some(), ran_out),
             change: Change::to_recording(known),
             name: named.collect::<Vec<_>>().join(", "),
         }

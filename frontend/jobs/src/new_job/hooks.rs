@@ -10,7 +10,7 @@ use yew::prelude::*;
 use super::model::draft::{Draft, DraftAction};
 use super::model::edit::TextFile;
 use crate::common::browser::{go_to, random_key};
-use crate::common::hooks::{Fetched, TokenHandle, use_fetched};
+use crate::common::hooks::{TokenHandle, once, use_fetched};
 use crate::common::model::refusal::needs_token;
 use crate::common::model::route::{Change, Route, Start};
 
@@ -33,10 +33,6 @@ pub(crate) struct DraftHandle {
     pub dispatch: Callback<DraftAction>,
     /// Reason why the config to start with could not be loaded.
     pub error: Option<ApiError>,
-}
-
-fn once<T>(_: &Fetched<T>) -> Option<u32> {
-    None
 }
 
 /// Returns the draft of a new job, loaded from what `start` names.

@@ -195,6 +195,11 @@ mod tests {
         }
     }
 
+    fn oom(step: Option<u64>, place: [&str; 3]) -> OutOfMemory {
+        let [phase, module, operation] = place.map(str::to_owned);
+        OutOfMemory { message: String::new(), step, phase, module, operation }
+    }
+
     fn progress(step: Option<u64>, phase: &str) -> Progress {
         Progress { step, phase: phase.to_owned(), live_bytes: 1, reserved_bytes: 2 }
     }
@@ -219,14 +224,7 @@ mod tests {
 
     #[test]
     fn running_out_of_memory_is_no_plain_finish() {
-        let oom = OutOfMemory {
-            message: String::new(),
-            step: None,
-            phase: String::new(),
-            module: String::new(),
-            operation: String::new(),
-        };
-        let result = Some(report(Some(oom)));
+        let result = Some(report(Some(oom(None, ["", "", ""]))));
         let outcome = JobOutcome::of(JobState::Finished, result.as_ref());
         let job = JobResource { result, outcome, ..job(JobState::Finished) };
         assert_eq!(state_word(job.state, job.outcome), "Out of memory");
@@ -246,17 +244,9 @@ mod tests {
 
     #[test]
     fn running_out_of_memory_has_a_place() {
-        let oom = OutOfMemory {
-            message: String::new(),
-            step: Some(0),
-            phase: "backward".to_owned(),
-            module: "layers.3".to_owned(),
-            operation: "aten::mm".to_owned(),
-        };
-        assert_eq!(oom_place(&oom), "Step 1, backward, in layers.3 (aten::mm)");
-        let early =
-            OutOfMemory { step: None, phase: String::new(), module: String::new(), operation: String::new(), ..oom };
-        assert_eq!(oom_place(&early), "While building the model");
+        let late = oom(Some(0), ["backward", "layers.3", "aten::mm"]);
+        assert_eq!(oom_place(&late), "Step 1, backward, in layers.3 (aten::mm)");
+        assert_eq!(oom_place(&oom(None, ["", "", ""])), "While building the model");
     }
 
     #[track_caller]

@@ -224,6 +224,14 @@ mod tests {
         chart.sketch(size, &Theme::light()).ops.into_iter().filter_map(text).collect()
     }
 
+    #[track_caller]
+    fn check_texts(chart: &Chart, expected: &[&str]) {
+        let drawn = texts(chart, (800.0, 280.0));
+        for text in expected {
+            assert!(drawn.iter().any(|drawn| drawn == text), "{text} in {drawn:?}");
+        }
+    }
+
     #[test]
     fn the_card_is_in_sight_once_it_matters() {
         const GIB: u64 = 1 << 30;
@@ -263,10 +271,7 @@ mod tests {
     fn curves_and_labels_are_drawn() {
         let theme = Theme::light();
         let chart = Chart::new(course(3, 12 << 30), Some(16 << 30));
-        let drawn = texts(&chart, (800.0, 280.0));
-        for text in ["0 GiB", "step 1", "step 3", "GPU memory 16.0 GiB"] {
-            assert!(drawn.iter().any(|drawn| drawn == text), "{text} in {drawn:?}");
-        }
+        check_texts(&chart, &["0 GiB", "step 1", "step 3", "GPU memory 16.0 GiB"]);
         let sketch = chart.sketch((800.0, 280.0), &theme);
         let has_line =
             |wanted: Color| sketch.ops.iter().any(|op| matches!(op, Op::Line { color, .. } if *color == wanted));
@@ -284,13 +289,9 @@ mod tests {
         let course = Course { peak: Some(20.5), ooms: vec![29.5], ..Course::clone(&course(3, 12 << 30)) };
         let chart = Chart::new(Rc::new(course), Some(16 << 30));
         assert!(chart.spoken().ends_with("12.0 GiB reserved, then it ran out of memory"), "{}", chart.spoken());
-        let drawn = texts(&chart, (800.0, 280.0));
-        for text in ["peak live 6.00 GiB", "out of memory"] {
-            assert!(drawn.iter().any(|drawn| drawn == text), "{text} in {drawn:?}");
-        }
-        let dots =
-            chart.sketch((800.0, 280.0), &Theme::dark()).ops.iter().filter(|op| matches!(op, Op::Dot { .. })).count();
-        assert_eq!(dots, 1);
+        check_texts(&chart, &["peak live 6.00 GiB", "out of memory"]);
+        let ops = chart.sketch((800.0, 280.0), &Theme::dark()).ops;
+        assert_eq!(ops.iter().filter(|op| matches!(op, Op::Dot { .. })).count(), 1);
     }
 
     #[test]

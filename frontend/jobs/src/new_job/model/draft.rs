@@ -339,13 +339,9 @@ mod tests {
         let brought = draft("model = \"mlp\"\n").after(DraftAction::Bring(vec![file]));
         assert_eq!((brought.task, brought.script.name.as_str()), (JobTask::Script, "train.py"));
         assert_eq!((brought.script.text.as_str(), brought.text.as_str()), ("import torch\n", "model = \"mlp\"\n"));
-        let again = DraftAction::Again {
-            source: "pass".to_owned(),
-            card: "t4-16gb".to_owned(),
-            steps: 5,
-            task: JobTask::Script,
-        };
-        let Script { text, card, steps, .. } = Draft::default().after(again).script;
+        let (source, card) = ("pass".to_owned(), "t4-16gb".to_owned());
+        let again = Draft::default().after(DraftAction::Again { source, card, steps: 5, task: JobTask::Script });
+        let Script { text, card, steps, .. } = again.script;
         assert_eq!((text.as_str(), card.as_str(), steps), ("pass", "t4-16gb", 5));
     }
 
@@ -403,9 +399,8 @@ mod tests {
     fn another_job_is_run_again_as_it_ran() {
         let again = |card: &str, steps| {
             let source = "model = \"gpt2\"\nsteps = 3\ncard = \"t4-16gb\"\n".to_owned();
-            Draft::default()
-                .after(DraftAction::Again { source, card: card.to_owned(), steps, task: JobTask::Record })
-                .text
+            let (card, task) = (card.to_owned(), JobTask::Record);
+            Draft::default().after(DraftAction::Again { source, card, steps, task }).text
         };
         assert_eq!(again("t4-16gb", 3), "model = \"gpt2\"\nsteps = 3\ncard = \"t4-16gb\"\n");
         assert_eq!(again("l4-24gb", 5), "model = \"gpt2\"\nsteps = 5\ncard = \"l4-24gb\"\n");
