@@ -77,7 +77,6 @@ unsafe extern "C" {
     fn snapscope_backward_place(out: *mut RawPlace);
     fn snapscope_place(out: *mut RawPlace);
     fn snapscope_statistics(device: c_int, out: *mut Statistics) -> Message;
-    fn snapscope_set_memory_fraction(device: c_int, fraction: f64) -> Message;
     fn snapscope_device(device: c_int, name: *mut *mut c_char, memory: *mut u64) -> Message;
     fn snapscope_refused() -> *mut c_char;
     /// Sets the phase of the calling thread and returns the previous one.
@@ -129,6 +128,7 @@ macro_rules! argument {
 
 argument! {
     bool as bool = |flag| flag;
+    u32 as c_int = |device| device.cast_signed();
     i64 as i64 = |number| number;
     f64 as f64 = |number| number;
     &Tensor as Pointer = |tensor| pointer(tensor);
@@ -183,6 +183,8 @@ macro_rules! wrap {
 wrap! {
     /// Waits until the current device has finished all its work; an error is that of a kernel.
     pub(crate) fn synchronize() = snapscope_synchronize;
+    /// Limits PyTorch to a fraction of the device's memory, above 0 and at most 1.
+    pub(crate) fn set_memory_fraction(device: u32, fraction: f64) = snapscope_set_memory_fraction;
 }
 
 /// Returns the handle of a tensor, which remains the caller's.
@@ -289,16 +291,6 @@ pub fn statistics(device: u32) -> Result<Statistics> {
     // SAFETY: `statistics` has the layout of the shim's struct.
     check(unsafe { snapscope_statistics(device.cast_signed(), &mut statistics) })?;
     Ok(statistics)
-}
-
-/// Limits PyTorch to a fraction of the device's memory.
-///
-/// # Errors
-///
-/// Returns an error if there is no such device, or if `fraction` is not above 0 and at most 1.
-pub fn set_memory_fraction(device: u32, fraction: f64) -> Result<()> {
-    // SAFETY: no pointer is passed.
-    check(unsafe { snapscope_set_memory_fraction(device.cast_signed(), fraction) })
 }
 
 /// Returns the name of a device and its total memory in bytes.

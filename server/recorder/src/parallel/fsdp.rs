@@ -14,7 +14,7 @@ use crate::Result;
 use crate::model::{Batch, Network, Output};
 use crate::pass::Pass;
 use crate::place::Module;
-use crate::shim::{Message, Pointer, check, owned, pointers};
+use crate::shim::{Message, Pointer, RawList, check, owned, pointers};
 
 /// Module of what the root gathers and reduces.
 const ROOT: &str = "fsdp";
@@ -84,7 +84,7 @@ unsafe extern "C" {
         shard: *mut Pointer,
         whole: *mut Pointer,
     ) -> Message;
-    fn snapscope_fsdp_post_forward(group: Pointer, outputs: *const Pointer, count: usize) -> Message;
+    fn snapscope_fsdp_post_forward(group: Pointer, outputs: RawList) -> Message;
 }
 
 /// Parameters that are gathered, used and reduced together.
@@ -135,7 +135,7 @@ impl Group {
     pub(super) fn post_forward(self, outputs: &[&Tensor]) -> Result<()> {
         let outputs = pointers(outputs.iter().copied());
         // SAFETY: groups are never freed, and the outputs outlive the call.
-        check(unsafe { snapscope_fsdp_post_forward(self.group, outputs.as_ptr(), outputs.len()) })
+        check(unsafe { snapscope_fsdp_post_forward(self.group, RawList::of(&outputs)) })
     }
 }
 
