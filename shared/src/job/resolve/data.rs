@@ -159,12 +159,10 @@ mod tests {
             reuse_buffer: false,
             normalize: Normalize::InPlace,
         };
-        check(
-            "model = 'resnet50'\nbatch = 8\n[data]\nlengths = 'uniform'\nshortest = 64\nbatches = 'long-tailed'\nsmallest = 2\n\
-             seed = 7\nlongest_first = true\npad_to_multiple_of = 32\nsamples = 100\ndrop_last = true\nprefetch = 2\n\
-             pin_memory = true\nnormalize = 'in-place'",
-            data,
-        );
+        let text = "model = 'resnet50'\nbatch = 8\n[data]\nlengths = 'uniform'\nshortest = 64\nbatches = 'long-tailed'\n\
+                    smallest = 2\nseed = 7\nlongest_first = true\npad_to_multiple_of = 32\nsamples = 100\n\
+                    drop_last = true\nprefetch = 2\npin_memory = true\nnormalize = 'in-place'";
+        check(text, data);
         check("model = 'mlp'\ndata = { reuse_buffer = true }", Data { reuse_buffer: true, ..Data::default() });
         let lengths = Data { lengths: Spread::LongTailed, shortest: 32, ..Data::default() };
         check("model = 'resnet18'\ndata = { lengths = 'long-tailed' }", lengths);
