@@ -21,13 +21,17 @@ fn main() {
         // libtorch is built with NDEBUG too: without it, its headers add checks and some of its classes are larger.
         .define("NDEBUG", None)
         .file("shim/shim.cpp")
+        // Cargo would link it into the tests too, because the package has no library.
+        .cargo_metadata(false)
         .compile("snapscope_shim");
+    let out = env::var("OUT_DIR").expect("Cargo sets the folder of the output");
+    println!("cargo:rustc-link-arg-bins={out}/libsnapscope_shim.a");
     println!("cargo:rustc-link-search=native={}", libtorch.join("lib").display());
     // The linker would drop libtorch_cuda, because nothing here names one of its symbols, and torch would have no GPU.
     // Only the binary is linked against these libraries: tests start it as a process and must run without libraries in
     // reach.
     println!("cargo:rustc-link-arg-bins=-Wl,--no-as-needed");
-    for library in ["torch_cuda", "torch_cpu", "torch", "c10_cuda", "c10"] {
+    for library in ["torch_cuda", "torch_cpu", "torch", "c10_cuda", "c10", "stdc++"] {
         println!("cargo:rustc-link-arg-bins=-l{library}");
     }
     println!("cargo:rustc-link-arg-bins=-Wl,--as-needed");

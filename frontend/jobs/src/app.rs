@@ -1,11 +1,9 @@
 //! Root component of the job pages: the header, and the page that the address names.
 
 use crate::common::browser::{page_path, search_words};
-use crate::common::hooks::use_token;
-use crate::common::hooks::{Fetched, use_fetched};
+use crate::common::hooks::{Fetched, use_fetched, use_token};
 use crate::common::model::route::Route;
-use crate::common::parts::TokenDialog;
-use crate::common::parts::no_server;
+use crate::common::parts::{TokenDialog, no_server};
 use crate::gallery::see::SeePage;
 use crate::job::JobPage;
 use crate::list::ListPage;
@@ -37,7 +35,7 @@ pub(crate) fn App() -> Html {
     let limits = use_fetched::<ServerLimits>(Some("limits".to_owned()), wait_ms);
     let token = use_token();
     let shown = match (&limits.now.answer, &limits.now.error) {
-        (None, Some(_)) => no_server(&limits.again_callback()),
+        (None, Some(_)) => no_server(&limits.again()),
         (None, None) => html! { <main class="state"><p role="status">{ "Contacting the server…" }</p></main> },
         (Some(limits), _) => match &*route {
             Route::List => html! { <ListPage limits={limits.clone()} /> },

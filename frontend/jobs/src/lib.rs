@@ -5,16 +5,11 @@
 //! A change of a form field changes one key of the config's text, and only this text is submitted.
 
 mod app;
-
 mod common;
-
-mod list;
-
 mod gallery;
-
-mod new_job;
-
 mod job;
+mod list;
+mod new_job;
 
 use wasm_bindgen::prelude::wasm_bindgen;
 

@@ -93,12 +93,14 @@ pub(crate) fn JobList() -> Html {
         <section class="section" aria-labelledby="jobs-title">
             <h2 id="jobs-title" class="section-title">{ "Jobs" }</h2>
             if let Some(error) = &jobs.now.error {
-                { refusal_note(error, Some(&jobs.again_callback())) }
+                { refusal_note(error, Some(&jobs.again())) }
             }
             { match &jobs.now.answer {
                 None if jobs.now.error.is_some() => Html::default(),
                 None => html! { <p class="hint waiting" role="status">{ "Loading jobs…" }</p> },
-                Some(jobs) if jobs.jobs.is_empty() => empty(),
+                Some(jobs) if jobs.jobs.is_empty() => html! {
+                    <p class="hint empty">{ "No jobs yet. Choose a config from the gallery, or write your own." }</p>
+                },
                 Some(jobs) => html! {
                     <>
                         <ul class="jobs" data-jobs={jobs.jobs.len().to_string()}>{ for jobs.jobs.iter().map(line) }</ul>
@@ -112,17 +114,11 @@ pub(crate) fn JobList() -> Html {
     }
 }
 
-fn empty() -> Html {
-    html! {
-        <p class="hint empty">{ "No jobs yet. Choose a config from the gallery, or write your own." }</p>
-    }
-}
-
 fn line(resource: &JobResource) -> Html {
     let href = site_url(&Route::Job(resource.id.clone()).path());
-    let share = match resource.task {
-        JobTask::Record | JobTask::Script => Some(job::share(resource.progress.as_ref(), resource.steps)),
-        JobTask::Fit | JobTask::Fix | JobTask::Sweep => task::share(resource.recorded.as_ref()),
+    let share = match resource.task.is_one() {
+        true => Some(job::share(resource.progress.as_ref(), resource.steps)),
+        false => task::share(resource.recorded.as_ref()),
     };
     let name = job::name(resource);
     html! {

@@ -174,10 +174,6 @@ SNAPSCOPE_API char* snapscope_fsdp_pre_forward(Group* group, const Tensor* input
 }
 
 // After a module has run.
-SNAPSCOPE_API char* snapscope_fsdp_post_forward(Group* group, Tensor* const* outputs, size_t count) {
-  return snapscope::guarded([&] {
-    std::vector<Tensor> tensors;
-    for (size_t index = 0; index < count; ++index) tensors.push_back(*outputs[index]);
-    group->post_forward(tensors);
-  });
+SNAPSCOPE_API char* snapscope_fsdp_post_forward(Group* group, SnapscopeList outputs) {
+  return snapscope::guarded([&] { group->post_forward(snapscope::vec(outputs)); });
 }

@@ -7,12 +7,16 @@
 #include <ATen/ATen.h>
 
 using at::Tensor;
+using snapscope::guarded;
+using snapscope::vec;
 
 namespace {
 
 std::vector<at::Scalar> scalars(const double* values, size_t count) { return {values, values + count}; }
 
-std::optional<Tensor> optional(const Tensor* tensor) { return tensor == nullptr ? std::nullopt : std::optional(*tensor); }
+std::optional<Tensor> optional(const Tensor* tensor) {
+  return tensor == nullptr ? std::nullopt : std::optional(*tensor);
+}
 
 // Hands tensors over to the caller, who has made room for as many pointers.
 void give(const std::vector<Tensor>& tensors, Tensor** out) {
@@ -22,56 +26,56 @@ void give(const std::vector<Tensor>& tensors, Tensor** out) {
 }  // namespace
 
 SNAPSCOPE_API char* snapscope_foreach_add(SnapscopeList list, SnapscopeList other, double alpha, Tensor** out) {
-  return snapscope::guarded([&] { give(at::_foreach_add(snapscope::vec(list), snapscope::vec(other), alpha), out); });
+  return guarded([&] { give(at::_foreach_add(vec(list), vec(other), alpha), out); });
 }
 
 SNAPSCOPE_API char* snapscope_foreach_add_(SnapscopeList list, SnapscopeList other, double alpha) {
-  return snapscope::guarded([&] { at::_foreach_add_(snapscope::vec(list), snapscope::vec(other), alpha); });
+  return guarded([&] { at::_foreach_add_(vec(list), vec(other), alpha); });
 }
 
 SNAPSCOPE_API char* snapscope_foreach_add_scalar_(SnapscopeList list, double scalar) {
-  return snapscope::guarded([&] { at::_foreach_add_(snapscope::vec(list), scalar); });
+  return guarded([&] { at::_foreach_add_(vec(list), scalar); });
 }
 
 SNAPSCOPE_API char* snapscope_foreach_sub_(SnapscopeList list, SnapscopeList other) {
-  return snapscope::guarded([&] { at::_foreach_sub_(snapscope::vec(list), snapscope::vec(other)); });
+  return guarded([&] { at::_foreach_sub_(vec(list), vec(other)); });
 }
 
 SNAPSCOPE_API char* snapscope_foreach_mul_scalar_(SnapscopeList list, double scalar) {
-  return snapscope::guarded([&] { at::_foreach_mul_(snapscope::vec(list), scalar); });
+  return guarded([&] { at::_foreach_mul_(vec(list), scalar); });
 }
 
 SNAPSCOPE_API char* snapscope_foreach_mul_tensor_(SnapscopeList list, const Tensor* factor) {
-  return snapscope::guarded([&] { at::_foreach_mul_(snapscope::vec(list), *factor); });
+  return guarded([&] { at::_foreach_mul_(vec(list), *factor); });
 }
 
 SNAPSCOPE_API char* snapscope_foreach_div_(SnapscopeList list, const double* divisors) {
-  return snapscope::guarded([&] { at::_foreach_div_(snapscope::vec(list), scalars(divisors, list.count)); });
+  return guarded([&] { at::_foreach_div_(vec(list), scalars(divisors, list.count)); });
 }
 
 SNAPSCOPE_API char* snapscope_foreach_sqrt(SnapscopeList list, Tensor** out) {
-  return snapscope::guarded([&] { give(at::_foreach_sqrt(snapscope::vec(list)), out); });
+  return guarded([&] { give(at::_foreach_sqrt(vec(list)), out); });
 }
 
 SNAPSCOPE_API char* snapscope_foreach_norm(SnapscopeList list, Tensor** out) {
-  return snapscope::guarded([&] { give(at::_foreach_norm(snapscope::vec(list), 2.0), out); });
+  return guarded([&] { give(at::_foreach_norm(vec(list), 2.0), out); });
 }
 
 SNAPSCOPE_API char* snapscope_foreach_zero_(SnapscopeList list) {
-  return snapscope::guarded([&] { at::_foreach_zero_(snapscope::vec(list)); });
+  return guarded([&] { at::_foreach_zero_(vec(list)); });
 }
 
 SNAPSCOPE_API char* snapscope_foreach_lerp_(SnapscopeList list, SnapscopeList end, double weight) {
-  return snapscope::guarded([&] { at::_foreach_lerp_(snapscope::vec(list), snapscope::vec(end), weight); });
+  return guarded([&] { at::_foreach_lerp_(vec(list), vec(end), weight); });
 }
 
 SNAPSCOPE_API char* snapscope_foreach_addcmul_(SnapscopeList list, SnapscopeList a, SnapscopeList b, double value) {
-  return snapscope::guarded([&] { at::_foreach_addcmul_(snapscope::vec(list), snapscope::vec(a), snapscope::vec(b), value); });
+  return guarded([&] { at::_foreach_addcmul_(vec(list), vec(a), vec(b), value); });
 }
 
 SNAPSCOPE_API char* snapscope_foreach_addcdiv_(SnapscopeList list, SnapscopeList a, SnapscopeList b,
                                                const double* values) {
-  return snapscope::guarded([&] { at::_foreach_addcdiv_(snapscope::vec(list), snapscope::vec(a), snapscope::vec(b), scalars(values, list.count)); });
+  return guarded([&] { at::_foreach_addcdiv_(vec(list), vec(a), vec(b), scalars(values, list.count)); });
 }
 
 // What the fused kernels know besides their lists; the layouts are those of lists.rs.
@@ -84,9 +88,9 @@ struct SnapscopeFusedAdam {
 
 SNAPSCOPE_API char* snapscope_fused_adam_(SnapscopeList weights, SnapscopeList gradients, SnapscopeList averages,
                                           SnapscopeList squares, SnapscopeList steps, const SnapscopeFusedAdam* with) {
-  return snapscope::guarded([&] {
+  return guarded([&] {
     const auto call = [&](const auto& function) {
-      function(snapscope::vec(weights), snapscope::vec(gradients), snapscope::vec(averages), snapscope::vec(squares), {}, snapscope::vec(steps), with->learning_rate,
+      function(vec(weights), vec(gradients), vec(averages), vec(squares), {}, vec(steps), with->learning_rate,
                with->beta1, with->beta2, with->weight_decay, with->epsilon, /*amsgrad=*/false, /*maximize=*/false,
                optional(with->grad_scale), optional(with->found_inf));
     };
@@ -106,8 +110,8 @@ struct SnapscopeFusedSgd {
 
 SNAPSCOPE_API char* snapscope_fused_sgd_(SnapscopeList weights, SnapscopeList gradients, SnapscopeList buffers,
                                          const SnapscopeFusedSgd* with) {
-  return snapscope::guarded([&] {
-    at::_fused_sgd_(snapscope::vec(weights), snapscope::vec(gradients), snapscope::vec(buffers), with->weight_decay, with->momentum,
+  return guarded([&] {
+    at::_fused_sgd_(vec(weights), vec(gradients), vec(buffers), with->weight_decay, with->momentum,
                     with->learning_rate, /*dampening=*/0.0, with->nesterov, /*maximize=*/false, with->first_step,
                     optional(with->grad_scale), optional(with->found_inf));
   });
@@ -115,34 +119,34 @@ SNAPSCOPE_API char* snapscope_fused_sgd_(SnapscopeList weights, SnapscopeList gr
 
 // Multiplies gradients by `inverse_scale`, and sets `found_inf` to 1 where one is not finite.
 SNAPSCOPE_API char* snapscope_unscale_(SnapscopeList gradients, Tensor* found_inf, const Tensor* inverse_scale) {
-  return snapscope::guarded([&] {
-    at::_amp_foreach_non_finite_check_and_unscale_(snapscope::vec(gradients), *found_inf, *inverse_scale);
+  return guarded([&] {
+    at::_amp_foreach_non_finite_check_and_unscale_(vec(gradients), *found_inf, *inverse_scale);
   });
 }
 
 SNAPSCOPE_API char* snapscope_clone(const Tensor* tensor, Tensor** out) {
-  return snapscope::guarded([&] { *out = new Tensor(tensor->clone()); });
+  return guarded([&] { *out = new Tensor(tensor->clone()); });
 }
 
 // The Euclidean norm of all elements.
 SNAPSCOPE_API char* snapscope_norm(const Tensor* tensor, Tensor** out) {
-  return snapscope::guarded([&] { *out = new Tensor(at::linalg_vector_norm(*tensor, 2.0)); });
+  return guarded([&] { *out = new Tensor(at::linalg_vector_norm(*tensor, 2.0)); });
 }
 
 SNAPSCOPE_API char* snapscope_add(const Tensor* tensor, const Tensor* other, double alpha, Tensor** out) {
-  return snapscope::guarded([&] { *out = new Tensor(at::add(*tensor, *other, alpha)); });
+  return guarded([&] { *out = new Tensor(at::add(*tensor, *other, alpha)); });
 }
 
 SNAPSCOPE_API char* snapscope_add_(Tensor* tensor, const Tensor* other, double alpha) {
-  return snapscope::guarded([&] { tensor->add_(*other, alpha); });
+  return guarded([&] { tensor->add_(*other, alpha); });
 }
 
 SNAPSCOPE_API char* snapscope_addcmul_(Tensor* tensor, const Tensor* a, const Tensor* b, double value) {
-  return snapscope::guarded([&] { tensor->addcmul_(*a, *b, value); });
+  return guarded([&] { tensor->addcmul_(*a, *b, value); });
 }
 
 SNAPSCOPE_API char* snapscope_addcdiv_(Tensor* tensor, const Tensor* a, const Tensor* b, double value) {
-  return snapscope::guarded([&] { tensor->addcdiv_(*a, *b, value); });
+  return guarded([&] { tensor->addcdiv_(*a, *b, value); });
 }
 
 // Takes the gradient away from a parameter: `parameter.grad = None`.

@@ -66,7 +66,8 @@ SNAPSCOPE_API char* snapscope_number(int operation, Tensor* tensor, const Tensor
 // The whole numbers below `end`, as 64-bit integers on a GPU, or in host memory where `device` is -1.
 SNAPSCOPE_API char* snapscope_range(int64_t end, int device, Tensor** out) {
   return snapscope::guarded([&] {
-    const at::Device place = device < 0 ? at::Device(at::kCPU) : at::Device(at::kCUDA, static_cast<c10::DeviceIndex>(device));
+    const auto index = static_cast<c10::DeviceIndex>(device);
+    const at::Device place = device < 0 ? at::Device(at::kCPU) : at::Device(at::kCUDA, index);
     *out = new Tensor(at::arange(end, at::TensorOptions(place).dtype(at::kLong)));
   });
 }

@@ -48,60 +48,45 @@ impl Init {
 pub struct Builder {
     module: Option<Module>,
     device: Device,
-    kind: Kind,
-    lora: Option<Rc<Lora>>,
+    /// Dtype of parameters.
+    pub(crate) kind: Kind,
+    /// Adapters of linear layers.
+    pub(crate) lora: Option<Rc<Lora>>,
     frozen: bool,
     parameters: Rc<RefCell<Vec<Parameter>>>,
     buffers: Rc<RefCell<Vec<Parameter>>>,
     copies: Option<Rc<Copies>>,
-    shards: Option<fsdp::Group>,
+    /// Group that parameters belong to, if they are sharded.
+    pub(crate) shards: Option<fsdp::Group>,
 }
 
 impl Builder {
     /// Creates the builder of a model whose parameters have the dtype `kind`.
-    pub fn new(device: Device, kind: Kind) -> Self {
+    ///
+    /// Adapters freeze the rest of the model; with a group the parameters are sharded.
+    pub(crate) fn new(device: Device, kind: Kind, lora: Option<Lora>, shards: Option<fsdp::Group>) -> Self {
         Self {
             module: None,
             device,
             kind,
-            lora: None,
-            frozen: false,
+            frozen: lora.is_some(),
+            lora: lora.map(Rc::new),
             parameters: Rc::default(),
             buffers: Rc::default(),
             copies: None,
-            shards: None,
+            shards,
         }
-    }
-
-    /// Freezes the model except for its adapters, if it has adapters.
-    pub fn with_lora(self, lora: Option<Lora>) -> Self {
-        Self { frozen: lora.is_some(), lora: lora.map(Rc::new), ..self }
-    }
-
-    /// Shards the parameters of the model, if there is a group that they belong to.
-    pub(crate) fn with_shards(self, root: Option<fsdp::Group>) -> Self {
-        Self { shards: root, ..self }
-    }
-
-    /// Returns the group that parameters belong to, if they are sharded.
-    pub(crate) fn shards(&self) -> Option<fsdp::Group> {
-        self.shards
     }
 
     /// Returns a builder for a block of the model, and the block, which gathers its parameters if they are sharded.
     pub fn block(&self) -> (Self, fsdp::Block) {
         let block = fsdp::Block::new(self.shards, self.module());
-        (Self { shards: block.group(), ..self.clone() }, block)
+        (Self { shards: block.group, ..self.clone() }, block)
     }
 
     /// Returns a builder for trainable parts of this module, with parameters of the dtype `kind`.
     pub fn trained(&self, kind: Kind) -> Self {
         Self { frozen: false, kind, ..self.clone() }
-    }
-
-    /// Returns the adapters of linear layers.
-    pub fn lora(&self) -> Option<&Lora> {
-        self.lora.as_deref()
     }
 
     /// Returns the builder of a replica on another device, whose modules take `copies` instead of new tensors.
@@ -140,20 +125,7 @@ impl Builder {
         self.module.expect("the model itself is no module: ask a child")
     }
 
-    pub fn device(&self) -> Device {
-        self.device
-    }
-
-    /// Returns the dtype of parameters.
-    pub fn kind(&self) -> Kind {
-        self.kind
-    }
-
     /// Creates a parameter of this module; a frozen one is not part of [`Builder::into_parameters`].
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if memory runs out.
     pub fn parameter(&self, name: &str, shape: &[i64], init: Init) -> Result<Tensor> {
         if let Some(copies) = &self.copies {
             return copies.take(self.child(name).module());
@@ -171,6 +143,11 @@ impl Builder {
         Ok(tensor)
     }
 
+    /// Creates a bias of this module with a number for each output, if the module has one.
+    pub fn bias(&self, has_bias: bool, outputs: i64, init: Init) -> Result<Option<Tensor>> {
+        if has_bias { self.parameter("bias", &[outputs], init).map(Some) } else { Ok(None) }
+    }
+
     /// Creates a sharded parameter: the optimizer steps the shard of this process, and layers read the whole.
     fn sharded(&self, group: fsdp::Group, name: &str, shape: &[i64], init: Init) -> Result<Tensor> {
         let module = self.child(name).module();
@@ -184,10 +161,6 @@ impl Builder {
     ///
     /// Python has the same difference: `to("cuda")` moves submodules first, and `parameters()` yields a module's own
     /// first.
-    ///
-    /// # Errors
-    ///
-    /// Returns the first error of `inside` or `own`.
     pub fn inside_first<I, O>(
         &self,
         inside: impl FnOnce() -> Result<I>,
@@ -203,10 +176,6 @@ impl Builder {
     }
 
     /// Creates a tensor of this module that is not trained, with a dtype of its own.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if memory runs out.
     pub fn buffer(&self, name: &str, shape: &[i64], kind: Kind, init: Init) -> Result<Tensor> {
         if let Some(copies) = &self.copies {
             return copies.take(self.child(name).module());

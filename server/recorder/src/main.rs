@@ -1,13 +1,41 @@
-//! The binary `snapscope-recorder`: reads a job from standard input, prints lines of JSON, and writes a snapshot file.
+//! The binary `snapscope-recorder`: runs a training job on libtorch, and writes the snapshot of its allocator.
+//!
+//! It reads the job from standard input and prints lines of JSON.
+//! Every allocation knows its [`place`]: step, phase, module and operation. On a machine without a GPU the same code
+//! runs on the virtual GPU; nothing in this crate depends on which one it is.
+//!
+//! It is a process of its own, because libtorch can abort, hang or exhaust memory. Its models follow a Python
+//! implementation operation by operation.
+//! Weights are initialized on the device, in place: this gives Python's order of allocations without Python's copy in
+//! host memory.
+//!
+//! Invariant: a recording does not depend on whether its GPU is virtual, only the sandbox does; the recorder's own
+//! functions appear in no stack.
+
+#[macro_use]
+pub mod shim;
+
+pub mod builder;
+pub mod data;
+pub mod history;
+pub mod model;
+pub mod numbers;
+pub mod optimizer;
+pub mod parallel;
+pub mod pass;
+pub mod place;
+pub mod report;
+pub mod run;
+mod saving;
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::thread;
 
-use recorder::report::{Now, Reporter};
-use recorder::run::{Run, Stop, device_index, failure_place};
-use recorder::shim;
+use place::Failure;
+use report::{Now, Reporter};
+use run::{Run, Stop, device_index};
 use shared::api::{Failed, RecorderLine};
 use shared::job::{Format, Job, RawJob};
 use signal_hook::consts::SIGTERM;
@@ -15,6 +43,9 @@ use signal_hook::iterator::Signals;
 use walls::Walls;
 
 const USAGE: &str = "usage: snapscope-recorder --output FILE < JOB.json";
+
+/// Result of a libtorch operation: its value, or the message of its exception, most often that memory ran out.
+type Result<T> = std::result::Result<T, tch::TchError>;
 
 /// Exit status of a failed run; its last output line gives the reason.
 const FAILED: u8 = 3;
@@ -29,7 +60,7 @@ fn main() -> ExitCode {
     }
 }
 
-fn run() -> Result<(), Failed> {
+fn run() -> std::result::Result<(), Failed> {
     let output = output_argument().ok_or_else(|| before_start(USAGE.to_owned()))?;
     end_with_parent();
     raise_walls(&output);
@@ -42,7 +73,7 @@ fn run() -> Result<(), Failed> {
             Stop::Failed(message) => message,
             Stop::Output(error) => format!("the snapshot could not be written to {}: {error}", output.display()),
         };
-        let (phase, module) = failure_place();
+        let Failure { phase, module } = Failure::first();
         Failed { message, step: Now::get().step, phase: phase.to_string(), module }
     })
 }
@@ -86,7 +117,7 @@ fn output_argument() -> Option<PathBuf> {
     (arguments.next()? == "--output").then(|| arguments.next().map(PathBuf::from))?
 }
 
-fn read_job() -> Result<Job, String> {
+fn read_job() -> std::result::Result<Job, String> {
     let mut text = String::new();
     std::io::stdin().read_to_string(&mut text).map_err(|error| format!("the job cannot be read: {error}"))?;
     RawJob::parse(&text, Format::Json).and_then(RawJob::resolve).map_err(|problems| {

@@ -9,9 +9,9 @@
 
 use std::cell::RefCell;
 use std::fmt;
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::{Result, shim};
+use crate::{Result, history, shim};
 
 /// Phase of a run, in the order of `kPhases` in `shim/place.cpp`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,63 +36,46 @@ pub enum Phase {
 }
 
 impl Phase {
-    const ALL: [Self; 8] = [
-        Self::Setup,
-        Self::Data,
-        Self::Forward,
-        Self::Loss,
-        Self::Backward,
-        Self::Optimizer,
-        Self::Evaluation,
-        Self::Recompute,
+    const NAMES: [(Self, &str); 8] = [
+        (Self::Setup, "setup"),
+        (Self::Data, "data"),
+        (Self::Forward, "forward"),
+        (Self::Loss, "loss"),
+        (Self::Backward, "backward"),
+        (Self::Optimizer, "optimizer"),
+        (Self::Evaluation, "evaluation"),
+        (Self::Recompute, "recompute"),
     ];
 
     /// Returns the phase with the shim's number; unknown numbers yield [`Phase::Setup`].
     pub fn from_number(number: i32) -> Self {
-        usize::try_from(number).ok().and_then(|index| Self::ALL.get(index).copied()).unwrap_or(Self::Setup)
+        usize::try_from(number).ok().and_then(|index| Self::NAMES.get(index)).map_or(Self::Setup, |(phase, _)| *phase)
     }
 
     /// Runs `work` in this phase, then restores the previous one.
-    ///
-    /// # Errors
-    ///
-    /// Returns the error of `work`.
     pub fn run<T>(self, work: impl FnOnce() -> Result<T>) -> Result<T> {
         let before = shim::set_phase(self as i32);
         let result = work();
         if result.is_err() {
-            Failure::note(|| Failure { phase: self, ..Failure::default() });
+            Failure::note(|| Failure { phase: self, module: String::new() });
         }
         shim::set_phase(before);
         result
     }
 
     /// Runs `work` like [`run`](Self::run), with a span in the snapshot's annotations.
-    ///
-    /// # Errors
-    ///
-    /// Returns the error of `work`.
     pub fn run_annotated<T>(self, work: impl FnOnce() -> Result<T>) -> Result<T> {
         let name = self.to_string();
-        crate::history::annotate_start(&name);
+        history::annotate(&name, history::START);
         let result = self.run(work);
-        crate::history::annotate_end(&name);
+        history::annotate(&name, history::END);
         result
     }
 }
 
 impl fmt::Display for Phase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Setup => "setup",
-            Self::Data => "data",
-            Self::Forward => "forward",
-            Self::Loss => "loss",
-            Self::Backward => "backward",
-            Self::Optimizer => "optimizer",
-            Self::Evaluation => "evaluation",
-            Self::Recompute => "recompute",
-        })
+        f.write_str(Self::NAMES[*self as usize].1)
     }
 }
 
@@ -111,11 +94,12 @@ impl Module {
 
     /// Returns the module of this name that has no parent, and creates it at the first call.
     pub fn named(name: &str) -> Self {
-        let known = lock(&PATHS).iter().position(|path| path == name);
-        match known.map(u32::try_from) {
-            Some(Ok(number)) => Self(number),
-            _ => Self::root(name),
-        }
+        Self::known(name).unwrap_or_else(|| Self::root(name))
+    }
+
+    fn known(path: &str) -> Option<Self> {
+        let number = lock(&PATHS).iter().position(|known| known == path)?;
+        u32::try_from(number).ok().map(Self)
     }
 
     /// Creates a submodule: `layers.3` and `attention` make `layers.3.attention`.
@@ -125,12 +109,7 @@ impl Module {
 
     /// Returns the submodule of this name, and creates it at the first call.
     pub fn named_child(self, name: &str) -> Self {
-        let path = format!("{}.{name}", self.path());
-        let known = lock(&PATHS).iter().position(|known| *known == path);
-        match known.map(u32::try_from) {
-            Some(Ok(number)) => Self(number),
-            _ => self.child(name),
-        }
+        Self::known(&format!("{}.{name}", self.path())).unwrap_or_else(|| self.child(name))
     }
 
     /// Returns the number by which the shim knows the module.
@@ -152,10 +131,6 @@ impl Module {
     }
 
     /// Runs `work` in this module, so that its allocations belong to the module.
-    ///
-    /// # Errors
-    ///
-    /// Returns the error of `work`.
     pub fn run<T>(self, work: impl FnOnce() -> Result<T>) -> Result<T> {
         let before = shim::enter(self.0);
         let result = work();
@@ -167,8 +142,9 @@ impl Module {
     }
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+/// Locks a mutex, whatever a thread that panicked left behind it.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Place of the first failed operation of this thread.
@@ -179,26 +155,21 @@ pub struct Failure {
     pub module: String,
 }
 
-impl Default for Failure {
-    fn default() -> Self {
-        Self { phase: Phase::Setup, module: String::new() }
-    }
-}
-
 thread_local! {
     static FIRST_FAILURE: RefCell<Option<Failure>> = const { RefCell::new(None) };
 }
 
 impl Failure {
-    /// Returns the innermost place on this thread that an error passed through.
+    /// Returns the innermost place on this thread that an error passed through; the setup if there is none.
     ///
     /// Backward fails on threads of the autograd engine; the module is then that of the last backward node.
-    pub fn first() -> Option<Self> {
-        let failure = FIRST_FAILURE.with_borrow(Clone::clone)?;
+    pub fn first() -> Self {
+        let failure = FIRST_FAILURE.with_borrow(Clone::clone);
+        let mut failure = failure.unwrap_or(Self { phase: Phase::Setup, module: String::new() });
         if failure.phase == Phase::Backward && failure.module.is_empty() {
-            return Some(Self { module: shim::backward_place().module, ..failure });
+            failure.module = shim::backward_place().module;
         }
-        Some(failure)
+        failure
     }
 
     fn here() -> Self {

@@ -3,13 +3,13 @@
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use shared::api::{Progress, RecorderLine, Written};
 
 use crate::history;
-use crate::place::Phase;
+use crate::place::{Phase, lock};
 use crate::shim;
 
 /// Shortest time between two lines of progress.
@@ -40,10 +40,6 @@ impl Now {
     pub fn update(change: impl FnOnce(&mut Self)) {
         change(&mut lock(&NOW));
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Reporter of a run's progress.
@@ -92,10 +88,6 @@ impl Reporter {
     /// Replaces the snapshot file atomically and prints a line about it.
     ///
     /// A reader sees either the old file or the new one.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the file cannot be written.
     pub fn write(&self, partial: bool) -> io::Result<()> {
         let _writing = lock(&WRITING);
         let mut beside = self.output.as_os_str().to_owned();
@@ -107,10 +99,6 @@ impl Reporter {
     }
 
     /// Makes a snapshot that was written beside the output the output, and prints a line about it.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the file cannot be renamed.
     pub fn take(&self, written: &Path, partial: bool) -> io::Result<()> {
         fs::rename(written, &self.output)?;
         Self::say(&RecorderLine::Snapshot(Written { steps: Now::get().steps_done, partial }));

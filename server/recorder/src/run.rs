@@ -20,7 +20,7 @@ use crate::numbers::Numbers as _;
 use crate::optimizer::{GradScaler, Optimizer};
 use crate::parallel;
 use crate::pass::Pass;
-use crate::place::{Failure, Module, Phase};
+use crate::place::{Module, Phase};
 use crate::report::{Now, Reporter};
 use crate::shim;
 
@@ -176,14 +176,14 @@ impl<'a> Run<'a> {
     fn begin_step(&mut self, step: u64) {
         Now::update(|now| now.step = Some(step));
         shim::set_step(step + 1);
-        history::annotate_start(&step_name(step));
+        history::annotate(&step_name(step), history::START);
     }
 
     /// Ends a step, and may write a partial snapshot.
     ///
     /// It does so after steps 1, 2, 4, 8 and so on, and once the last one is old enough.
     fn end_step(&mut self, step: u64) -> std::result::Result<(), Stop> {
-        history::annotate_end(&step_name(step));
+        history::annotate(&step_name(step), history::END);
         let done = step + 1;
         Now::update(|now| now.steps_done = done);
         if done < self.job.steps && (done.is_power_of_two() || self.last_snapshot.elapsed() > self.next_snapshot) {
@@ -199,7 +199,7 @@ impl<'a> Run<'a> {
         let job = self.job;
         let pass = Pass::of_training(job);
         for _ in 0..job.accumulation {
-            self.phase(Phase::Data, || training.load())?;
+            self.phase(Phase::Data, || training.loader.load(&*training.network, &mut training.batch))?;
             // Forward and loss share one region of autocast: its casts live until the loss is computed.
             let passes = || {
                 let mut output = self.phase(Phase::Forward, || training.network.forward(&training.batch, &pass))?;
@@ -260,9 +260,9 @@ impl Training {
     fn new(job: &Job, device: Device) -> Result<Self> {
         let kind = if job.precision == Precision::Bf16 { Kind::BFloat16 } else { Kind::Float };
         let shards = parallel::fsdp::root(job);
-        let builder = Builder::new(device, kind).with_lora(job.lora.clone()).with_shards(shards);
+        let builder = Builder::new(device, kind, job.lora.clone(), shards);
         let network = parallel::wrap(job, model::build(job, &builder)?, &builder)?;
-        let optimizer = Optimizer::new(job.optimizer, builder.into_parameters())?.with_shards(shards.is_some());
+        let optimizer = Optimizer::new(job.optimizer, builder.into_parameters(), shards.is_some())?;
         let scaler = match job.precision {
             Precision::Autocast(amp) if amp.grad_scaler => Some(GradScaler::new(device)),
             _ => None,
@@ -270,11 +270,6 @@ impl Training {
         let loader = Loader::new(job, kind, device)?;
         let (batch, output, loss) = (Vec::new(), None, None);
         Ok(Self { network, optimizer, scaler, loader, batch, output, loss })
-    }
-
-    /// Brings the next batch to the device; each tensor replaces its predecessor.
-    fn load(&mut self) -> Result<()> {
-        self.loader.load(&*self.network, &mut self.batch)
     }
 
     fn loss(&self, output: &Output) -> Result<Tensor> {
@@ -348,9 +343,4 @@ pub fn device_index(device: &JobDevice) -> u32 {
         JobDevice::Virtual(_) => 0,
         JobDevice::Cuda(index) => *index,
     }
-}
-
-/// Returns the phase and the module of the first failure.
-pub fn failure_place() -> (Phase, String) {
-    Failure::first().map_or((Phase::Setup, String::new()), |failure| (failure.phase, failure.module))
 }

@@ -9,37 +9,27 @@
 use tch::Tensor;
 
 use crate::Result;
-use crate::shim::{Message, Pointer, check, pointer};
+use crate::shim::{Message, Pointer, created};
 
 unsafe extern "C" {
-    fn snapscope_activations_on_host(on: bool) -> bool;
+    safe fn snapscope_activations_on_host(on: bool) -> bool;
     fn snapscope_offload_new(gradients: bool, out: *mut Pointer) -> Message;
     fn snapscope_offload_delete(offload: Pointer);
-    fn snapscope_offload_add(offload: Pointer, weight: Pointer) -> Message;
-    fn snapscope_offload_step(offload: Pointer) -> Message;
 }
 
 /// Runs `work` with the saved tensors of its graph on the host: `torch.autograd.graph.save_on_cpu(pin_memory=True)`.
 ///
 /// As in Python, this includes weights that the graph saves.
-///
-/// # Errors
-///
-/// Returns the error of `work`.
 pub(crate) fn with_activations_on_host<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
-    // SAFETY: no pointer is passed.
-    let before = unsafe { snapscope_activations_on_host(true) };
+    let before = snapscope_activations_on_host(true);
     let result = work();
-    // SAFETY: no pointer is passed.
-    unsafe { snapscope_activations_on_host(before) };
+    snapscope_activations_on_host(before);
     result
 }
 
 /// The host part of an optimizer: torchao's `CPUOffloadOptimizer` without the arithmetic of its steps.
 #[derive(Debug)]
-pub(crate) struct HostOptimizer {
-    offload: Pointer,
-}
+pub(crate) struct HostOptimizer(Pointer);
 
 impl HostOptimizer {
     /// Creates an optimizer without parameters; `gradients` frees device gradients once they are copied to the host.
@@ -48,36 +38,27 @@ impl HostOptimizer {
     ///
     /// Returns an error if CUDA has no further stream.
     pub(crate) fn new(gradients: bool) -> Result<Self> {
-        let mut offload = std::ptr::null_mut();
-        // SAFETY: without a message `offload` is written.
-        check(unsafe { snapscope_offload_new(gradients, &mut offload) })?;
-        Ok(Self { offload })
+        // SAFETY: without a message `out` is written.
+        created(|out| unsafe { snapscope_offload_new(gradients, out) }).map(Self)
     }
+}
 
+argument! { &HostOptimizer as Pointer = |optimizer| optimizer.0; }
+
+wrap! { impl HostOptimizer {
     /// Adds a parameter, whose gradient is copied to the host as soon as backward has computed it.
     ///
     /// # Errors
     ///
     /// Returns an error if there is not enough pinned memory for its weight and gradient.
-    pub(crate) fn add(&mut self, weight: &Tensor) -> Result<()> {
-        // SAFETY: the shim copies the handle.
-        check(unsafe { snapscope_offload_add(self.offload, pointer(weight)) })
-    }
-
+    pub(crate) fn add(&self, weight: &Tensor) = snapscope_offload_add;
     /// Waits for the gradients, and copies the weights back to the device.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if CUDA fails.
-    pub(crate) fn step(&mut self) -> Result<()> {
-        // SAFETY: the pointer comes from `new`.
-        check(unsafe { snapscope_offload_step(self.offload) })
-    }
-}
+    pub(crate) fn step(&self) = snapscope_offload_step;
+} }
 
 impl Drop for HostOptimizer {
     fn drop(&mut self) {
         // SAFETY: the hooks of backward point to it, and every backward pass ends before a training is dropped.
-        unsafe { snapscope_offload_delete(self.offload) }
+        unsafe { snapscope_offload_delete(self.0) }
     }
 }

@@ -74,20 +74,117 @@ unsafe extern "C" {
     fn snapscope_module(parent: i64, path: *const c_char) -> u32;
     fn snapscope_enter(module: u32) -> *const c_void;
     fn snapscope_leave(before: *const c_void);
-    fn snapscope_set_phase(phase: c_int) -> c_int;
-    fn snapscope_set_step(now: u64);
-    fn snapscope_use_devices(count: c_int);
     fn snapscope_backward_place(out: *mut RawPlace);
     fn snapscope_place(out: *mut RawPlace);
     fn snapscope_statistics(device: c_int, out: *mut Statistics) -> Message;
-    fn snapscope_set_memory_fraction(device: c_int, fraction: f64) -> Message;
     fn snapscope_device(device: c_int, name: *mut *mut c_char, memory: *mut u64) -> Message;
-    fn snapscope_synchronize() -> Message;
-    fn snapscope_allow_tf32(allow: bool);
-    fn snapscope_autocast_enter(half: c_int);
-    fn snapscope_autocast_leave();
-    fn snapscope_load_driver();
     fn snapscope_refused() -> *mut c_char;
+    /// Sets the phase of the calling thread and returns the previous one.
+    #[link_name = "snapscope_set_phase"]
+    pub(crate) safe fn set_phase(phase: c_int) -> c_int;
+    /// Begins a step, counted from 1; 0 is the time before the first step.
+    #[link_name = "snapscope_set_step"]
+    pub(crate) safe fn set_step(now: u64);
+    /// Announces that devices 0 to `count - 1` are used from now on.
+    #[link_name = "snapscope_use_devices"]
+    pub(crate) safe fn use_devices(count: c_int);
+    /// Allows or forbids TF32 in matrix products of 32-bit floats.
+    #[link_name = "snapscope_allow_tf32"]
+    pub(crate) safe fn allow_tf32(allow: bool);
+    /// Enters an autocast region on the calling thread; `half` is 1 for float16, 2 for bfloat16, and 0 for off.
+    #[link_name = "snapscope_autocast_enter"]
+    pub(crate) safe fn autocast_enter(half: c_int);
+    /// Leaves the region of the last [`autocast_enter`].
+    #[link_name = "snapscope_autocast_leave"]
+    pub(crate) safe fn autocast_leave();
+    /// Loads the libraries of a real GPU's driver, so that their folders stay in reach behind the walls.
+    ///
+    /// No other thread may have been started.
+    #[link_name = "snapscope_load_driver"]
+    pub(crate) safe fn load_driver();
+}
+
+/// Argument of a function of the shim, as the macro `wrap` passes it on.
+pub(crate) trait Argument {
+    /// Type of the argument in C.
+    type Raw;
+
+    fn raw(self) -> Self::Raw;
+}
+
+/// Implements [`Argument`].
+macro_rules! argument {
+    ($($type:ty as $raw:ty = |$value:ident| $crossing:expr;)*) => { $(
+        impl $crate::shim::Argument for $type {
+            type Raw = $raw;
+
+            fn raw(self) -> $raw {
+                let $value = self;
+                $crossing
+            }
+        }
+    )* };
+}
+
+argument! {
+    bool as bool = |flag| flag;
+    u32 as c_int = |device| device.cast_signed();
+    i64 as i64 = |number| number;
+    f64 as f64 = |number| number;
+    &Tensor as Pointer = |tensor| pointer(tensor);
+    Option<&Tensor> as Pointer = |tensor| tensor.map_or(std::ptr::null_mut(), pointer);
+}
+
+/// Defines functions that call one of the shim and return its result; `-> Tensor` are those that make a new tensor.
+///
+/// The functions of the shim have the same arguments and keep none of them, and these live until the call returns.
+macro_rules! wrap {
+    (@type) => { () };
+    (@type $made:ident) => { $made };
+    (@call $symbol:ident($($argument:ident: $type:ty),*)) => {{
+        unsafe extern "C" {
+            fn $symbol($(_: <$type as $crate::shim::Argument>::Raw),*) -> $crate::shim::Message;
+        }
+        // SAFETY: see `wrap`.
+        $crate::shim::check(unsafe { $symbol($($crate::shim::Argument::raw($argument)),*) })
+    }};
+    (@call $symbol:ident($($argument:ident: $type:ty),*) $made:ident) => {{
+        unsafe extern "C" {
+            fn $symbol(
+                $(_: <$type as $crate::shim::Argument>::Raw,)*
+                out: *mut $crate::shim::Pointer,
+            ) -> $crate::shim::Message;
+        }
+        // SAFETY: see `wrap`.
+        $crate::shim::made(|out| unsafe { $symbol($($crate::shim::Argument::raw($argument),)* out) })
+    }};
+    (impl $owner:ty { $(
+        $(#[$doc:meta])*
+        $visibility:vis fn $name:ident(&$this:ident $(, $argument:ident: $type:ty)*) $(-> $made:ident)? = $symbol:ident;
+    )* }) => {
+        impl $owner { $(
+            $(#[$doc])*
+            $visibility fn $name(&$this $(, $argument: $type)*) -> $crate::Result<wrap!(@type $($made)?)> {
+                wrap!(@call $symbol($this: &$owner $(, $argument: $type)*) $($made)?)
+            }
+        )* }
+    };
+    ($(
+        $(#[$doc:meta])*
+        $visibility:vis fn $name:ident($($argument:ident: $type:ty),*) $(-> $made:ident)? = $symbol:ident;
+    )*) => { $(
+        $(#[$doc])*
+        $visibility fn $name($($argument: $type),*) -> $crate::Result<wrap!(@type $($made)?)> {
+            wrap!(@call $symbol($($argument: $type),*) $($made)?)
+        }
+    )* };
+}
+
+wrap! {
+    /// Waits until the current device has finished all its work; an error is that of a kernel.
+    pub(crate) fn synchronize() = snapscope_synchronize;
+    /// Limits PyTorch to a fraction of the device's memory, above 0 and at most 1.
+    pub(crate) fn set_memory_fraction(device: u32, fraction: f64) = snapscope_set_memory_fraction;
 }
 
 /// Returns the handle of a tensor, which remains the caller's.
@@ -95,12 +192,27 @@ pub(crate) fn pointer(tensor: &Tensor) -> Pointer {
     tensor.as_ptr().cast_mut().cast()
 }
 
-/// Runs a function of the shim that returns one new tensor.
-pub(crate) fn made(function: impl FnOnce(*mut Pointer) -> Message) -> Result<Tensor> {
+/// Returns the handles of tensors, which remain the caller's.
+pub(crate) fn pointers<'a>(tensors: impl IntoIterator<Item = &'a Tensor>) -> Vec<Pointer> {
+    tensors.into_iter().map(pointer).collect()
+}
+
+/// Runs a function of the shim that returns one new object.
+pub(crate) fn created(function: impl FnOnce(*mut Pointer) -> Message) -> Result<Pointer> {
     let mut out = std::ptr::null_mut();
     check(function(&mut out))?;
-    // SAFETY: without a message `out` is a new tensor that belongs to the caller.
-    Ok(unsafe { Tensor::from_ptr(out.cast()) })
+    Ok(out)
+}
+
+/// Runs a function of the shim that returns one new tensor.
+pub(crate) fn made(function: impl FnOnce(*mut Pointer) -> Message) -> Result<Tensor> {
+    created(function).map(owned)
+}
+
+/// Takes ownership of a tensor that the shim has made.
+pub(crate) fn owned(tensor: Pointer) -> Tensor {
+    // SAFETY: without a message the shim's tensors are new handles that belong to the caller.
+    unsafe { Tensor::from_ptr(tensor.cast()) }
 }
 
 /// Converts a text for C; everything after a zero byte is lost.
@@ -153,24 +265,6 @@ pub(crate) fn leave(before: Before) {
     unsafe { snapscope_leave(before.0) }
 }
 
-/// Sets the phase of the calling thread and returns the previous one.
-pub(crate) fn set_phase(phase: i32) -> i32 {
-    // SAFETY: no pointer is passed.
-    unsafe { snapscope_set_phase(phase) }
-}
-
-/// Begins a step, counted from 1; 0 is the time before the first step.
-pub(crate) fn set_step(now: u64) {
-    // SAFETY: no pointer is passed.
-    unsafe { snapscope_set_step(now) }
-}
-
-/// Announces that devices 0 to `count - 1` are used from now on.
-pub(crate) fn use_devices(count: i32) {
-    // SAFETY: no pointer is passed.
-    unsafe { snapscope_use_devices(count) }
-}
-
 /// Returns the place of the backward node that began last, on any thread.
 pub fn backward_place() -> Place {
     let mut place = RawPlace::EMPTY;
@@ -199,16 +293,6 @@ pub fn statistics(device: u32) -> Result<Statistics> {
     Ok(statistics)
 }
 
-/// Limits PyTorch to a fraction of the device's memory.
-///
-/// # Errors
-///
-/// Returns an error if there is no such device, or if `fraction` is not above 0 and at most 1.
-pub fn set_memory_fraction(device: u32, fraction: f64) -> Result<()> {
-    // SAFETY: no pointer is passed.
-    check(unsafe { snapscope_set_memory_fraction(device.cast_signed(), fraction) })
-}
-
 /// Returns the name of a device and its total memory in bytes.
 ///
 /// # Errors
@@ -219,40 +303,6 @@ pub fn device(device: u32) -> Result<(String, u64)> {
     // SAFETY: both are written before the call returns without a message.
     check(unsafe { snapscope_device(device.cast_signed(), &mut name, &mut memory) })?;
     Ok((take_text(name), memory))
-}
-
-/// Waits until the current device has finished all its work.
-///
-/// # Errors
-///
-/// Returns an error if a kernel failed.
-pub fn synchronize() -> Result<()> {
-    // SAFETY: no pointer is passed.
-    check(unsafe { snapscope_synchronize() })
-}
-
-/// Allows or forbids TF32 in matrix products of 32-bit floats.
-pub(crate) fn allow_tf32(allow: bool) {
-    // SAFETY: no pointer is passed.
-    unsafe { snapscope_allow_tf32(allow) }
-}
-
-/// Enters an autocast region on the calling thread; `half` is 1 for float16, 2 for bfloat16, and 0 for off.
-pub(crate) fn autocast_enter(half: i32) {
-    // SAFETY: no pointer is passed.
-    unsafe { snapscope_autocast_enter(half) }
-}
-
-/// Leaves the region of the last [`autocast_enter`].
-pub(crate) fn autocast_leave() {
-    // SAFETY: no pointer is passed.
-    unsafe { snapscope_autocast_leave() }
-}
-
-/// Loads the libraries of a real GPU's driver, so that their folders stay in reach behind the walls.
-pub fn load_driver() {
-    // SAFETY: libraries are loaded before any thread is started.
-    unsafe { snapscope_load_driver() }
 }
 
 /// Returns the system calls that were refused to this process, separated by commas.

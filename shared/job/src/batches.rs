@@ -40,7 +40,7 @@ impl Training {
             if left == 0 || sizes.is_empty() {
                 left = self.data.samples.unwrap_or(u64::MAX);
             }
-            let wanted = self.data.batches.draw(dice.next(), self.batch);
+            let wanted = self.data.batches.draw(dice.next(), self.data.smallest, self.batch);
             let length = self.length(dice.next());
             let samples = wanted.min(left);
             left -= samples;
@@ -67,20 +67,21 @@ impl Training {
 
     fn length(&self, random: u64) -> u64 {
         let longest = self.longest();
-        self.data.lengths.draw(random, longest).next_multiple_of(self.data.pad_to_multiple_of).min(longest)
+        let drawn = self.data.lengths.draw(random, self.data.shortest, longest);
+        drawn.next_multiple_of(self.data.pad_to_multiple_of).min(longest)
     }
 }
 
 impl Spread {
-    /// Draws a size up to `most` from 64 random bits.
-    fn draw(self, random: u64, most: u64) -> u64 {
+    /// Draws a size from `least` to `most` from 64 random bits.
+    fn draw(self, random: u64, least: u64, most: u64) -> u64 {
         // In [0, 1). Products are rounded the same way in any language; powers and logarithms are not.
         let share = (random >> 11) as f64 / (1_u64 << 53) as f64;
-        let between = |least: u64, share: f64| least + (share * (most - least + 1) as f64) as u64;
+        let at = |share: f64| least + (share * (most - least + 1) as f64) as u64;
         match self {
             Self::Fixed => most,
-            Self::Uniform { least } => between(least, share),
-            Self::LongTailed { least } => between(least, (share * share) * (share * share)),
+            Self::Uniform => at(share),
+            Self::LongTailed => at((share * share) * (share * share)),
         }
     }
 }

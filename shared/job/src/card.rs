@@ -50,83 +50,67 @@ impl fmt::Display for ComputeCapability {
     }
 }
 
-/// A row of `TABLE`.
+/// A named card as the tables have it.
 struct Row {
     name: &'static str,
     product: &'static str,
-    memory_bytes: u64,
     capability: (u8, u8),
-    multiprocessors: u32,
-    threads: u32,
-    l2_mib: u64,
-    shared_kib: u32,
+    memory_bytes: u64,
+    /// Multiprocessors, threads per multiprocessor, L2 cache in MiB, and shared memory per block in KiB.
+    processors: [u32; 4],
     context_mib: u64,
 }
 
-impl Row {
-    const fn new(name: &'static str, product: &'static str, capability: (u8, u8), memory_bytes: u64) -> Self {
-        Self {
-            name,
-            product,
-            memory_bytes,
-            capability,
-            multiprocessors: 0,
-            threads: 0,
-            l2_mib: 0,
-            shared_kib: 0,
-            context_mib: Card::TYPICAL_CONTEXT_BYTES / MIB,
-        }
-    }
-
-    const fn with(self, multiprocessors: u32, threads: u32, l2_mib: u64, shared_kib: u32) -> Self {
-        Self { multiprocessors, threads, l2_mib, shared_kib, ..self }
-    }
-
-    const fn with_context(self, context_mib: u64) -> Self {
-        Self { context_mib, ..self }
-    }
-}
-
 const MIB: u64 = 1 << 20;
+
+/// Memory of a context that was not measured, in MiB.
+const TYPICAL: u64 = Card::TYPICAL_CONTEXT_BYTES / MIB;
+
+const fn row(
+    name: &'static str,
+    product: &'static str,
+    capability: (u8, u8),
+    memory_bytes: u64,
+    processors: [u32; 4],
+    context_mib: u64,
+) -> Row {
+    Row { name, product, capability, memory_bytes, processors, context_mib }
+}
 
 /// The named cards, sorted by nominal memory.
 ///
 /// Total memory comes from `torch.cuda.get_device_properties` and from out-of-memory messages in public issues, the
 /// most frequent value of recent drivers; the rest is from NVIDIA's CUDA programming guide and the cards' data sheets.
-/// The arguments of `with` are multiprocessors, threads per multiprocessor, L2 cache in MiB, and shared memory per
-/// block in KiB.
 /// Contexts are what is left of the total in out-of-memory messages of real runs of which all else is known.
 const TABLE: &[Row] = &[
-    Row::new("t4-16gb", "Tesla T4", (7, 5), 14_930 * MIB).with(40, 1024, 4, 64),
-    Row::new("l4-24gb", "NVIDIA L4", (8, 9), 22_563 * MIB).with(58, 1536, 48, 99),
-    Row::new("rtx4090-24gb", "NVIDIA GeForce RTX 4090", (8, 9), 24_210 * MIB).with(128, 1536, 72, 99).with_context(480),
-    Row::new("rtx5090-32gb", "NVIDIA GeForce RTX 5090", (12, 0), 33_680_457_728)
-        .with(170, 1536, 96, 99)
-        .with_context(660),
-    Row::new("v100-32gb", "Tesla V100-SXM2-32GB", (7, 0), 32_510 * MIB).with(80, 2048, 6, 96),
-    Row::new("a100-40gb", "NVIDIA A100-SXM4-40GB", (8, 0), 42_298_834_944).with(108, 2048, 40, 163),
-    Row::new("l40s-48gb", "NVIDIA L40S", (8, 9), 45_457 * MIB).with(142, 1536, 96, 99),
-    Row::new("a100-80gb", "NVIDIA A100-SXM4-80GB", (8, 0), 81_050 * MIB).with(108, 2048, 40, 163),
-    Row::new("h100-80gb", "NVIDIA H100 80GB HBM3", (9, 0), 81_002 * MIB).with(132, 2048, 50, 227),
-    Row::new("rtxpro6000-96gb", "NVIDIA RTX PRO 6000 Blackwell Server Edition", (12, 0), 97_250 * MIB)
-        .with(188, 1536, 128, 99)
-        .with_context(660),
-    Row::new("h200-141gb", "NVIDIA H200", (9, 0), 143_156 * MIB).with(132, 2048, 60, 227),
-    Row::new("b200-180gb", "NVIDIA B200", (10, 0), 182_642 * MIB).with(148, 2048, 126, 227),
+    row("t4-16gb", "Tesla T4", (7, 5), 14_930 * MIB, [40, 1024, 4, 64], TYPICAL),
+    row("l4-24gb", "NVIDIA L4", (8, 9), 22_563 * MIB, [58, 1536, 48, 99], TYPICAL),
+    row("rtx4090-24gb", "NVIDIA GeForce RTX 4090", (8, 9), 24_210 * MIB, [128, 1536, 72, 99], 480),
+    row("rtx5090-32gb", "NVIDIA GeForce RTX 5090", (12, 0), 33_680_457_728, [170, 1536, 96, 99], 660),
+    row("v100-32gb", "Tesla V100-SXM2-32GB", (7, 0), 32_510 * MIB, [80, 2048, 6, 96], TYPICAL),
+    row("a100-40gb", "NVIDIA A100-SXM4-40GB", (8, 0), 42_298_834_944, [108, 2048, 40, 163], TYPICAL),
+    row("l40s-48gb", "NVIDIA L40S", (8, 9), 45_457 * MIB, [142, 1536, 96, 99], TYPICAL),
+    row("a100-80gb", "NVIDIA A100-SXM4-80GB", (8, 0), 81_050 * MIB, [108, 2048, 40, 163], TYPICAL),
+    row("h100-80gb", "NVIDIA H100 80GB HBM3", (9, 0), 81_002 * MIB, [132, 2048, 50, 227], TYPICAL),
+    row("rtxpro6000-96gb", RTX_PRO_6000, (12, 0), 97_250 * MIB, [188, 1536, 128, 99], 660),
+    row("h200-141gb", "NVIDIA H200", (9, 0), 143_156 * MIB, [132, 2048, 60, 227], TYPICAL),
+    row("b200-180gb", "NVIDIA B200", (10, 0), 182_642 * MIB, [148, 2048, 126, 227], TYPICAL),
 ];
+
+const RTX_PRO_6000: &str = "NVIDIA RTX PRO 6000 Blackwell Server Edition";
 
 /// Cards that are taken by name and listed, but not tried by themselves where all cards are: others stand for them.
 const MORE: &[Row] = &[
-    Row::new("rtx4060-8gb", "NVIDIA GeForce RTX 4060", (8, 9), 7_813 * MIB).with(24, 1536, 24, 99),
-    Row::new("rtx3080-10gb", "NVIDIA GeForce RTX 3080", (8, 6), 10_015 * MIB).with(68, 1536, 5, 99),
-    Row::new("rtx2080ti-11gb", "NVIDIA GeForce RTX 2080 Ti", (7, 5), 11_018 * MIB).with(68, 1024, 5, 64),
-    Row::new("rtx3060-12gb", "NVIDIA GeForce RTX 3060", (8, 6), 12_042 * MIB).with(28, 1536, 3, 99),
-    Row::new("v100-16gb", "Tesla V100-SXM2-16GB", (7, 0), 16_148 * MIB).with(80, 2048, 6, 96),
-    Row::new("rtx4080-16gb", "NVIDIA GeForce RTX 4080", (8, 9), 16_067 * MIB).with(76, 1536, 64, 99),
-    Row::new("a10g-24gb", "NVIDIA A10G", (8, 6), 22_589 * MIB).with(80, 1536, 6, 99),
-    Row::new("rtx3090-24gb", "NVIDIA GeForce RTX 3090", (8, 6), 24_126 * MIB).with(82, 1536, 6, 99),
-    Row::new("a40-48gb", "NVIDIA A40", (8, 6), 45_496 * MIB).with(84, 1536, 6, 99),
-    Row::new("rtxa6000-48gb", "NVIDIA RTX A6000", (8, 6), 48_671 * MIB).with(84, 1536, 6, 99),
+    row("rtx4060-8gb", "NVIDIA GeForce RTX 4060", (8, 9), 7_813 * MIB, [24, 1536, 24, 99], TYPICAL),
+    row("rtx3080-10gb", "NVIDIA GeForce RTX 3080", (8, 6), 10_015 * MIB, [68, 1536, 5, 99], TYPICAL),
+    row("rtx2080ti-11gb", "NVIDIA GeForce RTX 2080 Ti", (7, 5), 11_018 * MIB, [68, 1024, 5, 64], TYPICAL),
+    row("rtx3060-12gb", "NVIDIA GeForce RTX 3060", (8, 6), 12_042 * MIB, [28, 1536, 3, 99], TYPICAL),
+    row("v100-16gb", "Tesla V100-SXM2-16GB", (7, 0), 16_148 * MIB, [80, 2048, 6, 96], TYPICAL),
+    row("rtx4080-16gb", "NVIDIA GeForce RTX 4080", (8, 9), 16_067 * MIB, [76, 1536, 64, 99], TYPICAL),
+    row("a10g-24gb", "NVIDIA A10G", (8, 6), 22_589 * MIB, [80, 1536, 6, 99], TYPICAL),
+    row("rtx3090-24gb", "NVIDIA GeForce RTX 3090", (8, 6), 24_126 * MIB, [82, 1536, 6, 99], TYPICAL),
+    row("a40-48gb", "NVIDIA A40", (8, 6), 45_496 * MIB, [84, 1536, 6, 99], TYPICAL),
+    row("rtxa6000-48gb", "NVIDIA RTX A6000", (8, 6), 48_671 * MIB, [84, 1536, 6, 99], TYPICAL),
 ];
 
 /// Default card: the most common one for training.
@@ -219,26 +203,25 @@ impl Card {
     }
 
     fn from_row(row: &Row) -> Self {
-        let (major, minor) = row.capability;
+        let Row { name, product, capability: (major, minor), memory_bytes, processors, context_mib } = *row;
+        let [multiprocessors, threads_per_multiprocessor, l2_mib, shared_kib] = processors;
         Self {
-            name: row.name.to_owned(),
-            product: row.product.to_owned(),
-            memory_bytes: row.memory_bytes,
+            name: name.to_owned(),
+            product: product.to_owned(),
+            memory_bytes,
             capability: ComputeCapability { major, minor },
-            multiprocessors: row.multiprocessors,
-            threads_per_multiprocessor: row.threads,
-            l2_bytes: row.l2_mib * MIB,
-            shared_memory_per_block_bytes: row.shared_kib * 1024,
-            context_bytes: row.context_mib * MIB,
+            multiprocessors,
+            threads_per_multiprocessor,
+            l2_bytes: u64::from(l2_mib) * MIB,
+            shared_memory_per_block_bytes: shared_kib * 1024,
+            context_bytes: context_mib * MIB,
         }
     }
 
     /// Parses the text after `custom:`; the name of the card is written as [`Card::named`] reads it.
     fn custom(text: &str) -> Result<Self, CardError> {
-        let (size_text, capability_text) = match text.split_once(':') {
-            Some((size_text, capability_text)) => (size_text.trim(), Some(capability_text.trim())),
-            None => (text.trim(), None),
-        };
+        let mut parts = text.splitn(2, ':').map(str::trim);
+        let (size_text, capability_text) = (parts.next().unwrap_or_default(), parts.next());
         let memory_bytes = size::parse(size_text).ok_or_else(|| {
             CardError(format!("`{}` is not a memory size; for example, write `custom:48GiB`", short(size_text)))
         })?;
@@ -395,11 +378,8 @@ mod tests {
         check(" t4-16gb,a100-40gb ", "t4-16gb,a100-40gb", &[14_930 * MIB, 42_298_834_944]);
         check("custom:48GiB", "custom:48GiB", &[48 << 30]);
         check("custom:48GiB:l4-24gb", "custom:48GiB:l4-24gb", &[48 << 30]);
-        check(
-            "2x custom:47.5GB:9.0,l4-24gb",
-            "2x custom:47.5GB:9.0,l4-24gb",
-            &[47_500_000_000, 47_500_000_000, 22_563 * MIB],
-        );
+        let several = "2x custom:47.5GB:9.0,l4-24gb";
+        check(several, several, &[47_500_000_000, 47_500_000_000, 22_563 * MIB]);
     }
 
     #[test]
@@ -418,11 +398,9 @@ mod tests {
         check_error("2x a10-40gb", "unknown card `a10-40gb`; did you mean `a100-40gb`?");
         check_error("custom:lots", "`lots` is not a memory size; for example, write `custom:48GiB`");
         check_error("custom:2TiB", "a custom card must have 256 MiB to 1.00 TiB, not `2TiB`");
-        check_error(
-            "custom:48GiB:5.0",
-            "`5.0` is not a supported compute capability; the supported ones are 7.0, 7.5, 8.0, 8.6, 8.9, 9.0, 10.0, \
-             12.0",
-        );
+        let capabilities = "`5.0` is not a supported compute capability; the supported ones are 7.0, 7.5, 8.0, 8.6, \
+                            8.9, 9.0, 10.0, 12.0";
+        check_error("custom:48GiB:5.0", capabilities);
         check_error("0x t4-16gb", "a machine can have 1 to 64 cards");
         check_error("99999999999999999999999x t4-16gb", "a machine can have 1 to 64 cards");
         check_error("60x t4-16gb,5x t4-16gb", "a machine can have 1 to 64 cards");

@@ -1,7 +1,5 @@
 //! The data of a training: sizes of the batches, their order, and their transfer to the device.
 
-use super::domain::Names;
-
 /// Sizes, order and transfer of the batches of a training.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Data {
@@ -9,8 +7,12 @@ pub struct Data {
     ///
     /// For a residual network, that of the height and width of the images, up to its `image_size`.
     pub lengths: Spread,
+    /// Smallest length, unless all are the same.
+    pub shortest: u64,
     /// Distribution of the samples of a batch, up to the job's `batch`.
     pub batches: Spread,
+    /// Samples of the smallest batch, unless all have the same number.
+    pub smallest: u64,
     /// Seed of the random sizes: the same seed gives the same sizes.
     pub seed: u64,
     /// True if the largest of all batches comes first.
@@ -36,7 +38,9 @@ impl Default for Data {
     fn default() -> Self {
         Self {
             lengths: Spread::Fixed,
+            shortest: 1,
             batches: Spread::Fixed,
+            smallest: 1,
             seed: 0,
             longest_first: false,
             pad_to_multiple_of: 1,
@@ -50,60 +54,24 @@ impl Default for Data {
     }
 }
 
-/// Distribution of a size over the batches.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Spread {
-    /// Always the maximum.
-    Fixed,
-    /// Each size from the minimum to the maximum is equally likely.
-    Uniform { least: u64 },
-    /// Most sizes are small and few are large: half of them lie in the lowest sixteenth of the range.
-    LongTailed { least: u64 },
-}
-
-/// Kind of a [`Spread`], without its minimum.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum SpreadKind {
-    Fixed,
-    Uniform,
-    LongTailed,
-}
-
-/// Names of the spreads, in the order of the reference.
-pub(super) const SPREADS: Names<SpreadKind> =
-    &[("fixed", SpreadKind::Fixed), ("uniform", SpreadKind::Uniform), ("long-tailed", SpreadKind::LongTailed)];
-
-impl Spread {
-    /// Returns the kind, and the minimum if it has one.
-    pub(super) const fn parts(self) -> (SpreadKind, Option<u64>) {
-        match self {
-            Self::Fixed => (SpreadKind::Fixed, None),
-            Self::Uniform { least } => (SpreadKind::Uniform, Some(least)),
-            Self::LongTailed { least } => (SpreadKind::LongTailed, Some(least)),
-        }
+words! {
+    /// Distribution of a size over the batches, from a minimum to a maximum.
+    pub enum Spread in SPREADS {
+        /// Always the maximum.
+        Fixed = "fixed",
+        /// Each size is equally likely.
+        Uniform = "uniform",
+        /// Most sizes are small and few are large: half of them lie in the lowest sixteenth of the range.
+        LongTailed = "long-tailed",
     }
 
-    /// Creates the spread of this kind with `least` as its minimum.
-    pub(super) const fn of(kind: SpreadKind, least: u64) -> Self {
-        match kind {
-            SpreadKind::Fixed => Self::Fixed,
-            SpreadKind::Uniform => Self::Uniform { least },
-            SpreadKind::LongTailed => Self::LongTailed { least },
-        }
+    /// Place where the pixels of images, integers from 0 to 255, are normalized to numbers around 0.
+    pub enum Normalize in NORMALIZATIONS {
+        /// In host memory: the device receives the model's number format.
+        OnHost = "on-host",
+        /// On the device, from bytes: `images = images.float()`, then `images.sub_(mean).div_(std)`.
+        InPlace = "in-place",
+        /// On the device, from bytes: `images = (images.float() - mean) / std`.
+        OutOfPlace = "out-of-place",
     }
 }
-
-/// Place where the pixels of images, integers from 0 to 255, are normalized to numbers around 0.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Normalize {
-    /// In host memory: the device receives the model's number format.
-    OnHost,
-    /// On the device, from bytes: `images = images.float()`, then `images.sub_(mean).div_(std)`.
-    InPlace,
-    /// On the device, from bytes: `images = (images.float() - mean) / std`.
-    OutOfPlace,
-}
-
-/// Names of the normalizations, in the order of the reference.
-pub(super) const NORMALIZATIONS: Names<Normalize> =
-    &[("on-host", Normalize::OnHost), ("in-place", Normalize::InPlace), ("out-of-place", Normalize::OutOfPlace)];

@@ -6,6 +6,8 @@
 
 use std::ops::RangeInclusive;
 
+use foundation::base::format;
+
 /// Valid values of a key.
 pub(super) trait Domain {
     /// Returns the valid words in the order of the reference; empty if other values are valid too.
@@ -30,6 +32,24 @@ impl<T> Domain for Names<T> {
     }
 }
 
+/// Defines enums whose variants a config names, each with the list of its names in the order of the reference.
+macro_rules! words {
+    ($(
+        $(#[$about:meta])*
+        $visibility:vis enum $type:ident in $names:ident {
+            $($(#[$doc:meta])* $variant:ident = $name:literal,)+
+        }
+    )+) => { $(
+        $(#[$about])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        $visibility enum $type {
+            $($(#[$doc])* $variant,)+
+        }
+
+        pub(crate) const $names: $crate::domain::Names<$type> = &[$(($name, $type::$variant)),+];
+    )+ };
+}
+
 /// Returns the word for a value.
 pub(super) fn name_of<T: PartialEq>(names: Names<T>, value: &T) -> &'static str {
     names.iter().find(|(_, known)| known == value).map_or("", |(name, _)| name)
@@ -52,6 +72,40 @@ pub(super) const fn whole(least: u64, most: u64, because: &'static str) -> Whole
 impl Domain for Whole {
     fn bounds(&self) -> Option<RangeInclusive<u64>> {
         Some(self.least..=self.most)
+    }
+}
+
+/// Limits of the numbers that a key takes.
+pub(super) trait Limits<T> {
+    /// Returns a number that is always within the limits.
+    fn usual(&self) -> T;
+
+    /// Says why a number is refused, and what to write; `None` if it is within the limits.
+    fn refusal(&self, number: T) -> Option<(String, String)>;
+}
+
+impl Limits<u64> for Whole {
+    fn usual(&self) -> u64 {
+        self.least
+    }
+
+    fn refusal(&self, number: u64) -> Option<(String, String)> {
+        let Self { least, most, because } = *self;
+        let because = if number > most { because } else { "" };
+        let [value, least_text, most_text] = [number, least, most].map(format::count);
+        let message = format!("{value} is not between {least_text} and {most_text}");
+        (!(least..=most).contains(&number)).then(|| (message, because.to_owned()))
+    }
+}
+
+impl Limits<f64> for Real {
+    fn usual(&self) -> f64 {
+        self.most
+    }
+
+    fn refusal(&self, number: f64) -> Option<(String, String)> {
+        let refused = !(self.least..=self.most).contains(&number);
+        refused.then(|| (format!("{number} is out of range"), format!("write a number {}", self.words)))
     }
 }
 

@@ -4,12 +4,14 @@
 //! a [`Job`], in which every default is filled in and every limit is checked.
 //! Nothing here calls PyTorch: the recorder runs the job.
 
+#[macro_use]
+mod domain;
+
 mod batches;
 mod card;
 mod cnn;
 mod data;
 mod document;
-mod domain;
 mod huggingface;
 mod lora;
 pub mod messages;
@@ -21,8 +23,6 @@ mod preset;
 mod problem;
 mod raw;
 mod reader;
-#[cfg(test)]
-mod reference;
 mod resolve;
 mod sweep;
 mod training;
@@ -51,3 +51,6 @@ pub use training::{
 };
 pub use transformer::{Activation, Attention, Dropout, Norm, Positions, Transformer, TransformerFamily};
 pub use values::{MOST_COMBINATIONS, Values, Word};
+
+#[cfg(test)]
+mod tests;

@@ -3,7 +3,7 @@
 //! Source: Hu et al., "LoRA: Low-Rank Adaptation of Large Language Models"; keys and defaults are those of peft's
 //! `LoraConfig`.
 
-use super::domain::{Names, name_of};
+use super::domain::name_of;
 use super::transformer::{Activation, Transformer, TransformerFamily};
 
 /// LoRA adapters of a job.
@@ -19,35 +19,24 @@ pub struct Lora {
     pub targets: Vec<LoraTarget>,
 }
 
-/// A linear layer inside a transformer layer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LoraTarget {
-    Query,
-    Key,
-    Value,
-    /// Queries, keys and values in one layer, as in GPT-2.
-    Joined,
-    /// Output projection of attention.
-    Out,
-    /// Gate of the feed-forward network.
-    Gate,
-    /// First layer of the feed-forward network, to its inner features.
-    Up,
-    /// Last layer of the feed-forward network, back from its inner features.
-    Down,
+words! {
+    /// A linear layer inside a transformer layer; the modules of a recording have the same names.
+    pub enum LoraTarget in TARGETS {
+        Query = "q",
+        Key = "k",
+        Value = "v",
+        /// Queries, keys and values in one layer, as in GPT-2.
+        Joined = "qkv",
+        /// Output projection of attention.
+        Out = "out",
+        /// Gate of the feed-forward network.
+        Gate = "gate",
+        /// First layer of the feed-forward network, to its inner features.
+        Up = "up",
+        /// Last layer of the feed-forward network, back from its inner features.
+        Down = "down",
+    }
 }
-
-/// Names of the layers; the modules of the recording have the same names.
-pub(super) const TARGETS: Names<LoraTarget> = &[
-    ("q", LoraTarget::Query),
-    ("k", LoraTarget::Key),
-    ("v", LoraTarget::Value),
-    ("qkv", LoraTarget::Joined),
-    ("out", LoraTarget::Out),
-    ("gate", LoraTarget::Gate),
-    ("up", LoraTarget::Up),
-    ("down", LoraTarget::Down),
-];
 
 impl Lora {
     /// Returns true if the linear layer of this module, such as `layers.3.attention.q`, has an adapter.

@@ -1,7 +1,7 @@
 //! Models that a job can train, with every size resolved.
 
 use super::cnn::Cnn;
-use super::domain::{Names, name_of};
+use super::domain::name_of;
 use super::transformer::{Activation, Attention, Transformer};
 
 #[derive(Debug, Clone, PartialEq)]
@@ -37,6 +37,15 @@ impl Model {
         }
     }
 
+    /// Returns the implementation of attention, if the model has attention.
+    pub(super) const fn attention(&self) -> Option<Attention> {
+        match self {
+            Self::Transformer(transformer) => Some(transformer.attention),
+            Self::Bert(bert) => Some(bert.attention),
+            Self::Mlp(_) | Self::ResNet(_) | Self::Rnn(_) | Self::Cnn(_) => None,
+        }
+    }
+
     /// Returns true if images and weights are in `torch.channels_last`.
     pub(super) const fn is_channels_last(&self) -> bool {
         match self {
@@ -58,25 +67,53 @@ pub(super) const fn family_of(model: &Model) -> Family {
     }
 }
 
-/// Families of models: those of a family have the same keys in a config.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Family {
-    Mlp,
-    ResNet,
-    Transformer,
-    Bert,
-    Rnn,
-    Cnn,
-}
+words! {
+    /// Families of models: those of a family have the same keys in a config.
+    pub(super) enum Family in FAMILIES {
+        Mlp = "mlp",
+        ResNet = "resnet",
+        Transformer = "transformer",
+        Bert = "bert",
+        Rnn = "rnn",
+        Cnn = "cnn",
+    }
 
-pub(super) const FAMILIES: Names<Family> = &[
-    ("mlp", Family::Mlp),
-    ("resnet", Family::ResNet),
-    ("transformer", Family::Transformer),
-    ("bert", Family::Bert),
-    ("rnn", Family::Rnn),
-    ("cnn", Family::Cnn),
-];
+    /// Activation after a hidden layer of an [`Mlp`].
+    pub enum MlpActivation in MLP_ACTIVATIONS {
+        /// `torch.nn.ReLU()`, which allocates its output.
+        Relu = "relu",
+        /// `torch.nn.GELU()`.
+        Gelu = "gelu",
+        /// `torch.nn.Tanh()`.
+        Tanh = "tanh",
+    }
+
+    /// Implementation of residual networks that is followed.
+    pub enum ResNetFamily in RESNET_ARCHITECTURES {
+        /// torchvision: activations work in place.
+        Torchvision = "torchvision",
+        /// transformers: activations are new tensors, and the last features live until the loss is computed.
+        Transformers = "transformers",
+    }
+
+    /// Cell of the layers of an [`Rnn`].
+    pub enum RecurrentCell in CELLS {
+        /// `torch.nn.LSTM`: a hidden state and a cell state.
+        Lstm = "lstm",
+        /// `torch.nn.GRU`: a hidden state only.
+        Gru = "gru",
+    }
+
+    /// Hidden state at the beginning of a batch.
+    pub enum CarryHidden in CARRIES {
+        /// The state of the previous batch, detached from its graph: backpropagation is truncated.
+        ///
+        /// Evaluations begin with zeros.
+        Detach = "detach",
+        /// Zeros.
+        None = "none",
+    }
+}
 
 /// Linear layers with an activation between them.
 #[derive(Debug, Clone, PartialEq)]
@@ -95,20 +132,6 @@ pub struct Mlp {
     pub dropout: f64,
 }
 
-/// Activation after a hidden layer of an [`Mlp`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum MlpActivation {
-    /// `torch.nn.ReLU()`, which allocates its output.
-    Relu,
-    /// `torch.nn.GELU()`.
-    Gelu,
-    /// `torch.nn.Tanh()`.
-    Tanh,
-}
-
-pub(super) const MLP_ACTIVATIONS: Names<MlpActivation> =
-    &[("relu", MlpActivation::Relu), ("gelu", MlpActivation::Gelu), ("tanh", MlpActivation::Tanh)];
-
 #[derive(Debug, Clone, PartialEq)]
 pub struct ResNet {
     /// Implementation that is followed.
@@ -122,18 +145,6 @@ pub struct ResNet {
     /// True if images and weights are in `torch.channels_last`.
     pub channels_last: bool,
 }
-
-/// Implementation of residual networks that is followed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ResNetFamily {
-    /// torchvision: activations work in place.
-    Torchvision,
-    /// transformers: activations are new tensors, and the last features live until the loss is computed.
-    Transformers,
-}
-
-pub(super) const RESNET_ARCHITECTURES: Names<ResNetFamily> =
-    &[("torchvision", ResNetFamily::Torchvision), ("transformers", ResNetFamily::Transformers)];
 
 /// Supported depths of a [`ResNet`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -224,26 +235,6 @@ pub struct Rnn {
     pub carry_hidden: CarryHidden,
 }
 
-/// Cell of the layers of an [`Rnn`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RecurrentCell {
-    /// `torch.nn.LSTM`: a hidden state and a cell state.
-    Lstm,
-    /// `torch.nn.GRU`: a hidden state only.
-    Gru,
-}
-
-/// Hidden state at the beginning of a batch.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CarryHidden {
-    /// The state of the previous batch, detached from its graph: backpropagation is truncated.
-    ///
-    /// Evaluations begin with zeros.
-    Detach,
-    /// Zeros.
-    None,
-}
-
 impl RecurrentCell {
     /// Returns the number of matrices that read the same features: one for each gate, and one for the candidate state.
     pub const fn gates(self) -> u64 {
@@ -253,7 +244,3 @@ impl RecurrentCell {
         }
     }
 }
-
-pub(super) const CELLS: Names<RecurrentCell> = &[("lstm", RecurrentCell::Lstm), ("gru", RecurrentCell::Gru)];
-
-pub(super) const CARRIES: Names<CarryHidden> = &[("detach", CarryHidden::Detach), ("none", CarryHidden::None)];

@@ -1,7 +1,5 @@
 //! Parallelism over several devices.
 
-use super::domain::Names;
-
 /// How a job uses several devices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Parallel {
@@ -51,13 +49,20 @@ pub struct Fsdp {
     pub mixed_precision: bool,
 }
 
-/// Outputs of the replicas that are gathered on the first device.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Gather {
-    /// Everything that the model returns; the first device computes the loss from the logits.
-    Outputs,
-    /// Only the loss, because a module wraps model and loss.
-    Losses,
+words! {
+    /// Outputs of the replicas that are gathered on the first device.
+    pub enum Gather in GATHERS {
+        /// Everything that the model returns; the first device computes the loss from the logits.
+        Outputs = "outputs",
+        /// Only the loss, because a module wraps model and loss.
+        Losses = "losses",
+    }
+
+    pub(super) enum ParallelKind in KINDS {
+        DataParallel = "data_parallel",
+        Ddp = "ddp",
+        Fsdp = "fsdp",
+    }
 }
 
 impl Parallel {
@@ -84,17 +89,3 @@ impl Parallel {
         }
     }
 }
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum ParallelKind {
-    DataParallel,
-    Ddp,
-    Fsdp,
-}
-
-/// Names of the gathered outputs, in the order of the reference.
-pub(super) const GATHERS: Names<Gather> = &[("outputs", Gather::Outputs), ("losses", Gather::Losses)];
-
-/// Names of the kinds, in the order of the reference.
-pub(super) const KINDS: Names<ParallelKind> =
-    &[("data_parallel", ParallelKind::DataParallel), ("ddp", ParallelKind::Ddp), ("fsdp", ParallelKind::Fsdp)];

@@ -1,6 +1,6 @@
 //! Presets: models with published sizes.
 
-use super::cnn::{Cnn, CnnLayer, Conv, Window};
+use super::cnn::{Cnn, CnnLayer};
 use super::domain::Domain;
 use super::model::{
     Bert, CarryHidden, Mlp, MlpActivation, Model, RecurrentCell, ResNet, ResNetDepth, ResNetFamily, Rnn,
@@ -28,25 +28,15 @@ const PRESETS: &[(&str, &str, Make)] = &[
         Model::Transformer(Transformer { kv_heads: 4, max_positions: 2048, ..llama([22, 2048, 5632, 32]) })
     }),
     ("llama-2-7b", "meta-llama/Llama-2-7b-hf", || Model::Transformer(llama([32, 4096, 11_008, 32]))),
-    ("llama-3-8b", "meta-llama/Meta-Llama-3-8B", || Model::Transformer(llama3(8192, llama([32, 4096, 14_336, 32])))),
-    ("llama-3.1-8b", "meta-llama/Llama-3.1-8B", || Model::Transformer(llama3(131_072, llama([32, 4096, 14_336, 32])))),
-    ("llama-3.2-1b", "meta-llama/Llama-3.2-1B", || {
-        Model::Transformer(Transformer { tied_head: true, ..llama3(131_072, llama([16, 2048, 8192, 32])) })
-    }),
-    ("llama-3.2-3b", "meta-llama/Llama-3.2-3B", || {
-        Model::Transformer(Transformer { tied_head: true, ..llama3(131_072, llama([28, 3072, 8192, 24])) })
-    }),
-    ("llama-3-70b", "meta-llama/Meta-Llama-3-70B", || Model::Transformer(llama3(8192, llama([80, 8192, 28_672, 64])))),
-    ("mistral-7b", "mistralai/Mistral-7B-v0.3", || Model::Transformer(mistral(llama([32, 4096, 14_336, 32])))),
-    ("qwen2.5-0.5b", "Qwen/Qwen2.5-0.5B", || {
-        Model::Transformer(Transformer { kv_heads: 2, tied_head: true, ..qwen2(151_936, [24, 896, 4864, 14]) })
-    }),
-    ("qwen2.5-1.5b", "Qwen/Qwen2.5-1.5B", || {
-        Model::Transformer(Transformer { kv_heads: 2, tied_head: true, ..qwen2(151_936, [28, 1536, 8960, 12]) })
-    }),
-    ("qwen2.5-7b", "Qwen/Qwen2.5-7B", || {
-        Model::Transformer(Transformer { kv_heads: 4, ..qwen2(152_064, [28, 3584, 18_944, 28]) })
-    }),
+    ("llama-3-8b", "meta-llama/Meta-Llama-3-8B", || llama3(8192, false, [32, 4096, 14_336, 32])),
+    ("llama-3.1-8b", "meta-llama/Llama-3.1-8B", || llama3(131_072, false, [32, 4096, 14_336, 32])),
+    ("llama-3.2-1b", "meta-llama/Llama-3.2-1B", || llama3(131_072, true, [16, 2048, 8192, 32])),
+    ("llama-3.2-3b", "meta-llama/Llama-3.2-3B", || llama3(131_072, true, [28, 3072, 8192, 24])),
+    ("llama-3-70b", "meta-llama/Meta-Llama-3-70B", || llama3(8192, false, [80, 8192, 28_672, 64])),
+    ("mistral-7b", "mistralai/Mistral-7B-v0.3", mistral),
+    ("qwen2.5-0.5b", "Qwen/Qwen2.5-0.5B", || qwen2(151_936, 2, true, [24, 896, 4864, 14])),
+    ("qwen2.5-1.5b", "Qwen/Qwen2.5-1.5B", || qwen2(151_936, 2, true, [28, 1536, 8960, 12])),
+    ("qwen2.5-7b", "Qwen/Qwen2.5-7B", || qwen2(152_064, 4, false, [28, 3584, 18_944, 28])),
     ("bert-base", "google-bert/bert-base-uncased", || bert(12, 768, 12)),
     ("bert-large", "google-bert/bert-large-uncased", || bert(24, 1024, 16)),
     ("lstm-medium", "arXiv:1409.2329", || lstm(650, 0.5)),
@@ -148,27 +138,32 @@ fn llama([layers, hidden, intermediate, heads]: [u64; 4]) -> Transformer {
     }
 }
 
-/// Applies the changes that all models of the third generation share.
-fn llama3(max_positions: u64, model: Transformer) -> Transformer {
-    Transformer { vocabulary: 128_256, kv_heads: 8, max_positions, positions: Positions::Rotary(500_000.0), ..model }
+/// Returns a model with what the configs of the third generation share.
+fn llama3(max_positions: u64, tied_head: bool, sizes: [u64; 4]) -> Model {
+    let positions = Positions::Rotary(500_000.0);
+    let model = llama(sizes);
+    Model::Transformer(Transformer { vocabulary: 128_256, kv_heads: 8, max_positions, positions, tied_head, ..model })
 }
 
-/// Applies the changes of `mistralai/Mistral-7B-v0.3`, which unlike the first version has no sliding window.
-fn mistral(model: Transformer) -> Transformer {
+/// Returns `mistralai/Mistral-7B-v0.3`, which unlike the first version has no sliding window.
+fn mistral() -> Model {
     let positions = Positions::Rotary(1_000_000.0);
-    Transformer { vocabulary: 32_768, kv_heads: 8, max_positions: 32_768, positions, ..model }
+    let model = llama([32, 4096, 14_336, 32]);
+    Model::Transformer(Transformer { vocabulary: 32_768, kv_heads: 8, max_positions: 32_768, positions, ..model })
 }
 
 /// Returns a model with what the configs of `Qwen/Qwen2.5-…` share, such as a bias of queries, keys and values.
-fn qwen2(vocabulary: u64, sizes: [u64; 4]) -> Transformer {
-    Transformer {
+fn qwen2(vocabulary: u64, kv_heads: u64, tied_head: bool, sizes: [u64; 4]) -> Model {
+    Model::Transformer(Transformer {
         vocabulary,
+        kv_heads,
         max_positions: 32_768,
         norm: Norm::RmsNorm(1e-6),
         positions: Positions::Rotary(1_000_000.0),
         qkv_bias: true,
+        tied_head,
         ..llama(sizes)
-    }
+    })
 }
 
 /// Returns a model with the config of `google-bert/bert-…-uncased` on Hugging Face; these differ only in three sizes.
@@ -203,52 +198,32 @@ fn lstm(hidden: u64, dropout: f64) -> Model {
     })
 }
 
-const RELU: CnnLayer = CnnLayer::Relu { inplace: true };
-
 /// Returns `torchvision.models.alexnet`.
 fn alexnet() -> Model {
-    let pool = || pool(3);
-    let mut layers = vec![conv(64, 11, 4, 2), RELU, pool(), conv(192, 5, 1, 2), RELU, pool()];
-    for channels in [384, 256, 256] {
-        layers.extend([conv(channels, 3, 1, 1), RELU]);
-    }
-    layers.extend([pool(), CnnLayer::Adaptive { size: 6 }, CnnLayer::Flatten]);
-    let half = CnnLayer::Dropout(0.5);
-    layers.extend([half, linear(4096), RELU, half, linear(4096), RELU, linear(1000)]);
-    images(layers)
+    let features = "conv 64 11 stride 4 padding 2, relu, pool 3 stride 2, conv 192 5 padding 2, relu, pool 3 stride 2, \
+                    conv 384 3 padding 1, relu, conv 256 3 padding 1, relu, conv 256 3 padding 1, relu, \
+                    pool 3 stride 2, adaptive 6";
+    let classifier = "flatten, dropout 0.5, linear 4096, relu, dropout 0.5, linear 4096, relu, linear 1000";
+    images(&format!("{features}, {classifier}"))
 }
 
 /// Returns `torchvision.models.vgg16`, or `vgg16_bn` if it has norms.
 fn vgg16(has_norms: bool) -> Model {
-    let mut layers = Vec::new();
-    for (count, channels) in [(2, 64), (2, 128), (3, 256), (3, 512), (3, 512)] {
-        for _ in 0..count {
-            layers.push(conv(channels, 3, 1, 1));
-            layers.extend(has_norms.then_some(CnnLayer::Norm));
-            layers.push(RELU);
-        }
-        layers.push(pool(2));
-    }
-    layers.extend([CnnLayer::Adaptive { size: 7 }, CnnLayer::Flatten]);
-    let half = CnnLayer::Dropout(0.5);
-    layers.extend([linear(4096), RELU, half, linear(4096), RELU, half, linear(1000)]);
-    images(layers)
+    let norm = if has_norms { "norm, " } else { "" };
+    let stage = |(count, channels): (usize, u64)| {
+        format!("conv {channels} 3 padding 1, {norm}relu, ").repeat(count) + "pool 2, "
+    };
+    let features: String = [(2, 64), (2, 128), (3, 256), (3, 512), (3, 512)].map(stage).concat();
+    let classifier = "adaptive 7, flatten, linear 4096, relu, dropout 0.5, linear 4096, relu, dropout 0.5, linear 1000";
+    images(&(features + classifier))
 }
 
-fn images(layers: Vec<CnnLayer>) -> Model {
+/// Returns a model of images with layers as a config has them; activations work in place.
+fn images(layers: &str) -> Model {
+    let layer = |text: &str| match text {
+        "relu" => CnnLayer::Relu { inplace: true },
+        text => CnnLayer::parse(text).expect("the layers of a preset are valid"),
+    };
+    let layers = layers.split(", ").map(layer).collect();
     Model::Cnn(Cnn { input_channels: 3, image_size: 224, channels_last: false, layers })
-}
-
-const fn conv(channels: u64, kernel: u64, stride: u64, padding: u64) -> CnnLayer {
-    let window = Window { kernel, stride, padding };
-    CnnLayer::Conv(Conv { channels, window, dilation: 1, groups: 1, bias: true })
-}
-
-/// Returns a max pool of stride 2.
-const fn pool(kernel: u64) -> CnnLayer {
-    CnnLayer::MaxPool(Window { kernel, stride: 2, padding: 0 })
-}
-
-const fn linear(features: u64) -> CnnLayer {
-    CnnLayer::Linear { features, bias: true }
 }

@@ -49,9 +49,13 @@ impl Sweep {
 
     /// Describes a combination: `card t4-16gb, batch 8`.
     pub fn label(&self, combination: &Combination) -> String {
-        let pairs = self.axes.iter().map(|axis| axis.name).zip(self.values(combination));
-        pairs.map(|(name, value)| format!("{name} {value}")).collect::<Vec<_>>().join(", ")
+        label(&self.axes, &combination.positions)
     }
+}
+
+fn label(axes: &[Axis], positions: &[usize]) -> String {
+    let word = |(axis, &position): (&Axis, &usize)| format!("{} {}", axis.name, axis.values[position]);
+    axes.iter().zip(positions).map(word).collect::<Vec<_>>().join(", ")
 }
 
 impl RawJob {
@@ -142,12 +146,11 @@ fn combine(raw: &RawJob, columns: &[Column], count: usize) -> Result<Sweep, Vec<
         match raw.resolve() {
             Ok(job) => sweep.combinations.push(Combination { positions, job }),
             Err(found) => {
-                let pairs = columns.iter().zip(&positions);
-                let label = pairs.map(|(column, &at)| format!("{} {}", column.axis.name, column.axis.values[at]));
-                let label = label.collect::<Vec<_>>().join(", ");
+                let label = label(&sweep.axes, &positions);
                 let new: Vec<_> = found.into_iter().filter(|problem| !seen.contains(problem)).collect();
                 seen.extend(new.iter().cloned());
-                problems.extend(new.into_iter().map(|problem| of_combination(problem, &label)));
+                let of_combination = |of: Problem| Problem { path: format!("{} with {label}", of.path), ..of };
+                problems.extend(new.into_iter().map(of_combination));
             }
         }
     }
@@ -168,10 +171,6 @@ fn positions(axes: &[Axis], index: usize) -> Vec<usize> {
         .collect();
     positions.reverse();
     positions
-}
-
-fn of_combination(problem: Problem, label: &str) -> Problem {
-    Problem { path: format!("{} with {label}", problem.path), ..problem }
 }
 
 #[cfg(test)]

@@ -1,6 +1,8 @@
 //! How a model is trained, with every default filled in.
 
-use super::card::Cards;
+use std::fmt;
+
+use super::card::{Card, Cards};
 use super::data::Data;
 use super::domain::Names;
 use super::lora::Lora;
@@ -81,6 +83,14 @@ pub(super) const PRECISIONS: Names<Precision> = &[
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Optimizer {
     pub kind: OptimizerKind,
+    /// Momentum of SGD; without it, SGD keeps no state.
+    pub momentum: f64,
+    /// True for Nesterov's momentum.
+    pub nesterov: bool,
+    /// Decay rates of Adam's running averages.
+    pub betas: (f64, f64),
+    /// Epsilon of Adam's denominator.
+    pub epsilon: f64,
     pub implementation: OptimizerImplementation,
     pub learning_rate: f64,
     /// Weight decay; 0 leaves the operation out.
@@ -89,55 +99,37 @@ pub struct Optimizer {
     pub storage: OptimizerStorage,
 }
 
-/// Update rule of an optimizer.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum OptimizerKind {
-    /// `torch.optim.SGD`; without momentum it keeps no state.
-    Sgd {
-        momentum: f64,
-        /// True for Nesterov's momentum.
-        nesterov: bool,
-    },
-    /// `torch.optim.Adam`.
-    Adam {
-        /// Decay rates of the running averages.
-        betas: (f64, f64),
-        epsilon: f64,
-    },
-    /// `torch.optim.AdamW`.
-    AdamW {
-        /// Decay rates of the running averages.
-        betas: (f64, f64),
-        epsilon: f64,
-    },
+words! {
+    /// Update rule of an optimizer.
+    pub enum OptimizerKind in OPTIMIZERS {
+        /// `torch.optim.SGD`.
+        Sgd = "sgd",
+        /// `torch.optim.Adam`.
+        Adam = "adam",
+        /// `torch.optim.AdamW`.
+        AdamW = "adamw",
+    }
+
+    /// Implementation of an optimizer's step.
+    pub enum OptimizerImplementation in IMPLEMENTATIONS {
+        /// Operates on lists of tensors at once, with temporary copies of all of them: PyTorch's default on a GPU.
+        Foreach = "foreach",
+        /// One kernel for all operations of the step, without temporary copies.
+        Fused = "fused",
+        /// One parameter after the other.
+        ForLoop = "for-loop",
+    }
+
+    /// Results of operations that a checkpointed layer keeps instead of computing them again.
+    pub enum Keep in KEEPS {
+        /// None: everything is computed again.
+        Nothing = "nothing",
+        /// Outputs of attention kernels.
+        Attention = "attention",
+        /// Outputs of matrix products.
+        Matmul = "matmul",
+    }
 }
-
-/// Update rules of optimizers, without their parameters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Rule {
-    Sgd,
-    Adam,
-    AdamW,
-}
-
-pub(super) const RULES: Names<Rule> = &[("sgd", Rule::Sgd), ("adam", Rule::Adam), ("adamw", Rule::AdamW)];
-
-/// Implementation of an optimizer's step.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum OptimizerImplementation {
-    /// Operates on lists of tensors at once, with temporary copies of all of them: PyTorch's default on a GPU.
-    Foreach,
-    /// One kernel for all operations of the step, without temporary copies.
-    Fused,
-    /// One parameter after the other.
-    ForLoop,
-}
-
-pub(super) const IMPLEMENTATIONS: Names<OptimizerImplementation> = &[
-    ("foreach", OptimizerImplementation::Foreach),
-    ("fused", OptimizerImplementation::Fused),
-    ("for-loop", OptimizerImplementation::ForLoop),
-];
 
 /// Place and number format of the optimizer state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -185,21 +177,6 @@ impl Saving {
     }
 }
 
-/// Results of operations that a checkpointed layer keeps instead of computing them again.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Keep {
-    /// None: everything is computed again.
-    Nothing,
-    /// Outputs of attention kernels.
-    Attention,
-    /// Outputs of matrix products.
-    Matmul,
-}
-
-/// Names of the results that are kept.
-pub(super) const KEEPS: Names<Keep> =
-    &[("nothing", Keep::Nothing), ("attention", Keep::Attention), ("matmul", Keep::Matmul)];
-
 /// Forward passes without training between the steps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Evaluation {
@@ -216,4 +193,24 @@ pub enum Device {
     Virtual(Cards),
     /// A real GPU with this CUDA index.
     Cuda(u32),
+}
+
+impl Device {
+    /// Returns the virtual cards; a real one reports by itself what it can't do.
+    pub fn cards(&self) -> &[Card] {
+        match self {
+            Self::Virtual(cards) => &cards.0,
+            Self::Cuda(_) => &[],
+        }
+    }
+}
+
+/// Writes the value of the key `card` or `device`.
+impl fmt::Display for Device {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Virtual(cards) => cards.fmt(f),
+            Self::Cuda(index) => write!(f, "cuda:{index}"),
+        }
+    }
 }

@@ -40,17 +40,44 @@ pub struct Transformer {
     pub use_cache: bool,
 }
 
-/// Implementation that a [`Transformer`] follows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TransformerFamily {
-    /// `GPT2LMHeadModel`: one projection for queries, keys and values, and `Conv1D` layers.
-    Gpt2,
-    /// `LlamaForCausalLM`: separate projections, and rotary positions that each pass computes.
-    Llama,
-}
+words! {
+    /// Implementation that a [`Transformer`] follows.
+    pub enum TransformerFamily in ARCHITECTURES {
+        /// `GPT2LMHeadModel`: one projection for queries, keys and values, and `Conv1D` layers.
+        Gpt2 = "gpt2",
+        /// `LlamaForCausalLM`: separate projections, and rotary positions that each pass computes.
+        Llama = "llama",
+    }
 
-pub(super) const ARCHITECTURES: Names<TransformerFamily> =
-    &[("gpt2", TransformerFamily::Gpt2), ("llama", TransformerFamily::Llama)];
+    /// Activation of a feed-forward network.
+    pub enum Activation in ACTIVATIONS {
+        /// Tanh approximation of GELU written out in eight operations, `gelu_new` in Hugging Face.
+        GeluNew = "gelu_new",
+        /// `torch.nn.functional.gelu`, one operation.
+        Gelu = "gelu",
+        /// `torch.nn.functional.gelu(approximate="tanh")`, one operation.
+        GeluTanh = "gelu_tanh",
+        /// `torch.nn.functional.relu`.
+        Relu = "relu",
+        /// SiLU of a gate times a linear layer.
+        SwiGlu = "swiglu",
+    }
+
+    pub enum Attention in ATTENTIONS {
+        /// `scaled_dot_product_attention` with the backend that PyTorch picks for the card.
+        Sdpa = "sdpa",
+        /// `scaled_dot_product_attention` with flash attention only.
+        Flash = "flash",
+        /// `scaled_dot_product_attention` with memory-efficient attention only.
+        Efficient = "efficient",
+        /// `scaled_dot_product_attention` with cuDNN attention only.
+        Cudnn = "cudnn",
+        /// `scaled_dot_product_attention` with matrix products only.
+        Math = "math",
+        /// Matrix products and a softmax written out in the model, `eager` in Hugging Face.
+        Eager = "eager",
+    }
+}
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Norm {
@@ -85,58 +112,10 @@ pub struct Dropout {
     pub residual: f64,
 }
 
-/// Activation of a feed-forward network.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Activation {
-    /// Tanh approximation of GELU written out in eight operations, `gelu_new` in Hugging Face.
-    GeluNew,
-    /// `torch.nn.functional.gelu`, one operation.
-    Gelu,
-    /// `torch.nn.functional.gelu(approximate="tanh")`, one operation.
-    GeluTanh,
-    /// `torch.nn.functional.relu`.
-    Relu,
-    /// SiLU of a gate times a linear layer.
-    SwiGlu,
-}
-
-pub(super) const ACTIVATIONS: Names<Activation> = &[
-    ("gelu_new", Activation::GeluNew),
-    ("gelu", Activation::Gelu),
-    ("gelu_tanh", Activation::GeluTanh),
-    ("relu", Activation::Relu),
-    ("swiglu", Activation::SwiGlu),
-];
-
 /// Activations of `bert` models, which have no gate.
 pub(super) const ENCODER_ACTIVATIONS: Names<Activation> = &[
     ("gelu", Activation::Gelu),
     ("gelu_new", Activation::GeluNew),
     ("gelu_tanh", Activation::GeluTanh),
     ("relu", Activation::Relu),
-];
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Attention {
-    /// `scaled_dot_product_attention` with the backend that PyTorch picks for the card.
-    Sdpa,
-    /// `scaled_dot_product_attention` with flash attention only.
-    Flash,
-    /// `scaled_dot_product_attention` with memory-efficient attention only.
-    Efficient,
-    /// `scaled_dot_product_attention` with cuDNN attention only.
-    Cudnn,
-    /// `scaled_dot_product_attention` with matrix products only.
-    Math,
-    /// Matrix products and a softmax written out in the model, `eager` in Hugging Face.
-    Eager,
-}
-
-pub(super) const ATTENTIONS: Names<Attention> = &[
-    ("sdpa", Attention::Sdpa),
-    ("flash", Attention::Flash),
-    ("efficient", Attention::Efficient),
-    ("cudnn", Attention::Cudnn),
-    ("math", Attention::Math),
-    ("eager", Attention::Eager),
 ];

@@ -2,7 +2,7 @@
 //!
 //! Sizes are in bytes, a cell without a value is empty, and steps count from 0 as in JSON.
 
-use crate::api::{FitProbe, FitReport, OutOfMemory, SweepReport, SweepRow};
+use crate::api::{FitProbe, FitReport, OutOfMemory, RecordingReport, SweepReport, SweepRow};
 use crate::export::csv_text;
 
 /// Formats the rows of a sweep.
@@ -12,17 +12,15 @@ pub fn sweep_csv(report: &SweepReport) -> String {
     let cells = |row: &SweepRow| {
         let recording = row.recording.as_ref();
         let choices = [row.card.clone(), row.precision.clone(), row.checkpointing.to_string()];
-        let numbers = [row.sequence, Some(row.batch), row.memory_bytes];
-        let run = [recording.map(|recording| recording.steps), recording.map(|recording| recording.events)];
-        let seconds = recording.map_or_else(String::new, |recording| format!("{:.3}", recording.seconds));
-        let peaks = [
-            recording.map(|recording| recording.peak_live_bytes),
-            recording.map(|recording| recording.peak_allocated_bytes),
-            recording.map(|recording| recording.peak_reserved_bytes),
-        ];
-        let before = choices.into_iter().chain(numbers.into_iter().chain(run).map(number)).chain([seconds]);
+        let numbers = [row.sequence, Some(row.batch), row.memory_bytes].map(number);
+        let run = recording.map_or_else(Default::default, |recording| {
+            let RecordingReport { steps, events, seconds, .. } = *recording;
+            let peaks = [recording.peak_live_bytes, recording.peak_allocated_bytes, recording.peak_reserved_bytes];
+            let [live, allocated, reserved] = peaks.map(|bytes| bytes.to_string());
+            [steps.to_string(), events.to_string(), format!("{seconds:.3}"), live, allocated, reserved]
+        });
         let end = end(recording.and_then(|recording| recording.oom.as_ref()), row.failure.as_ref());
-        before.chain(peaks.map(number)).chain(end).collect()
+        choices.into_iter().chain(numbers).chain(run).chain(end).collect()
     };
     lines(HEAD, report.rows.iter().map(cells))
 }

@@ -150,8 +150,8 @@ pub fn notes(report: &FitReport) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::table::oom;
     use super::*;
-    use crate::api::OutOfMemory;
 
     fn probe(batch: u64) -> FitProbe {
         FitProbe { batch, peak_reserved_bytes: 1 << 30, ..FitProbe::default() }
@@ -189,14 +189,7 @@ mod tests {
 
     #[test]
     fn every_recording_is_a_row() {
-        let oom = OutOfMemory {
-            message: String::new(),
-            step: Some(0),
-            phase: "forward".into(),
-            module: String::new(),
-            operation: String::new(),
-        };
-        let table = probes(&report(vec![probe(16), FitProbe { oom: Some(oom), ..probe(17) }]), 2);
+        let table = probes(&report(vec![probe(16), FitProbe { oom: Some(oom()), ..probe(17) }]), 2);
         assert_eq!(table.rows[0], ["16", "0 B", "1.00 GiB", "50 %", "fits"]);
         assert_eq!(table.rows[1][4], "out of memory in step 1 of 2, forward");
     }

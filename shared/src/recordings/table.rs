@@ -101,6 +101,13 @@ pub fn place(step: Option<u64>, steps: Option<u64>, phase: &str, module: &str) -
     parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
 }
 
+/// Returns an error in the forward pass of the first step.
+#[cfg(test)]
+pub(super) fn oom() -> OutOfMemory {
+    let (message, module, operation) = (String::new(), String::new(), String::new());
+    OutOfMemory { message, step: Some(0), phase: "forward".into(), module, operation }
+}
+
 /// Formats the place of an out-of-memory error as in `in step 1 of 3, forward, h.11.mlp`, or as the start.
 pub(super) fn where_it_ran_out(oom: &OutOfMemory, steps: u64) -> String {
     let place = place(oom.step, Some(steps), &oom.phase, &oom.module);

@@ -22,18 +22,14 @@ pub(crate) fn search_words() -> String {
 
 /// Goes to another page of this site, given by its path from the site's top.
 pub(crate) fn go_to(path: &str) {
-    if let Some(window) = web_sys::window() {
-        // Only an address that can't be parsed is an error.
-        let _ = window.location().set_href(&site_url(path));
-    }
+    // Only an address that can't be parsed is an error.
+    let _ = web_sys::window().map(|window| window.location().set_href(&site_url(path)));
 }
 
 /// Goes to another page of this site and drops the current one from the browser's history, because it no longer exists.
 pub(crate) fn replace_by(path: &str) {
-    if let Some(window) = web_sys::window() {
-        // Only an address that can't be parsed is an error.
-        let _ = window.location().replace(&site_url(path));
-    }
+    // Only an address that can't be parsed is an error.
+    let _ = web_sys::window().map(|window| window.location().replace(&site_url(path)));
 }
 
 /// Returns the milliseconds since 1970.

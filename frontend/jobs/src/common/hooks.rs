@@ -10,7 +10,7 @@ use wasm_bindgen_futures::spawn_local;
 use yew::prelude::*;
 
 /// Last answer and last error of a resource.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Fetched<T> {
     pub answer: Option<Rc<T>>,
     /// Error of the last request; an older answer is kept beside it.
@@ -23,35 +23,23 @@ impl<T> Default for Fetched<T> {
     }
 }
 
-impl<T: PartialEq> PartialEq for Fetched<T> {
-    fn eq(&self, other: &Self) -> bool {
-        self.answer == other.answer && self.error == other.error
-    }
-}
-
 /// Resource with a way to request it again.
 pub(crate) struct FetchedHandle<T: 'static> {
     pub now: UseStateHandle<Fetched<T>>,
     round: UseStateHandle<u32>,
 }
 
-impl<T> Clone for FetchedHandle<T> {
-    fn clone(&self) -> Self {
-        Self { now: self.now.clone(), round: self.round.clone() }
-    }
-}
-
 impl<T> FetchedHandle<T> {
-    /// Requests the resource again at once.
-    pub(crate) fn again(&self) {
-        self.round.set(self.round.wrapping_add(1));
-    }
-
-    /// Returns [`again`](Self::again) as a callback.
-    pub(crate) fn again_callback(&self) -> Callback<()> {
+    /// Returns a callback that requests the resource again at once.
+    pub(crate) fn again(&self) -> Callback<()> {
         let round = self.round.clone();
         Callback::from(move |()| round.set(round.wrapping_add(1)))
     }
+}
+
+/// Ends the requests after the first one.
+pub(crate) fn once<T>(_: &Fetched<T>) -> Option<u32> {
+    None
 }
 
 /// Reads the resource at `path` below `/api/v1`; without a path it reads nothing.

@@ -8,12 +8,13 @@ use frontend::views::head::figures::figure;
 use frontend::views::head::model::Figure;
 use shared::api::{JobOutcome, JobState};
 use shared::base::format;
-use web_sys::HtmlInputElement;
+use web_sys::{HtmlInputElement, HtmlSelectElement};
 use yew::prelude::*;
 
 use super::hooks::TokenHandle;
 use super::model::job::{state_class, state_word};
 use super::model::refusal::refusal;
+use super::model::route::Route;
 
 /// Shows figures with their names; the explanation of each is its tooltip.
 pub(crate) fn figure_list(figures: &[Figure]) -> Html {
@@ -80,19 +81,55 @@ pub(crate) fn no_server(on_retry: &Callback<()>) -> Html {
 
 /// Shows what happened, what to do, and a button that sends the request again, unless `on_retry` is `None`.
 pub(crate) fn refusal_note(error: &ApiError, on_retry: Option<&Callback<()>>) -> Html {
-    let refusal = refusal(error);
+    let [message, hint] = refusal(error);
+    error_note(message, hint, on_retry)
+}
+
+/// Shows an error with a hint, and a button that tries again, unless `on_retry` is `None`.
+pub(crate) fn error_note(message: &str, hint: &str, on_retry: Option<&Callback<()>>) -> Html {
     html! {
         <div class="note error" role="alert">
             { icon(IconName::Error) }
             <div class="note-text">
-                <p data-error="">{ refusal.message }</p>
-                <p class="hint">{ refusal.hint }</p>
+                <p data-error="">{ message }</p>
+                <p class="hint">{ hint }</p>
             </div>
             if let Some(on_retry) = on_retry {
                 <button type="button" class="button" onclick={on_retry.reform(|_: MouseEvent| ())}>{ "Try again" }</button>
             }
         </div>
     }
+}
+
+/// Shows the link to the list of jobs.
+pub(crate) fn way_back() -> Html {
+    html! { <nav class="way-back" aria-label="Back"><a href={site_url(&Route::List.path())}>{ "All jobs" }</a></nav> }
+}
+
+/// Shows a text with a button that copies it, and `rest` below; `data_lines` marks lines to add to a config.
+pub(crate) fn source_section(
+    id: &'static str,
+    title: &'static str,
+    text: &str,
+    data_lines: Option<&'static str>,
+    rest: Html,
+) -> Html {
+    html! {
+        <section class="section" aria-labelledby={id}>
+            <div class="section-head">
+                <h2 {id} class="section-title">{ title }</h2>
+                <CopyButton text={text.to_owned()} label="Copy" />
+            </div>
+            <pre class="source" tabindex="0" data-lines={data_lines}><code>{ text }</code></pre>
+            { rest }
+        </section>
+    }
+}
+
+/// Returns what was chosen in the select box or typed in the field of an event.
+pub(crate) fn value_of(event: &Event) -> String {
+    let select = event.target_dyn_into::<HtmlSelectElement>().map(|select| select.value());
+    select.or_else(|| Some(event.target_dyn_into::<HtmlInputElement>()?.value())).unwrap_or_default()
 }
 
 /// Shows the state of a job, or its outcome once it has ended.

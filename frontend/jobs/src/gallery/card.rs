@@ -1,8 +1,6 @@
 //! Card of the gallery: a config to record, or a script with a mistake next to its repair.
 
-use super::model::Entry;
-use super::model::{HEIGHT, WIDTH, picture, top_bytes};
-use super::model::{Piece, first_sentence, pieces};
+use super::model::{Entry, HEIGHT, Piece, WIDTH, first_sentence, picture, pieces, top_bytes};
 use crate::common::model::route::{Route, Start};
 use frontend::platform::site_url;
 use shared::api::GalleryRow;

@@ -7,12 +7,11 @@ pub(crate) mod see;
 use self::card::gallery_card;
 use self::model::{CatalogFilter, Entry, Kind, Topic, entries, topics};
 use crate::common::hooks::{Fetched, use_fetched};
-use crate::common::parts::refusal_note;
+use crate::common::parts::{refusal_note, value_of};
 use frontend::components::icon::{IconName, icon};
 use shared::api::GalleryRow;
 use shared::base::format;
 use std::collections::BTreeSet;
-use web_sys::{HtmlInputElement, HtmlSelectElement};
 use yew::prelude::*;
 
 fn wait_ms(rows: &Fetched<Vec<GalleryRow>>) -> Option<u32> {
@@ -69,10 +68,7 @@ fn topic(topic: &Topic) -> Html {
 fn filters(filter: &CatalogFilter, all: &[Entry], on_filter: &Callback<CatalogFilter>) -> Html {
     let oninput = {
         let filter = filter.clone();
-        on_filter.reform(move |event: InputEvent| {
-            let query = event.target_dyn_into::<HtmlInputElement>().map(|input| input.value()).unwrap_or_default();
-            CatalogFilter { query, ..filter.clone() }
-        })
+        on_filter.reform(move |event: InputEvent| CatalogFilter { query: value_of(&event), ..filter.clone() })
     };
     let kind = |kind: Option<Kind>, text: &'static str| {
         let (is_chosen, filter) = (filter.kind == kind, filter.clone());
@@ -113,10 +109,7 @@ fn choice(
     words: BTreeSet<String>,
     on_choose: Callback<Option<String>>,
 ) -> Html {
-    let onchange = on_choose.reform(|event: Event| {
-        let word = event.target_dyn_into::<HtmlSelectElement>().map(|select| select.value()).unwrap_or_default();
-        Some(word).filter(|word| !word.is_empty())
-    });
+    let onchange = on_choose.reform(|event: Event| Some(value_of(&event)).filter(|word| !word.is_empty()));
     let option = |word: &String| {
         html! { <option value={word.clone()} selected={chosen == Some(word.as_str())}>{ word }</option> }
     };

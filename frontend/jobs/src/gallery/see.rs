@@ -1,12 +1,11 @@
 //! Page that opens the recording of a gallery config in the viewer, and has it made if nobody has opened it before.
 
 use crate::common::browser::replace_by;
-use crate::common::hooks::TokenHandle;
-use crate::common::hooks::{Fetched, use_fetched};
+use crate::common::hooks::{Fetched, TokenHandle, use_fetched};
 use crate::common::model::job;
 use crate::common::model::refusal::needs_token;
 use crate::common::model::route::Route;
-use crate::common::parts::refusal_note;
+use crate::common::parts::{refusal_note, way_back};
 use frontend::platform::{ApiError, ApiRequest, set_title, site_url};
 use shared::api::{ErrorCode, JobResource, JobState};
 use wasm_bindgen_futures::spawn_local;
@@ -36,7 +35,7 @@ pub(crate) fn SeePage(props: &SeePageProps) -> Html {
     let path = format!("gallery/{}/recording", props.name);
     let job = use_fetched::<Option<JobResource>>(Some(path.clone()), wait_ms);
     let refused = use_state_eq(|| None::<ApiError>);
-    let order = Order { path, token: props.token.clone(), refused: refused.setter(), again: job.again_callback() };
+    let order = Order { path, token: props.token.clone(), refused: refused.setter(), again: job.again() };
     use_effect_with(job.now.answer.as_deref() == Some(&None), {
         let order = order.clone();
         move |is_missing| {
@@ -53,7 +52,7 @@ pub(crate) fn SeePage(props: &SeePageProps) -> Html {
     let error = (*refused).clone().or_else(|| job.now.error.clone());
     html! {
         <main class="page">
-            <nav class="way-back" aria-label="Back"><a href={site_url(&Route::List.path())}>{ "All jobs" }</a></nav>
+            { way_back() }
             <h1 class="page-title">{ "Opening the recording" }</h1>
             <p class="hint" role="status">
                 { "The viewer opens when the recording is there. The first one to open it waits a few seconds, while the \

@@ -5,15 +5,14 @@ use frontend::components::icon::{IconName, icon};
 use frontend::platform::{api_url, site_url};
 use shared::api::{JobChange, JobList, JobResource, JobState, JobTask};
 use shared::base::format;
-use web_sys::{HtmlInputElement, HtmlSelectElement};
 use yew::prelude::*;
 
 use super::use_orders::Order;
 use crate::common::browser::{clock_ms, go_to};
-use crate::common::hooks::{Fetched, use_fetched};
+use crate::common::hooks::{once, use_fetched};
 use crate::common::model::job;
-use crate::common::model::job::recording;
 use crate::common::model::route::{Change, Route, Start};
+use crate::common::parts::value_of;
 
 /// Offers what the job's state allows: open, compare, download, run again, rename, cancel, delete.
 ///
@@ -22,7 +21,6 @@ pub(crate) fn job_actions(job: &JobResource, state: JobState, is_ending: bool, o
     let JobResource { id, name, snapshot_bytes, task, .. } = job;
     let other = |task| site_url(&Route::New(Start::Job(id.clone()), Change::to_task(task)).path());
     let again = site_url(&Route::new_job(Start::Job(id.clone())).path());
-    let on_cancel = on_order.reform(|()| Order::Cancel);
     html! {
         <div class="actions">
             if let Some(size_bytes) = snapshot_bytes {
@@ -42,51 +40,79 @@ pub(crate) fn job_actions(job: &JobResource, state: JobState, is_ending: bool, o
             }
             <Rename name={name.clone()} on_rename={on_order.reform(Order::Rename)} />
             if state.is_over() {
-                <Delete has_snapshot={snapshot_bytes.is_some()} on_delete={on_order.reform(|()| Order::Delete)} />
+                <Confirmed icon={IconName::Delete} label="Delete" id="delete-title" title="Delete this job?"
+                    text={if snapshot_bytes.is_some() { DELETES_SNAPSHOT } else { DELETES_CONFIG }}
+                    yes={("button danger", "Delete the job")} no="Keep it"
+                    on_confirm={on_order.reform(|()| Order::Delete)} />
             } else {
-                <Cancel is_running={state == JobState::Running} {is_ending} {on_cancel} />
+                <Confirmed icon={IconName::Stop} label={if is_ending { "Cancelling…" } else { "Cancel" }}
+                    is_disabled={is_ending} is_asked={state == JobState::Running} id="cancel-title"
+                    title="Cancel this job?" text="The job is running. What it has recorded so far will be lost."
+                    yes={("button primary", "Cancel the job")} no="Let it run"
+                    on_confirm={on_order.reform(|()| Order::Cancel)} />
             }
         </div>
     }
 }
 
+/// What a deletion takes away of a job with a snapshot, and of one without.
+const DELETES_SNAPSHOT: &str = "This deletes its config, figures, log and snapshot for everyone, and can’t be undone. \
+    Links to copies of its snapshot keep working.";
+const DELETES_CONFIG: &str = "This deletes its config and log for everyone, and can’t be undone.";
+
 #[derive(Clone, PartialEq, Properties)]
-struct CancelProps {
-    /// True if the job is running, so that cancelling it loses what it has recorded.
-    is_running: bool,
-    /// True once the job was asked to end.
-    is_ending: bool,
-    on_cancel: Callback<()>,
+struct ConfirmedProps {
+    icon: IconName,
+    /// Text of the button.
+    label: &'static str,
+    #[prop_or_default]
+    is_disabled: bool,
+    /// False if there is nothing to lose, so that the button needs no confirmation.
+    #[prop_or(true)]
+    is_asked: bool,
+    /// Id, title and text of the question.
+    id: &'static str,
+    title: &'static str,
+    text: &'static str,
+    /// Class and text of the button that confirms.
+    yes: (&'static str, &'static str),
+    /// Text of the button that leaves everything as it is.
+    no: &'static str,
+    on_confirm: Callback<()>,
 }
 
-/// Shows the cancel button; a running job is cancelled only after a confirmation.
+/// Shows a button for what can't be undone, with a confirmation.
 #[component]
-fn Cancel(props: &CancelProps) -> Html {
-    let is_asked = use_state_eq(|| false);
-    let set = |asked: bool| {
-        let is_asked = is_asked.clone();
-        Callback::from(move |()| is_asked.set(asked))
+fn Confirmed(props: &ConfirmedProps) -> Html {
+    let is_open = use_state_eq(|| false);
+    let set = |open: bool| {
+        let is_open = is_open.setter();
+        Callback::from(move |()| is_open.set(open))
     };
-    let onclick = if props.is_running { set(true) } else { props.on_cancel.clone() };
+    let (close, on_confirm) = (set(false), props.on_confirm.clone());
+    let onclick = if props.is_asked { set(true) } else { on_confirm.clone() };
     let confirm = {
-        let (close, on_cancel) = (set(false), props.on_cancel.clone());
+        let close = close.clone();
         move |_: MouseEvent| {
             close.emit(());
-            on_cancel.emit(());
+            on_confirm.emit(());
         }
     };
+    let (class, yes) = props.yes;
     html! {
         <>
-            <button type="button" class="button" disabled={props.is_ending}
+            <button type="button" class="button" disabled={props.is_disabled}
                 onclick={onclick.reform(|_: MouseEvent| ())}>
-                { icon(IconName::Stop) }{ if props.is_ending { "Cancelling…" } else { "Cancel" } }
+                { icon(props.icon) }{ props.label }
             </button>
-            if *is_asked {
-                <Dialog id="cancel-title" class="small" title="Cancel this job?" on_close={set(false)}>
-                    <p class="hint">{ "The job is running. What it has recorded so far will be lost." }</p>
+            if *is_open {
+                <Dialog id={props.id} class="small" title={props.title} on_close={close.clone()}>
+                    <p class="hint">{ props.text }</p>
                     <div class="card-foot">
-                        <button type="button" class="button primary" onclick={confirm}>{ "Cancel the job" }</button>
-                        <button type="button" class="button" onclick={set(false).reform(|_: MouseEvent| ())}>{ "Let it run" }</button>
+                        <button type="button" {class} onclick={confirm}>{ yes }</button>
+                        <button type="button" class="button" onclick={close.reform(|_: MouseEvent| ())}>
+                            { props.no }
+                        </button>
                     </div>
                 </Dialog>
             }
@@ -116,7 +142,7 @@ pub(super) fn Rename(props: &RenameProps) -> Html {
         move |_: MouseEvent| Some(name.to_string())
     });
     let close = set.reform(|()| None);
-    let oninput = set.reform(|event: InputEvent| Some(event.target_unchecked_into::<HtmlInputElement>().value()));
+    let oninput = set.reform(|event: InputEvent| Some(value_of(&event)));
     let onsubmit = {
         let (typed, close, props) = (typed.clone(), close.clone(), props.clone());
         move |event: SubmitEvent| {
@@ -153,88 +179,34 @@ pub(super) fn Rename(props: &RenameProps) -> Html {
 }
 
 #[derive(Clone, PartialEq, Properties)]
-pub(super) struct DeleteProps {
-    /// True if the job's snapshot is deleted with it.
-    pub has_snapshot: bool,
-    pub on_delete: Callback<()>,
-}
-
-/// Shows a button that deletes a job after a confirmation, because a deletion can't be undone.
-#[component]
-pub(super) fn Delete(props: &DeleteProps) -> Html {
-    let is_asked = use_state_eq(|| false);
-    let (open, close) = (set(&is_asked, true), set(&is_asked, false));
-    let confirm = {
-        let (close, on_delete) = (close.clone(), props.on_delete.clone());
-        move |_: MouseEvent| {
-            close.emit(());
-            on_delete.emit(());
-        }
-    };
-    let text = if props.has_snapshot {
-        "This deletes its config, figures, log and snapshot for everyone, and can’t be undone. Links to copies of its \
-         snapshot keep working."
-    } else {
-        "This deletes its config and log for everyone, and can’t be undone."
-    };
-    html! {
-        <>
-            <button type="button" class="button" onclick={open.reform(|_: MouseEvent| ())}>
-                { icon(IconName::Delete) }{ "Delete" }
-            </button>
-            if *is_asked {
-                <Dialog id="delete-title" class="small" title="Delete this job?" on_close={close.clone()}>
-                    <p class="hint">{ text }</p>
-                    <div class="card-foot">
-                        <button type="button" class="button danger" onclick={confirm}>{ "Delete the job" }</button>
-                        <button type="button" class="button" onclick={close.reform(|_: MouseEvent| ())}>{ "Keep it" }</button>
-                    </div>
-                </Dialog>
-            }
-        </>
-    }
-}
-
-/// Returns a callback that opens or closes the confirmation.
-fn set(is_asked: &UseStateHandle<bool>, asked: bool) -> Callback<()> {
-    let is_asked = is_asked.setter();
-    Callback::from(move |()| is_asked.set(asked))
-}
-
-#[derive(Clone, PartialEq, Properties)]
 pub(crate) struct CompareProps {
     pub id: AttrValue,
-}
-
-fn wait_ms(_: &Fetched<JobList>) -> Option<u32> {
-    None
 }
 
 /// Lists other finished jobs with a snapshot; choosing one opens both in the viewer.
 #[component]
 pub(crate) fn Compare(props: &CompareProps) -> Html {
-    let jobs = use_fetched::<JobList>(Some("jobs?state=finished&limit=100".to_owned()), wait_ms);
-    let others = jobs.now.answer.as_ref().map(|list| list.jobs.clone()).unwrap_or_default();
-    let others: Vec<JobResource> =
-        others.into_iter().filter(|job| *job.id != *props.id && job.snapshot_bytes.is_some()).collect();
+    let jobs = use_fetched::<JobList>(Some("jobs?state=finished&limit=100".to_owned()), once);
+    let all = jobs.now.answer.iter().flat_map(|list| &list.jobs);
+    let others: Vec<_> = all.filter(|job| *job.id != *props.id && job.snapshot_bytes.is_some()).collect();
     if others.is_empty() {
         return Html::default();
     }
     let id = props.id.clone();
     let onchange = move |event: Event| {
-        let other = event.target_dyn_into::<HtmlSelectElement>().map(|select| select.value()).unwrap_or_default();
+        let other = value_of(&event);
         if !other.is_empty() {
             go_to(&format!("?job={id}&job={other}"));
         }
     };
     let option = |job: &JobResource| {
-        let text = format!("{} · {}", recording(job), job::ago(clock_ms(), job.created_ms));
+        let text = format!("{} · {}", job::recording(job), job::ago(clock_ms(), job.created_ms));
         html! { <option value={job.id.clone()}>{ text }</option> }
     };
     html! {
         <select class="select compare" aria-label="Compare with another recording" {onchange}>
             <option value="" selected=true>{ "Compare with…" }</option>
-            { for others.iter().map(option) }
+            { for others.into_iter().map(option) }
         </select>
     }
 }

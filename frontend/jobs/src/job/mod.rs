@@ -15,13 +15,11 @@ use self::several::{recorded_list, several};
 use self::use_orders::{Order, use_orders};
 use self::use_watch::use_watch;
 use crate::common::browser::{clock_ms, local_time, replace_by};
-use crate::common::hooks::TokenHandle;
-use crate::common::hooks::{Fetched, use_fetched};
+use crate::common::hooks::{Fetched, TokenHandle, use_fetched};
 use crate::common::model::route::Route;
 use crate::common::model::{job, task};
-use crate::common::parts::{figure_list, key_notes, refusal_note, state_badge};
-use frontend::components::buttons::CopyButton;
-use frontend::platform::{set_title, site_url};
+use crate::common::parts::{figure_list, key_notes, refusal_note, source_section, state_badge, way_back};
+use frontend::platform::set_title;
 use frontend::state::Scheme;
 use shared::api::{ErrorCode, JobDetails, JobResource, JobState, JobTask};
 use std::rc::Rc;
@@ -48,20 +46,19 @@ fn wait_ms(details: &Fetched<JobDetails>) -> Option<u32> {
 pub(crate) fn JobPage(props: &JobPageProps) -> Html {
     let details = use_fetched::<JobDetails>(Some(format!("jobs/{}", props.id)), wait_ms);
     let watch = use_watch(&props.id);
-    let orders = use_orders(&props.id, &props.token);
     let is_ending = use_state_eq(|| false);
     use_effect_with(watch.state.is_some_and(JobState::is_over), {
-        let details = details.clone();
+        let again = details.again();
         move |is_over| {
             if *is_over {
-                details.again();
+                again.emit(());
             }
         }
     });
     let name = details.now.answer.as_ref().map(|details| details.job.name.clone());
     use_effect_with(name, |name| set_title(&format!("{} – Snapscope", name.as_deref().unwrap_or("Job"))));
-    let on_order = orders.callback({
-        let (is_ending, again) = (is_ending.setter(), details.again_callback());
+    let on_done = {
+        let (is_ending, again) = (is_ending.setter(), details.again());
         Callback::from(move |order| match order {
             Order::Delete => replace_by(&Route::List.path()),
             Order::Rename(_) => again.emit(()),
@@ -71,14 +68,15 @@ pub(crate) fn JobPage(props: &JobPageProps) -> Html {
                 again.emit(());
             }
         })
-    });
+    };
+    let (on_order, refused) = use_orders(&props.id, &props.token, on_done);
     let course = use_course(details.now.answer.as_deref(), &watch);
     let Some(known) = details.now.answer.clone() else {
         return html! {
             <main class="page">
                 { way_back() }
                 { match &details.now.error {
-                    Some(error) => refusal_note(error, Some(&details.again_callback())),
+                    Some(error) => refusal_note(error, Some(&details.again())),
                     None => html! { <p class="hint waiting" role="status">{ "Loading the job…" }</p> },
                 } }
             </main>
@@ -93,7 +91,7 @@ pub(crate) fn JobPage(props: &JobPageProps) -> Html {
         <main class="page" data-state={state.word()} data-outcome={job::state_class(state, known.job.outcome)}>
             { way_back() }
             { head(&known.job, state, *is_ending, &on_order) }
-            if let Some(error) = orders.refused() {
+            if let Some(error) = refused {
                 { refusal_note(&error, None) }
             }
             if !known.job.state.is_over() {
@@ -125,10 +123,6 @@ fn use_course(details: Option<&JobDetails>, watch: &Rc<Watch>) -> Rc<Course> {
         None => Rc::new(Course::of_samples(&watch.samples)),
     });
     Rc::clone(&course)
-}
-
-fn way_back() -> Html {
-    html! { <nav class="way-back" aria-label="Back"><a href={site_url(&Route::List.path())}>{ "All jobs" }</a></nav> }
 }
 
 fn head(resource: &JobResource, state: JobState, is_ending: bool, on_order: &Callback<Order>) -> Html {
@@ -172,14 +166,6 @@ fn config(details: &JobDetails) -> Html {
         let notes = details.notes.iter().filter(|note| note.understood == understood);
         notes.map(|note| (note.key.clone(), note.note.clone())).collect::<Vec<_>>()
     };
-    html! {
-        <section class="section" aria-labelledby="config-title">
-            <div class="section-head">
-                <h2 id="config-title" class="section-title">{ if details.job.task == JobTask::Script { "Script" } else { "Config" } }</h2>
-                <CopyButton text={details.source.clone()} label="Copy" />
-            </div>
-            <pre class="source" tabindex="0"><code>{ &details.source }</code></pre>
-            { key_notes(&notes(true), &notes(false)) }
-        </section>
-    }
+    let title = if details.job.task == JobTask::Script { "Script" } else { "Config" };
+    source_section("config-title", title, &details.source, None, key_notes(&notes(true), &notes(false)))
 }

@@ -5,14 +5,14 @@ use std::rc::Rc;
 use frontend::components::icon::{IconName, icon};
 use frontend::components::picture::Picture;
 use frontend::state::Scheme;
-use shared::api::{JobError, JobResource, JobState, OutOfMemory};
+use shared::api::{JobResource, JobState, OutOfMemory};
 use shared::base::format;
 use yew::prelude::*;
 
 use super::model::chart::{Chart, Course, Source};
 use super::model::watch::{Link, Watch};
 use crate::common::model::{job, task};
-use crate::common::parts::figure_list;
+use crate::common::parts::{error_note, figure_list};
 
 /// Shows a bar with the step and its phase, or with the place in the queue.
 pub(crate) fn job_progress(resource: &JobResource, watch: &Watch) -> Html {
@@ -106,7 +106,7 @@ pub(crate) fn job_outcome(resource: &JobResource) -> Html {
     html! {
         <>
             if let Some(error) = &resource.error {
-                { failure(error) }
+                { error_note(&error.message, &error.hint, None) }
             }
             if resource.state == JobState::Cancelled {
                 <p class="note plain">{ icon(IconName::Stop) }{ "The job was cancelled, and nothing was kept" }</p>
@@ -118,18 +118,6 @@ pub(crate) fn job_outcome(resource: &JobResource) -> Html {
                 { figure_list(&job::figures(report)) }
             }
         </>
-    }
-}
-
-fn failure(error: &JobError) -> Html {
-    html! {
-        <div class="note error" role="alert">
-            { icon(IconName::Error) }
-            <div class="note-text">
-                <p data-error="">{ &error.message }</p>
-                <p class="hint">{ &error.hint }</p>
-            </div>
-        </div>
     }
 }
 

@@ -2,8 +2,8 @@
 
 use crate::common::model::route::{Change, Route, Start};
 use crate::common::model::task;
-use crate::common::parts::verdict;
-use frontend::components::buttons::{CopyButton, ExportButton, Making};
+use crate::common::parts::{source_section, verdict};
+use frontend::components::buttons::{ExportButton, Making};
 use frontend::platform::{site_url, text_blob};
 use frontend::state::Scheme;
 use shared::api::{FitProbe, FitReport, JobDetails, JobOutcome, JobResource, Recorded, SweepReport, SweepRow};
@@ -79,11 +79,11 @@ fn rows_of_fit(report: &FitReport) -> Vec<Row> {
 
 fn rows_of_sweep(report: &SweepReport) -> Vec<Row> {
     let row = |row: &SweepRow| {
-        let oom = row.recording.as_ref().and_then(|recording| recording.oom.as_ref());
+        let ran_out = row.recording.as_ref().is_some_and(|recording| recording.oom.is_some());
         let known = |key: &str| report.axes.iter().any(|axis| axis == key).then(|| recordings::value(row, key));
         let named = report.axes.iter().map(|axis| format!("{axis} {}", recordings::value(row, axis)));
         Row {
-            outcome: task::row_outcome(row.failure.is_some(), oom.is_some()),
+            outcome: task::row_outcome(row.failure.is_some(), ran_out),
             change: Change::to_recording(known),
             name: named.collect::<Vec<_>>().join(", "),
         }
@@ -96,16 +96,7 @@ fn lines(lines: &[String]) -> Html {
     if lines.is_empty() {
         return Html::default();
     }
-    let text = lines.join("\n");
-    html! {
-        <section class="section" aria-labelledby="lines-title">
-            <div class="section-head">
-                <h2 id="lines-title" class="section-title">{ "Lines to add" }</h2>
-                <CopyButton text={text.clone()} label="Copy" />
-            </div>
-            <pre class="source" tabindex="0" data-lines=""><code>{ text }</code></pre>
-        </section>
-    }
+    source_section("lines-title", "Lines to add", &lines.join("\n"), Some(""), Html::default())
 }
 
 fn plot(svg: String) -> Html {

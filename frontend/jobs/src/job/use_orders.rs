@@ -25,32 +25,18 @@ impl Order {
     }
 }
 
-/// Sends orders and holds the error of the last one.
-#[derive(Clone)]
-pub(crate) struct OrdersHandle {
-    id: AttrValue,
-    token: TokenHandle,
-    refused: UseStateHandle<Option<ApiError>>,
-}
-
-impl OrdersHandle {
-    /// Returns why the last order was refused.
-    pub(crate) fn refused(&self) -> Option<ApiError> {
-        (*self.refused).clone()
-    }
-
-    /// Returns a callback that sends an order; `on_done` receives each order that was carried out.
-    pub(crate) fn callback(&self, on_done: Callback<Order>) -> Callback<Order> {
-        let Self { id, token, refused } = self.clone();
-        let sender = Sender { id, token, refused: refused.setter(), on_done };
-        Callback::from(move |order| sender.clone().send(order))
-    }
-}
-
-/// Returns a handle that sends orders about the job `id`.
+/// Returns a callback that sends orders about the job `id`, and why the last one was refused.
+///
+/// `on_done` receives each order that was carried out.
 #[hook]
-pub(crate) fn use_orders(id: &AttrValue, token: &TokenHandle) -> OrdersHandle {
-    OrdersHandle { id: id.clone(), token: token.clone(), refused: use_state_eq(|| None) }
+pub(crate) fn use_orders(
+    id: &AttrValue,
+    token: &TokenHandle,
+    on_done: Callback<Order>,
+) -> (Callback<Order>, Option<ApiError>) {
+    let refused = use_state_eq(|| None);
+    let sender = Sender { id: id.clone(), token: token.clone(), refused: refused.setter(), on_done };
+    (Callback::from(move |order| sender.clone().send(order)), (*refused).clone())
 }
 
 #[derive(Clone)]

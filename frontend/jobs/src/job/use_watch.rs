@@ -81,23 +81,19 @@ impl Follower {
             StreamEvent::Away => this.dispatcher.dispatch(WatchAction::Linked(Link::Away)),
             StreamEvent::Closed => {
                 this.dispatcher.dispatch(WatchAction::Linked(Link::Away));
-                Self::retry(this);
+                let next = Rc::clone(this);
+                *this.retry.borrow_mut() = Some(Timeout::new(RETRY_MS, move || Self::open(&next)));
             }
             // An event of a newer server that this page cannot parse is ignored.
             StreamEvent::Message(number, data) => {
-                if let Ok(event) = serde_json::from_str(&data) {
-                    Self::gather(this, number, event);
+                let Ok(event) = serde_json::from_str(&data) else { return };
+                // It waits for the next redraw.
+                this.gathered.borrow_mut().push((number, event));
+                if this.gathered.borrow().len() == 1 {
+                    let this = Rc::clone(this);
+                    Timeout::new(GATHER_MS, move || this.pass_on()).forget();
                 }
             }
-        }
-    }
-
-    /// Queues an event for the next redraw.
-    fn gather(this: &Rc<Self>, number: u64, event: JobEvent) {
-        this.gathered.borrow_mut().push((number, event));
-        if this.gathered.borrow().len() == 1 {
-            let this = Rc::clone(this);
-            Timeout::new(GATHER_MS, move || this.pass_on()).forget();
         }
     }
 
@@ -110,11 +106,6 @@ impl Follower {
         if !events.is_empty() {
             self.dispatcher.dispatch(WatchAction::Hear(events));
         }
-    }
-
-    fn retry(this: &Rc<Self>) {
-        let next = Rc::clone(this);
-        *this.retry.borrow_mut() = Some(Timeout::new(RETRY_MS, move || Self::open(&next)));
     }
 }
 

@@ -2,11 +2,11 @@
 
 use shared::base::format;
 use shared::job::Card;
-use web_sys::HtmlInputElement;
 use yew::prelude::*;
 
 use super::model::cards::{has, toggled, typed, with_typed};
 use super::model::edit::FieldValue;
+use crate::common::parts::value_of;
 
 /// Key of the config that the choice sets.
 pub(super) const SWEEP_CARDS: &str = "sweep.card";
@@ -38,8 +38,7 @@ pub(crate) fn card_boxes(written: &str, is_wrong: bool, on_change: &Callback<Opt
     let oninput = {
         let (written, on_change) = (written.to_owned(), on_change.clone());
         move |event: InputEvent| {
-            let text = event.target_unchecked_into::<HtmlInputElement>().value();
-            let changed = Some(with_typed(&written, &text)).filter(|text| !text.is_empty());
+            let changed = Some(with_typed(&written, &value_of(&event))).filter(|text| !text.is_empty());
             on_change.emit(changed.map(FieldValue::Text));
         }
     };

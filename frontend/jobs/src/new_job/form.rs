@@ -1,13 +1,14 @@
 //! Form of a config: its groups of fields, and the control of a field.
 
 use shared::api::JobTask;
-use web_sys::{HtmlInputElement, HtmlSelectElement};
+use web_sys::HtmlInputElement;
 use yew::prelude::*;
 
 use super::cards::{SWEEP_CARDS, card_boxes};
 use super::model::draft::Draft;
 use super::model::edit::FieldValue;
 use super::model::fields::{Choice, Control, Field, Group, Values, cards, form, ranges};
+use crate::common::parts::value_of;
 
 #[derive(Clone, PartialEq, Properties)]
 pub(crate) struct ConfigFormProps {
@@ -72,28 +73,17 @@ fn device(props: &ConfigFormProps, values: &Values) -> Html {
     let real = props.kinds.iter().filter(|kind| kind.starts_with("cuda"));
     let real = real.map(|kind| Choice { word: kind.clone(), label: format!("{kind} · a GPU of this server") });
     let choices: Vec<Choice> = cards().into_iter().chain(real).collect();
-    let is_known = written.is_empty() || choices.iter().any(|choice| choice.word == written);
-    let onchange = props.on_change.reform(|event: Event| {
-        let word = event.target_dyn_into::<HtmlSelectElement>().map(|select| select.value()).unwrap_or_default();
+    let on_choose = props.on_change.reform(|word: String| {
         let path = if word.starts_with("cuda") { "device" } else { "card" };
         (path, Some(word).filter(|word| !word.is_empty()).map(FieldValue::Text))
     });
-    let option = |choice: &Choice| {
-        html! { <option value={choice.word.clone()} selected={choice.word == written}>{ &choice.label }</option> }
-    };
     html! {
         <section>
             <h2 class="form-title">{ "Runs on" }</h2>
             <div class="fields">
                 <label class="field wide">
                     <span class="field-label">{ "GPU" }{ key("GPU", "card") }</span>
-                    <select class="select" data-key="card" {onchange}>
-                        <option value="" selected={written.is_empty()}>{ values.unset("card") }</option>
-                        if !is_known {
-                            <option value={written.clone()} selected=true>{ &written }</option>
-                        }
-                        { for choices.iter().map(option) }
-                    </select>
+                    { select("card", &written, Some(values.unset("card")), &choices, None, &on_choose) }
                     { assumed(values.assumed("card").filter(|_| props.draft.is_imported()), "card") }
                 </label>
             </div>
@@ -142,7 +132,7 @@ fn labelled(props: &FormField<'_>, label: &str, control: Html) -> Html {
 }
 
 /// Shows the key of the config beside a label that does not say it already.
-pub(super) fn key(label: &str, path: &str) -> Html {
+fn key(label: &str, path: &str) -> Html {
     if label.to_lowercase() == path {
         return Html::default();
     }
@@ -150,27 +140,42 @@ pub(super) fn key(label: &str, path: &str) -> Html {
 }
 
 /// Names a value that an imported config leaves out.
-pub(super) fn assumed(value: Option<String>, path: &'static str) -> Html {
+fn assumed(value: Option<String>, path: &'static str) -> Html {
     let Some(value) = value else { return Html::default() };
     html! { <span class="field-note" data-assumed={path}>{ format!("{value} assumed: not in the file") }</span> }
 }
 
 fn words(props: &FormField<'_>, path: &'static str, choices: &[Choice]) -> Html {
     let written = props.values.written(path);
-    let onchange = props.on_change.reform(move |event: Event| {
-        let word = event.target_dyn_into::<HtmlSelectElement>().map(|select| select.value()).unwrap_or_default();
-        (path, Some(word).filter(|word| !word.is_empty()).map(FieldValue::Text))
-    });
+    let on_choose = props
+        .on_change
+        .reform(move |word: String| (path, Some(word).filter(|word| !word.is_empty()).map(FieldValue::Text)));
+    select(path, &written, Some(props.values.unset(path)), choices, Some(props.is_wrong), &on_choose)
+}
+
+/// Shows a select box for one of several words; a word that is none of them is a choice, too.
+///
+/// `unset` is the text of the choice of no word, if that is allowed.
+pub(super) fn select(
+    path: &'static str,
+    written: &str,
+    unset: Option<String>,
+    choices: &[Choice],
+    is_wrong: Option<bool>,
+    on_choose: &Callback<String>,
+) -> Html {
+    let onchange = on_choose.reform(|event: Event| value_of(&event));
+    let is_known = unset.is_some() && written.is_empty() || choices.iter().any(|choice| choice.word == written);
     let option = |choice: &Choice| {
         html! { <option value={choice.word.clone()} selected={choice.word == written}>{ &choice.label }</option> }
     };
-    let is_known = written.is_empty() || choices.iter().any(|choice| choice.word == written);
-    let unset = props.values.unset(path);
     html! {
-        <select class="select" data-key={path} {onchange} aria-invalid={props.is_wrong.to_string()}>
-            <option value="" selected={written.is_empty()}>{ unset }</option>
+        <select class="select" data-key={path} {onchange} aria-invalid={is_wrong.map(|is_wrong| is_wrong.to_string())}>
+            if let Some(unset) = unset {
+                <option value="" selected={written.is_empty()}>{ unset }</option>
+            }
             if !is_known {
-                <option value={written.clone()} selected=true>{ &written }</option>
+                <option value={written.to_owned()} selected=true>{ written }</option>
             }
             { for choices.iter().map(option) }
         </select>
@@ -182,7 +187,7 @@ type Attributes = (&'static str, Option<String>, Option<String>);
 fn input(props: &FormField<'_>, path: &'static str, (kind, min, max): Attributes) -> Html {
     let is_number = kind == "number";
     let oninput = props.on_change.reform(move |event: InputEvent| {
-        let text = event.target_dyn_into::<HtmlInputElement>().map(|input| input.value()).unwrap_or_default();
+        let text = value_of(&event);
         let value = match text.trim() {
             "" => None,
             number if is_number => number.parse().ok().map(FieldValue::Whole),

@@ -10,8 +10,7 @@ use yew::prelude::*;
 use super::model::draft::{Draft, DraftAction};
 use super::model::edit::TextFile;
 use crate::common::browser::{go_to, random_key};
-use crate::common::hooks::TokenHandle;
-use crate::common::hooks::{Fetched, use_fetched};
+use crate::common::hooks::{TokenHandle, once, use_fetched};
 use crate::common::model::refusal::needs_token;
 use crate::common::model::route::{Change, Route, Start};
 
@@ -27,31 +26,13 @@ impl Reducible for Model {
     }
 }
 
-/// Draft with its dispatcher.
+/// Draft of a new job.
 pub(crate) struct DraftHandle {
-    model: UseReducerHandle<Model>,
-    error: Option<ApiError>,
-}
-
-impl DraftHandle {
-    pub(crate) fn draft(&self) -> Rc<Draft> {
-        Rc::clone(&self.model.0)
-    }
-
-    /// Returns a callback that changes the draft.
-    pub(crate) fn dispatch(&self) -> Callback<DraftAction> {
-        let dispatcher = self.model.dispatcher();
-        Callback::from(move |action| dispatcher.dispatch(action))
-    }
-
-    /// Returns why the config to start with could not be loaded.
-    pub(crate) fn error(&self) -> Option<ApiError> {
-        self.error.clone()
-    }
-}
-
-fn once<T>(_: &Fetched<T>) -> Option<u32> {
-    None
+    pub draft: Rc<Draft>,
+    /// Changes the draft.
+    pub dispatch: Callback<DraftAction>,
+    /// Reason why the config to start with could not be loaded.
+    pub error: Option<ApiError>,
 }
 
 /// Returns the draft of a new job, loaded from what `start` names.
@@ -86,7 +67,9 @@ pub(crate) fn use_draft(start: &Start, change: &Change) -> DraftHandle {
         dispatcher.dispatch(DraftAction::Change(change.clone()));
     });
     let error = gallery.now.error.clone().or_else(|| job.now.error.clone());
-    DraftHandle { model, error }
+    let dispatcher = model.dispatcher();
+    let dispatch = Callback::from(move |action| dispatcher.dispatch(action));
+    DraftHandle { draft: Rc::clone(&model.0), dispatch, error }
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -100,27 +83,11 @@ enum Sending {
 
 /// Submission of a draft, with its state.
 pub(crate) struct SubmitHandle {
-    sending: UseStateHandle<Sending>,
-    send: Callback<()>,
-}
-
-impl SubmitHandle {
-    pub(crate) fn is_sending(&self) -> bool {
-        *self.sending == Sending::Now
-    }
-
-    /// Returns why the server refused the submission.
-    pub(crate) fn error(&self) -> Option<ApiError> {
-        match &*self.sending {
-            Sending::Refused(error) => Some(error.clone()),
-            _ => None,
-        }
-    }
-
-    /// Returns a callback that sends the config, then goes to the page of its job.
-    pub(crate) fn send(&self) -> Callback<()> {
-        self.send.clone()
-    }
+    pub is_sending: bool,
+    /// Reason why the server refused the submission.
+    pub error: Option<ApiError>,
+    /// Sends the config, then goes to the page of its job.
+    pub send: Callback<()>,
 }
 
 /// Returns a handle that submits a draft.
@@ -143,7 +110,8 @@ pub(crate) fn use_submit(draft: Rc<Draft>, token_handle: &TokenHandle, needs_one
         }
         submission.send();
     });
-    SubmitHandle { sending, send }
+    let error = if let Sending::Refused(error) = &*sending { Some(error.clone()) } else { None };
+    SubmitHandle { is_sending: *sending == Sending::Now, error, send }
 }
 
 #[derive(Clone)]

@@ -9,20 +9,20 @@ mod script;
 
 use self::editor::{editor, problem_list, task_choice};
 use self::form::ConfigForm;
-use self::hooks::{SubmitHandle, use_draft, use_submit};
+use self::hooks::{DraftHandle, SubmitHandle, use_draft, use_submit};
 use self::model::draft::{Draft, DraftAction, Script};
 use self::model::edit::TextFile;
 use self::model::numbers;
 use self::script::{no_scripts, script_form};
 use crate::common::browser::read_text;
 use crate::common::hooks::TokenHandle;
-use crate::common::model::route::{Change, Route, Start};
+use crate::common::model::route::{Change, Start};
 use crate::common::model::{refusal, task};
-use crate::common::parts::{Note, figure_list, key_notes, refusal_note};
+use crate::common::parts::{Note, figure_list, key_notes, refusal_note, way_back};
 use frontend::components::drop_overlay::drop_overlay;
 use frontend::components::icon::{IconName, icon};
 use frontend::hooks::use_drop;
-use frontend::platform::{chosen_files, set_title, site_url};
+use frontend::platform::{chosen_files, set_title};
 use shared::api::{JobTask, SCRIPTS, ServerLimits};
 use shared::job::{Format, ImportNote};
 use std::rc::Rc;
@@ -44,19 +44,17 @@ pub(crate) struct NewJobPageProps {
 #[component]
 pub(crate) fn NewJobPage(props: &NewJobPageProps) -> Html {
     use_effect_with((), |()| set_title("New job – Snapscope"));
-    let handle = use_draft(&props.start, &props.change);
-    let submit = use_submit(handle.draft(), &props.token, props.limits.needs_token);
+    let DraftHandle { draft, dispatch, error } = use_draft(&props.start, &props.change);
+    let submit = use_submit(Rc::clone(&draft), &props.token, props.limits.needs_token);
     let unread = use_state_eq(|| None);
     let on_files = {
-        let (dispatch, unread) = (handle.dispatch(), unread.setter());
+        let (dispatch, unread) = (dispatch.clone(), unread.setter());
         use_callback((), move |files: Vec<File>, ()| bring(files, dispatch.clone(), unread.clone()))
     };
     let is_over = use_drop(on_files.clone());
-    let dispatch = handle.dispatch();
-    let draft = handle.draft();
     html! {
         <main class="page new-job">
-            <nav class="way-back" aria-label="Back"><a href={site_url(&Route::List.path())}>{ "All jobs" }</a></nav>
+            { way_back() }
             <header class="page-head">
                 <div>
                     <h1 class="page-title">{ "New job" }</h1>
@@ -64,7 +62,7 @@ pub(crate) fn NewJobPage(props: &NewJobPageProps) -> Html {
                 </div>
                 { file_button(on_files) }
             </header>
-            if let Some(error) = handle.error() {
+            if let Some(error) = error {
                 { refusal_note(&error, None) }
             }
             if let Some(message) = (*unread).clone() {
@@ -162,14 +160,14 @@ fn other_language(draft: &Draft, dispatch: &Callback<DraftAction>) -> Html {
 }
 
 fn submission(submit: &SubmitHandle, draft: &Draft, is_valid: bool) -> Html {
-    let onclick = submit.send().reform(|_: MouseEvent| ());
-    let is_sending = submit.is_sending();
+    let SubmitHandle { is_sending, error, send } = submit;
+    let (onclick, is_sending) = (send.reform(|_: MouseEvent| ()), *is_sending);
     html! {
         <div class="submission">
-            if let Some(error) = submit.error() {
-                { refusal_note(&error, None) }
-                if !refusal::problems(&error).is_empty() {
-                    { problem_list(&refusal::problems(&error), "") }
+            if let Some(error) = error {
+                { refusal_note(error, None) }
+                if !refusal::problems(error).is_empty() {
+                    { problem_list(&refusal::problems(error), "") }
                 }
             }
             <button type="button" class="button primary large" {onclick}

@@ -1,45 +1,34 @@
 //! Choice of the GPU and the steps of a script, and what a server without scripts says.
 
 use frontend::components::icon::{IconName, icon};
-use web_sys::{HtmlInputElement, HtmlSelectElement};
 use yew::prelude::*;
 
+use super::form::select;
 use super::model::draft::Script;
 use super::model::fields::cards;
+use crate::common::parts::value_of;
 
 /// Shows the two fields.
 pub(crate) fn script_form(script: &Script, on_change: &Callback<Script>) -> Html {
     let on_card = {
         let (script, on_change) = (script.clone(), on_change.clone());
-        move |event: Event| {
-            let card = event.target_unchecked_into::<HtmlSelectElement>().value();
-            on_change.emit(Script { card, ..script.clone() });
-        }
+        Callback::from(move |card| on_change.emit(Script { card, ..script.clone() }))
     };
     let on_steps = {
         let (script, on_change) = (script.clone(), on_change.clone());
         move |event: InputEvent| {
-            if let Ok(steps) = event.target_unchecked_into::<HtmlInputElement>().value().parse() {
+            if let Ok(steps) = value_of(&event).parse() {
                 on_change.emit(Script { steps, ..script.clone() });
             }
         }
     };
-    let choices = cards();
-    let is_known = choices.iter().any(|choice| choice.word == script.card);
     html! {
         <fieldset class="form">
             <legend class="visually-hidden">{ "Script" }</legend>
             <div class="fields">
                 <label class="field wide">
                     <span class="field-label">{ "GPU" }</span>
-                    <select class="select" data-key="card" onchange={on_card}>
-                        if !is_known {
-                            <option value={script.card.clone()} selected=true>{ &script.card }</option>
-                        }
-                        { for choices.iter().map(|choice| html! {
-                            <option value={choice.word.clone()} selected={choice.word == script.card}>{ &choice.label }</option>
-                        }) }
-                    </select>
+                    { select("card", &script.card, None, &cards(), None, &on_card) }
                 </label>
                 <label class="field">
                     <span class="field-label">{ "Steps" }</span>

@@ -33,13 +33,13 @@ impl Feed {
 
     /// Replaces `batch` by the next one, tensor by tensor.
     pub(super) fn next(&mut self, transfer: &mut Transfer, network: &dyn Network, batch: &mut Batch) -> Result<()> {
-        if transfer.prefetch() == 0 {
+        if transfer.data.prefetch == 0 {
             let size = self.sizes.next().ok_or_else(no_batch)?;
             return transfer.bring(network, size, batch);
         }
         let side = match self.side.take() {
             Some(side) => side,
-            None => Stream::new(transfer.device())?,
+            None => Stream::new(transfer.device)?,
         };
         let next = self.next_ahead(&side, transfer, network);
         self.side = Some(side);
@@ -52,7 +52,7 @@ impl Feed {
     /// Returns the next prefetched batch, after starting to prefetch another one.
     fn next_ahead(&mut self, side: &Stream, transfer: &mut Transfer, network: &dyn Network) -> Result<Batch> {
         if self.ahead.is_empty() {
-            for _ in 0..transfer.prefetch() {
+            for _ in 0..transfer.data.prefetch {
                 self.preload(side, transfer, network)?;
             }
         }

@@ -31,10 +31,6 @@ pub struct Loader {
 
 impl Loader {
     /// Creates the loader of a job for a model with parameters of the dtype `kind`.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if memory runs out for the tensors that images are normalized with.
     pub fn new(job: &Job, kind: Kind, device: Device) -> Result<Self> {
         Ok(Self {
             transfer: Transfer::new(job, kind, device)?,
@@ -59,10 +55,6 @@ impl Loader {
     }
 
     /// Brings the next batch of the evaluation to the device; see [`Loader::load`].
-    ///
-    /// # Errors
-    ///
-    /// Returns the errors of [`Loader::load`].
     pub fn load_evaluation(&mut self, network: &dyn Network, batch: &mut Batch) -> Result<()> {
         self.evaluation.next(&mut self.transfer, network, batch)
     }

@@ -1,20 +1,15 @@
 //! Side streams and pinned memory: bindings of `shim/data.cpp`.
 #![allow(unsafe_code, reason = "every call into shim/data.cpp is here")]
 
-use std::ffi::{c_int, c_void};
-use std::ptr;
+use std::ffi::c_int;
 
 use tch::{Device, Tensor};
 
 use crate::Result;
-use crate::shim::{Message, Pointer, check, made, pointer};
+use crate::shim::{Message, Pointer, created};
 
 unsafe extern "C" {
     fn snapscope_stream_new(device: c_int, out: *mut Pointer) -> Message;
-    fn snapscope_stream_swap(stream: Pointer) -> Message;
-    fn snapscope_stream_wait(stream: *const c_void) -> Message;
-    fn snapscope_record_stream(tensor: Pointer) -> Message;
-    fn snapscope_pin(tensor: *const c_void, out: *mut Pointer) -> Message;
 }
 
 /// A stream of the device beside the one that training runs on.
@@ -25,10 +20,8 @@ impl Stream {
     /// Creates a stream on a GPU: `torch.cuda.Stream()`.
     pub(super) fn new(device: Device) -> Result<Self> {
         let index = if let Device::Cuda(index) = device { index as c_int } else { 0 };
-        let mut stream = ptr::null_mut();
-        // SAFETY: without a message `stream` is a stream that is never destroyed.
-        check(unsafe { snapscope_stream_new(index, &mut stream) })?;
-        Ok(Self(stream))
+        // SAFETY: without a message `out` is a stream that is never destroyed.
+        created(|out| unsafe { snapscope_stream_new(index, out) }).map(Self)
     }
 
     /// Runs `work` with this stream as the current one.
@@ -38,29 +31,22 @@ impl Stream {
         self.swap()?;
         result
     }
+}
 
+argument! { &Stream as Pointer = |stream| stream.0; }
+
+wrap! { impl Stream {
     /// Makes the current stream wait for the work of this stream.
-    pub(super) fn wait(&self) -> Result<()> {
-        // SAFETY: the stream comes from `snapscope_stream_new`.
-        check(unsafe { snapscope_stream_wait(self.0) })
-    }
+    pub(super) fn wait(&self) = snapscope_stream_wait;
+    /// Makes this stream the current one; the one that was is stored in its place until the next call.
+    fn swap(&self) = snapscope_stream_swap;
+} }
 
-    fn swap(&self) -> Result<()> {
-        // SAFETY: as above; the stream that was the current one is stored in its place until the next call.
-        check(unsafe { snapscope_stream_swap(self.0) })
-    }
-}
-
-/// Delays the reuse of a tensor's memory until the current stream is done with it.
-///
-/// `tensor.record_stream(torch.cuda.current_stream())`
-pub(super) fn record(tensor: &Tensor) -> Result<()> {
-    // SAFETY: the tensor outlives the call.
-    check(unsafe { snapscope_record_stream(pointer(tensor)) })
-}
-
-/// Copies a tensor to pinned memory: `tensor.pin_memory()`.
-pub(super) fn pin(tensor: &Tensor) -> Result<Tensor> {
-    // SAFETY: the tensor outlives the call.
-    made(|out| unsafe { snapscope_pin(pointer(tensor), out) })
+wrap! {
+    /// Delays the reuse of a tensor's memory until the current stream is done with it.
+    ///
+    /// `tensor.record_stream(torch.cuda.current_stream())`
+    pub(super) fn record(tensor: &Tensor) = snapscope_record_stream;
+    /// Copies a tensor to pinned memory: `tensor.pin_memory()`.
+    pub(super) fn pin(tensor: &Tensor) -> Tensor = snapscope_pin;
 }

@@ -14,8 +14,8 @@ const IMAGES: &str = "images";
 /// Settings and buffers of the transfer of batches to the device.
 #[derive(Debug)]
 pub(super) struct Transfer {
-    device: Device,
-    data: Data,
+    pub(super) device: Device,
+    pub(super) data: Data,
     longest: u64,
     /// Number of samples of the largest batch.
     most_samples: u64,
@@ -34,15 +34,6 @@ impl Transfer {
             normalizer: Normalizer::new(job.data.normalize, kind, device)?,
             buffers: None,
         })
-    }
-
-    pub(super) fn device(&self) -> Device {
-        self.device
-    }
-
-    /// Returns the number of batches to prefetch.
-    pub(super) fn prefetch(&self) -> u64 {
-        self.data.prefetch
     }
 
     /// Transfers a batch of this size to the device, tensor by tensor.

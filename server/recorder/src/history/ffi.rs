@@ -3,8 +3,7 @@
 
 use std::ffi::{CStr, c_char, c_void};
 
-use super::rows::Row;
-use super::rows::history;
+use super::rows::{Row, history};
 use crate::Result;
 use crate::shim::{Place, RawPlace, check, take_place};
 
@@ -104,13 +103,19 @@ unsafe extern "C" {
         settings: unsafe extern "C" fn(*mut c_void, *const RawSettings),
         state: *mut c_void,
     ) -> *mut c_char;
-    fn snapscope_ticks() -> u64;
-    fn snapscope_current_device() -> i32;
-    fn snapscope_clock() -> *const c_void;
+    /// Returns the processor's ticks.
+    #[link_name = "snapscope_ticks"]
+    pub(super) safe fn ticks() -> u64;
+    /// Returns the index of the current device.
+    #[link_name = "snapscope_current_device"]
+    pub(super) safe fn current_device() -> i32;
+    /// Returns the number of different stacks so far.
+    #[link_name = "snapscope_stacks"]
+    pub(super) safe fn stacks() -> u32;
+    safe fn snapscope_clock() -> *const c_void;
     fn snapscope_time_us(clock: *const c_void, ticks: u64) -> i64;
     fn snapscope_drop_clock(clock: *const c_void);
     fn snapscope_out_of_memory(place: *mut RawPlace) -> bool;
-    fn snapscope_stacks() -> u32;
     fn snapscope_frames(
         number: u32,
         visit: unsafe extern "C" fn(*mut c_void, *const c_char, *const c_char),
@@ -145,10 +150,6 @@ unsafe extern "C" fn on_event(event: *const RawEvent) {
 }
 
 /// Returns what the allocators hold.
-///
-/// # Errors
-///
-/// Returns PyTorch's error.
 pub(super) fn held() -> Result<Held> {
     let mut held = Held::default();
     // SAFETY: the functions are called before this one returns, with `held` as their state.
@@ -180,26 +181,13 @@ unsafe extern "C" fn on_settings(state: *mut c_void, settings: *const RawSetting
     }
 }
 
-/// Returns the processor's ticks.
-pub(super) fn ticks() -> u64 {
-    // SAFETY: no pointer is passed.
-    unsafe { snapscope_ticks() }
-}
-
-/// Returns the index of the current device.
-pub(super) fn current_device() -> i32 {
-    // SAFETY: no pointer is passed.
-    unsafe { snapscope_current_device() }
-}
-
 /// Clock that converts ticks to the time of day.
 pub(super) struct Clock(*const c_void);
 
 impl Clock {
     /// Measures the ticks so far.
     pub(super) fn new() -> Self {
-        // SAFETY: no pointer is passed.
-        Self(unsafe { snapscope_clock() })
+        Self(snapscope_clock())
     }
 
     /// Converts ticks to microseconds since 1970.
@@ -221,12 +209,6 @@ pub(super) fn exhaustion() -> Option<Place> {
     let mut place = RawPlace::EMPTY;
     // SAFETY: the place is written if the function returns true.
     unsafe { snapscope_out_of_memory(&mut place) }.then(|| take_place(place))
-}
-
-/// Returns the number of different stacks so far.
-pub(super) fn stacks() -> u32 {
-    // SAFETY: no pointer is passed.
-    unsafe { snapscope_stacks() }
 }
 
 /// Returns the file and the name of each frame of a stack, innermost first.

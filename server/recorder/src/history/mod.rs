@@ -38,17 +38,12 @@ pub fn start(output: &Path) -> Result<()> {
     ffi::start(on_exhaustion)
 }
 
-/// Marks the beginning of a span in the snapshot's annotations.
-pub fn annotate_start(name: &str) {
-    annotate(name, "START");
-}
+/// Stages of a span in the snapshot's annotations.
+pub const START: &str = "START";
+pub const END: &str = "END";
 
-/// Marks the end of a span in the snapshot's annotations.
-pub fn annotate_end(name: &str) {
-    annotate(name, "END");
-}
-
-fn annotate(name: &str, stage: &'static str) {
+/// Marks the beginning or the end of a span in the snapshot's annotations.
+pub fn annotate(name: &str, stage: &'static str) {
     let (device, ticks) = (ffi::current_device(), ffi::ticks());
     if let Some(history) = &mut *history() {
         history.annotations.push(Annotation { name: name.to_owned(), stage, device, ticks });
@@ -56,10 +51,6 @@ fn annotate(name: &str, stage: &'static str) {
 }
 
 /// Writes the snapshot of all devices as a pickle.
-///
-/// # Errors
-///
-/// Returns an error if it cannot be written.
 pub fn write(file: &mut impl Write) -> io::Result<()> {
     let held = ffi::held().map_err(io::Error::other)?;
     let past = history().as_ref().map(History::past).transpose()?;

@@ -91,33 +91,21 @@ impl Rows {
         Ok(())
     }
 
-    /// Returns the events so far.
+    /// Returns a copy with the events so far.
     ///
     /// # Errors
     ///
     /// Returns an error if the process may open no more files.
-    pub(super) fn view(&self) -> io::Result<View> {
+    fn try_clone(&self) -> io::Result<Self> {
         let spooled = self.spooled.as_ref().map(|(file, len)| file.try_clone().map(|file| (file, *len))).transpose()?;
-        Ok(View { spooled, recent: self.recent.clone() })
+        Ok(Self { spooled, recent: self.recent.clone(), ..*self })
     }
-}
 
-/// Events of a device at a moment.
-pub(super) struct View {
-    spooled: Option<(File, u64)>,
-    recent: Vec<Row>,
-}
-
-impl View {
     pub(super) fn len(&self) -> usize {
         self.spooled.as_ref().map_or(0, |(_, len)| *len as usize) + self.recent.len()
     }
 
     /// Calls `see` with each event in turn.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the file cannot be read, or the error of `see`.
     pub(super) fn each(&self, mut see: impl FnMut(&Row) -> io::Result<()>) -> io::Result<()> {
         if let Some((file, len)) = &self.spooled {
             let mut bytes = vec![0; READ_ROWS * ROW_BYTES];
@@ -161,7 +149,7 @@ pub(super) struct Annotation {
 
 /// State of the history at a moment.
 pub(super) struct Past {
-    pub(super) devices: Vec<View>,
+    pub(super) devices: Vec<Rows>,
     pub(super) texts: StringTable,
     pub(super) annotations: Vec<Annotation>,
 }
@@ -186,7 +174,7 @@ impl History {
     }
 
     pub(super) fn past(&self) -> io::Result<Past> {
-        let devices = self.devices.iter().map(Rows::view).collect::<io::Result<_>>()?;
+        let devices = self.devices.iter().map(Rows::try_clone).collect::<io::Result<_>>()?;
         Ok(Past { devices, texts: self.texts.clone(), annotations: self.annotations.clone() })
     }
 }

@@ -9,8 +9,7 @@ use shared::base::StringId;
 use shared::pickle::{MemoId, Style, Writer};
 
 use super::ffi::{Block, Clock, Held, Segment, SettingValues, frames, stacks};
-use super::rows::{Annotation, Past};
-use super::rows::{Row, View};
+use super::rows::{Annotation, Past, Row, Rows};
 
 /// Names of `TraceEntry::Action` in its order.
 const ACTIONS: [&str; 9] = [
@@ -33,10 +32,6 @@ const NOT_COMPILED: &str = "N/A";
 const STATES: [&str; 3] = ["inactive", "active_pending_free", "active_allocated"];
 
 /// Writes a pickle into `file`.
-///
-/// # Errors
-///
-/// Returns the first error of writing or of reading events.
 pub(super) fn write(held: &Held, past: &Past, file: &mut impl Write) -> io::Result<()> {
     let mut failure = Ok(());
     let sink = |piece: &[u8]| {
@@ -102,7 +97,18 @@ impl<S: FnMut(&[u8])> Pickle<S> {
         self.writer.bool(value);
     }
 
-    fn events(&mut self, device: &View, past: &Past) -> io::Result<()> {
+    fn text(&mut self, key: &'static str, value: &str) {
+        self.writer.key(key);
+        self.writer.text(value);
+    }
+
+    /// Writes one of a few words, which the pickle has once.
+    fn word(&mut self, key: &'static str, value: &'static str) {
+        self.writer.key(key);
+        self.writer.key(value);
+    }
+
+    fn events(&mut self, device: &Rows, past: &Past) -> io::Result<()> {
         self.writer.begin_list(device.len());
         device.each(|row| {
             self.event(row, past);
@@ -114,15 +120,12 @@ impl<S: FnMut(&[u8])> Pickle<S> {
 
     fn event(&mut self, row: &Row, past: &Past) {
         self.writer.begin_dict(8);
-        self.writer.key("action");
-        self.writer.key(ACTIONS[row.action as usize]);
+        self.word("action", ACTIONS[row.action as usize]);
         self.entry(if row.action == OUT_OF_MEMORY { "device_free" } else { "addr" }, row.address);
         self.entry("size", row.size);
         self.entry("stream", row.stream);
-        self.writer.key("compile_context");
-        self.writer.key(NOT_COMPILED);
-        self.writer.key("user_metadata");
-        self.writer.text(past.texts.get(StringId::from_index(row.text as usize)));
+        self.word("compile_context", NOT_COMPILED);
+        self.text("user_metadata", past.texts.get(StringId::from_index(row.text as usize)));
         self.entry("time_us", self.clock.time_us(row.ticks));
         self.stack(row.stack);
         self.writer.end();
@@ -162,10 +165,8 @@ impl<S: FnMut(&[u8])> Pickle<S> {
 
     fn frame(&mut self, (file, name): &(String, String)) -> MemoId {
         self.writer.begin_dict(3);
-        self.writer.key("name");
-        self.writer.text(name);
-        self.writer.key("filename");
-        self.writer.text(file);
+        self.text("name", name);
+        self.text("filename", file);
         self.entry("line", 0);
         self.writer.end_shared()
     }
@@ -180,8 +181,7 @@ impl<S: FnMut(&[u8])> Pickle<S> {
         self.entry("active_size", values.active_size);
         self.entry("requested_size", values.requested_size);
         self.entry("stream", values.stream);
-        self.writer.key("segment_type");
-        self.writer.key(if values.is_large { "large" } else { "small" });
+        self.word("segment_type", if values.is_large { "large" } else { "small" });
         self.writer.key("segment_pool_id");
         self.writer.int_pair(values.pool[0], values.pool[1]);
         self.flag("is_expandable", values.is_expandable);
@@ -202,8 +202,7 @@ impl<S: FnMut(&[u8])> Pickle<S> {
         self.entry("address", address);
         self.entry("size", block.size);
         self.entry("requested_size", block.requested_size);
-        self.writer.key("state");
-        self.writer.key(STATES[block.state as usize]);
+        self.word("state", STATES[block.state as usize]);
         self.stack(block.stack);
         self.writer.end();
     }
@@ -219,8 +218,7 @@ impl<S: FnMut(&[u8])> Pickle<S> {
             reuses_record_stream,
         } = held.values;
         self.writer.begin_dict(9);
-        self.writer.key("PYTORCH_CUDA_ALLOC_CONF");
-        self.writer.text(&held.conf);
+        self.text("PYTORCH_CUDA_ALLOC_CONF", &held.conf);
         self.entry("max_split_size", max_split_size);
         self.writer.key("garbage_collection_threshold");
         self.writer.float(garbage_collection_threshold);
@@ -241,10 +239,8 @@ impl<S: FnMut(&[u8])> Pickle<S> {
 
     fn annotation(&mut self, annotation: &Annotation) {
         self.writer.begin_dict(4);
-        self.writer.key("stage");
-        self.writer.key(annotation.stage);
-        self.writer.key("name");
-        self.writer.text(&annotation.name);
+        self.word("stage", annotation.stage);
+        self.text("name", &annotation.name);
         self.entry("device", annotation.device);
         self.entry("time_us", self.clock.time_us(annotation.ticks));
         self.writer.end();

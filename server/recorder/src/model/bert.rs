@@ -1,11 +1,13 @@
 //! Masked language models: `BertForMaskedLM` of Hugging Face's transformers 5.
 
 use shared::job;
-use tch::{Device, Kind, Tensor};
+use tch::{Kind, Tensor};
 
 use super::layer::{
     Activation, Attended, AttentionKernel, CrossEntropy, Dropout, Embedding, INITIALIZER_RANGE, Linear, Norm,
+    split_heads,
 };
+use super::network::tokens;
 use super::{Batch, Network, Output};
 use crate::builder::{Builder, Init};
 use crate::parallel::fsdp::Block;
@@ -25,16 +27,12 @@ pub struct Bert {
 
 impl Bert {
     /// Builds the model on the builder's device, for samples of `sequence` tokens.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if memory runs out.
     pub fn new(config: &job::Bert, sequence: u64, builder: &Builder) -> Result<Self> {
         let embeddings = Embeddings::new(&builder.child("embedding"), config)?;
         let layers = builder.child("layers");
         let layer = |index: u64| Layer::new(&layers.child(&index.to_string()), config).map(Shared::new);
         let layers = (0..config.layers).map(layer).collect::<Result<_>>()?;
-        let head = Head::new(&builder.child("head"), config, embeddings.tokens())?;
+        let head = Head::new(&builder.child("head"), config, embeddings.token.weight())?;
         Ok(Self {
             embeddings,
             layers,
@@ -61,8 +59,7 @@ impl Bert {
 impl Network for Bert {
     fn batch(&self, samples: i64) -> Result<Batch> {
         // Ignored labels take as much memory as others, so there are none.
-        let tokens = || Tensor::f_randint(self.vocabulary, [samples, self.sequence], (Kind::Int64, Device::Cpu));
-        Ok(vec![("inputs", tokens()?), ("labels", tokens()?)])
+        tokens(self.vocabulary, [samples, self.sequence])
     }
 
     fn forward(&self, batch: &Batch, pass: &Pass) -> Result<Output> {
@@ -118,11 +115,6 @@ impl Embeddings {
         })
     }
 
-    /// Returns the embedding's weight, which the head reads too.
-    fn tokens(&self) -> &Tensor {
-        self.token.weight()
-    }
-
     fn forward(&self, tokens: &Tensor, pass: &Pass) -> Result<Tensor> {
         self.module.run(|| {
             let shape = tokens.size();
@@ -167,12 +159,12 @@ impl Layer {
         let (hidden, inner) = (config.hidden.cast_signed(), config.intermediate.cast_signed());
         let attention = builder.child("attention");
         let projection = |name| Linear::normal(&attention.child(name), hidden, hidden, true, INITIALIZER_RANGE);
-        let projections = [projection("query")?, projection("key")?, projection("value")?];
-        let kernel = AttentionKernel::bert(config);
+        let (query, key, value) = (projection("query")?, projection("key")?, projection("value")?);
+        let (kernel, head_dim) = (AttentionKernel::bert(config), config.head_dim().cast_signed());
         let feed_forward = builder.child("mlp");
         Ok(Self {
             block,
-            attention: SelfAttention::new(&attention, projections, kernel, config.head_dim()),
+            attention: SelfAttention { module: attention.module(), query, key, value, kernel, head_dim },
             attention_output: Residual::new(&attention.child("output"), config, config.hidden)?,
             up: Linear::normal(&feed_forward.child("up"), hidden, inner, true, INITIALIZER_RANGE)?,
             activation: Activation::new(&feed_forward.child("activation"), config.activation),
@@ -230,11 +222,6 @@ struct SelfAttention {
 }
 
 impl SelfAttention {
-    /// Creates self-attention from the projections of its queries, keys and values.
-    fn new(builder: &Builder, [query, key, value]: [Linear; 3], kernel: AttentionKernel, head_dim: u64) -> Self {
-        Self { module: builder.module(), query, key, value, kernel, head_dim: head_dim.cast_signed() }
-    }
-
     /// Returns features of shape (samples, tokens, features), and the probabilities of eager attention.
     fn forward(&self, input: &Tensor, pass: &Pass) -> Result<Attended> {
         self.module.run(|| {
@@ -248,10 +235,8 @@ impl SelfAttention {
         })
     }
 
-    /// Splits features into heads, as the dimension before the tokens.
     fn split(&self, features: &Tensor) -> Result<Tensor> {
-        let [samples, tokens, _] = features.size()[..] else { unreachable!("features are of samples and tokens") };
-        features.f_view([samples, tokens, -1, self.head_dim])?.f_transpose(1, 2)
+        split_heads(features, self.head_dim)
     }
 }
 

@@ -1,13 +1,13 @@
 //! Lists of layers: `torch.nn.Sequential` of convolutions and others.
 
-use shared::job::{self, CnnLayer, Conv, Features, Window};
-use tch::{Device, Kind, Tensor};
+use shared::job::{self, CnnLayer, Features, Window};
+use tch::{Kind, Tensor};
 
-use super::layer::{BatchNorm2d, CrossEntropy, Dropout, Layout, Linear};
+use super::layer::{BatchNorm2d, Conv2d, CrossEntropy, Dropout, Layout, Linear, images};
 use super::{Batch, Network, Output};
 use crate::Result;
-use crate::builder::{Builder, Init};
-use crate::pass::{Pass, autocast};
+use crate::builder::Builder;
+use crate::pass::Pass;
 use crate::place::Module;
 
 /// A list of layers that runs on images.
@@ -24,10 +24,6 @@ pub struct Cnn {
 
 impl Cnn {
     /// Builds the model on the builder's device.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if memory runs out.
     pub fn new(config: &job::Cnn, builder: &Builder) -> Result<Self> {
         let layout = if config.channels_last { Layout::ChannelsLast } else { Layout::ChannelsFirst };
         let mut layers = Vec::new();
@@ -42,7 +38,7 @@ impl Cnn {
             image: [config.input_channels.cast_signed(), size, size],
             classes: config.classes().cast_signed(),
             layout,
-            kind: builder.kind(),
+            kind: builder.kind,
         })
     }
 }
@@ -50,11 +46,7 @@ impl Cnn {
 impl Network for Cnn {
     fn batch(&self, samples: i64) -> Result<Batch> {
         let [channels, height, width] = self.image;
-        // Black images take as much memory as others and are the cheapest to create.
-        let images = Tensor::f_zeros([samples, channels, height, width], (self.kind, Device::Cpu))?;
-        self.layout.apply(&images)?;
-        let labels = Tensor::f_randint(self.classes, [samples], (Kind::Int64, Device::Cpu))?;
-        Ok(vec![("images", images), ("labels", labels)])
+        images([samples, channels, height, width], self.kind, self.layout, self.classes)
     }
 
     fn forward(&self, batch: &Batch, pass: &Pass) -> Result<Output> {
@@ -73,7 +65,7 @@ impl Network for Cnn {
 /// A layer of a list; those with weights are modules of their own.
 #[derive(Debug)]
 enum Layer {
-    Conv(FreeConv),
+    Conv(Conv2d),
     Norm(BatchNorm2d),
     Dropout(Dropout),
     Linear(Linear),
@@ -92,7 +84,7 @@ impl Layer {
             Features::Vector(features) => features,
         };
         Ok(match *layer {
-            CnnLayer::Conv(shape) => Self::Conv(FreeConv::new(&builder, shape, inputs, layout)?),
+            CnnLayer::Conv(shape) => Self::Conv(Conv2d::new(&builder, shape, inputs, layout)?),
             CnnLayer::Norm => Self::Norm(BatchNorm2d::new(&builder, inputs.cast_signed())?),
             CnnLayer::Dropout(probability) => Self::Dropout(Dropout::new(&builder, probability)),
             CnnLayer::Linear { features, bias } => {
@@ -133,40 +125,5 @@ fn operate(operation: CnnLayer, mut input: Tensor) -> Result<Tensor> {
         CnnLayer::Conv(_) | CnnLayer::Norm | CnnLayer::Dropout(_) | CnnLayer::Linear { .. } => {
             unreachable!("a layer with a module of its own")
         }
-    }
-}
-
-/// A convolution with every option that a config has for it.
-#[derive(Debug)]
-struct FreeConv {
-    module: Module,
-    shape: Conv,
-    weight: Tensor,
-    bias: Option<Tensor>,
-}
-
-impl FreeConv {
-    /// Creates a convolution of images with `inputs` channels.
-    fn new(builder: &Builder, shape: Conv, inputs: u64, layout: Layout) -> Result<Self> {
-        let kernel = shape.window.kernel;
-        let [outputs, inputs, kernel] = [shape.channels, inputs / shape.groups, kernel].map(u64::cast_signed);
-        let bound = Init::Uniform(1.0 / ((inputs * kernel * kernel) as f64).sqrt());
-        let weight = builder.parameter("weight", &[outputs, inputs, kernel, kernel], bound)?;
-        layout.apply(&weight)?;
-        let bias = if shape.bias { Some(builder.parameter("bias", &[outputs], bound)?) } else { None };
-        Ok(Self { module: builder.module(), shape, weight, bias })
-    }
-
-    fn forward(&self, input: &Tensor) -> Result<Tensor> {
-        let Conv { window: Window { stride, padding, .. }, dilation, groups, .. } = self.shape;
-        let [stride, padding, dilation, groups] = [stride, padding, dilation, groups].map(u64::cast_signed);
-        self.module.run(|| {
-            // Autocast casts the operands of an operation from the last to the first.
-            let bias = self.bias.as_ref().map(autocast::weight).transpose()?;
-            let weight = autocast::weight(&self.weight)?;
-            let input = autocast::activation(input)?;
-            let (stride, padding, dilation) = ([stride; 2], [padding; 2], [dilation; 2]);
-            input.f_conv2d(&weight, bias.as_ref(), stride, padding, dilation, groups)
-        })
     }
 }

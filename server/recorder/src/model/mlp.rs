@@ -30,10 +30,6 @@ struct Hidden {
 
 impl Mlp {
     /// Builds the model on the builder's device.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if memory runs out.
     pub fn new(config: &job::Mlp, builder: &Builder) -> Result<Self> {
         let inputs = config.input_features.cast_signed();
         let mut features = inputs;
@@ -48,7 +44,7 @@ impl Mlp {
         let classes = config.classes.cast_signed();
         let head = Linear::new(&builder.child("head"), features, classes, config.bias)?;
         let loss = CrossEntropy::new(&builder.child("cross_entropy"));
-        Ok(Self { layers, head, loss, kind: builder.kind(), inputs, classes, activation: config.activation })
+        Ok(Self { layers, head, loss, kind: builder.kind, inputs, classes, activation: config.activation })
     }
 
     fn activate(&self, input: &Tensor) -> Result<Tensor> {

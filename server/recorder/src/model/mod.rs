@@ -25,10 +25,6 @@ use crate::Result;
 use crate::builder::Builder;
 
 /// Builds the model of a job on the device.
-///
-/// # Errors
-///
-/// Returns an error if memory runs out.
 pub fn build(job: &job::Job, builder: &Builder) -> Result<Box<dyn Network>> {
     match &job.model {
         job::Model::Mlp(config) => Ok(Box::new(Mlp::new(config, builder)?)),

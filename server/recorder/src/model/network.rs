@@ -1,12 +1,18 @@
 //! What a model is to those who run it.
 
-use tch::Tensor;
+use tch::{Device, Kind, Tensor};
 
 use crate::Result;
 use crate::pass::Pass;
 
 /// Tensors of a batch by name, in host memory or on the device.
 pub type Batch = Vec<(&'static str, Tensor)>;
+
+/// Returns random tokens and labels in host memory, of shape (samples, tokens).
+pub(super) fn tokens(vocabulary: i64, shape: [i64; 2]) -> Result<Batch> {
+    let random = || Tensor::f_randint(vocabulary, shape, (Kind::Int64, Device::Cpu));
+    Ok(vec![("inputs", random()?), ("labels", random()?)])
+}
 
 /// Result of a forward pass; its fields are freed in their order, which is Python's.
 #[derive(Debug)]
@@ -24,31 +30,15 @@ pub struct Output {
 /// A model with its data and its loss.
 pub trait Network {
     /// Returns random samples in host memory.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if memory runs out.
     fn batch(&self, samples: i64) -> Result<Batch>;
 
     /// Runs the forward pass; each layer runs in its module.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if an operation fails.
     fn forward(&self, batch: &Batch, pass: &Pass) -> Result<Output>;
 
     /// Computes the loss of an output, a scalar.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if an operation fails.
     fn loss(&self, output: &Output, batch: &Batch) -> Result<Tensor>;
 
     /// Returns the loss that the caller gets; a wrapper may replace it and the logits by copies.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if memory runs out.
     fn hand_on(&self, _output: &mut Output, loss: Tensor) -> Result<Tensor> {
         Ok(loss)
     }

@@ -3,9 +3,10 @@
 use std::cell::RefCell;
 
 use shared::job::{self, CarryHidden, RecurrentCell};
-use tch::{Device, Kind, Tensor};
+use tch::{Kind, Tensor};
 
 use super::layer::{CrossEntropy, Dropout, Embedding, Linear};
+use super::network::tokens;
 use super::{Batch, Network, Output};
 use crate::Result;
 use crate::builder::{Builder, Init};
@@ -31,10 +32,6 @@ pub struct Rnn {
 
 impl Rnn {
     /// Builds the model on the builder's device, for samples of `sequence` tokens.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if memory runs out.
     pub fn new(config: &job::Rnn, sequence: u64, builder: &Builder) -> Result<Self> {
         let (vocabulary, hidden) = (config.vocabulary.cast_signed(), config.hidden.cast_signed());
         let features = config.embedding.cast_signed();
@@ -78,8 +75,7 @@ impl Rnn {
 
 impl Network for Rnn {
     fn batch(&self, samples: i64) -> Result<Batch> {
-        let tokens = || Tensor::f_randint(self.vocabulary, [samples, self.sequence], (Kind::Int64, Device::Cpu));
-        Ok(vec![("inputs", tokens()?), ("labels", tokens()?)])
+        tokens(self.vocabulary, [samples, self.sequence])
     }
 
     fn forward(&self, batch: &Batch, pass: &Pass) -> Result<Output> {

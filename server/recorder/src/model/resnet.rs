@@ -1,9 +1,9 @@
 //! Residual networks, as torchvision or transformers builds them.
 
 use shared::job::{self, ResNetFamily};
-use tch::{Device, Kind, Tensor};
+use tch::{Kind, Tensor};
 
-use super::layer::{BatchNorm2d, Conv2d, Conv2dShape, CrossEntropy, Layout, Linear};
+use super::layer::{BatchNorm2d, Conv2d, CrossEntropy, Layout, Linear, images};
 use super::{Batch, Network, Output};
 use crate::Result;
 use crate::builder::Builder;
@@ -11,9 +11,9 @@ use crate::pass::{Pass, Shared};
 use crate::place::Module;
 
 /// Number of colour channels.
-const COLOURS: i64 = 3;
+const COLOURS: u64 = 3;
 /// Number of output channels of the first convolution.
-const STEM_CHANNELS: i64 = 64;
+const STEM_CHANNELS: u64 = 64;
 
 /// A residual network that runs on images.
 #[derive(Debug)]
@@ -43,15 +43,10 @@ struct Images {
 
 impl ResNet {
     /// Builds the model on the builder's device.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if memory runs out.
     pub fn new(config: &job::ResNet, builder: &Builder) -> Result<Self> {
         let layout = if config.channels_last { Layout::ChannelsLast } else { Layout::ChannelsFirst };
-        let stem = Conv2dShape { inputs: COLOURS, outputs: STEM_CHANNELS, kernel: 7, stride: 2 };
-        let conv1 = Conv2d::new(&builder.child("conv1"), stem, layout)?;
-        let bn1 = BatchNorm2d::new(&builder.child("bn1"), STEM_CHANNELS)?;
+        let conv1 = Conv2d::residual(&builder.child("conv1"), [COLOURS, STEM_CHANNELS, 7, 2], layout)?;
+        let bn1 = BatchNorm2d::new(&builder.child("bn1"), STEM_CHANNELS.cast_signed())?;
         let (layers, features) = layers(config, builder, layout)?;
         let (size, classes) = (config.image_size.cast_signed(), config.classes.cast_signed());
         Ok(Self {
@@ -61,16 +56,16 @@ impl ResNet {
             maxpool: builder.child("maxpool").module(),
             layers,
             avgpool: builder.child("avgpool").module(),
-            fc: Linear::new(&builder.child("fc"), features, classes, true)?,
+            fc: Linear::new(&builder.child("fc"), features.cast_signed(), classes, true)?,
             loss: CrossEntropy::new(&builder.child("cross_entropy")),
             family: config.family,
-            data: Images { size, classes, layout, kind: builder.kind() },
+            data: Images { size, classes, layout, kind: builder.kind },
         })
     }
 }
 
 /// Builds `layer1` to `layer4`, and returns the number of their output channels too.
-fn layers(config: &job::ResNet, builder: &Builder, layout: Layout) -> Result<(Vec<Vec<Shared<Block>>>, i64)> {
+fn layers(config: &job::ResNet, builder: &Builder, layout: Layout) -> Result<(Vec<Vec<Shared<Block>>>, u64)> {
     let kind = if config.depth.has_bottlenecks() { BlockKind::Bottleneck } else { BlockKind::Basic };
     let mut layers = Vec::new();
     let mut inputs = STEM_CHANNELS;
@@ -93,11 +88,7 @@ fn layers(config: &job::ResNet, builder: &Builder, layout: Layout) -> Result<(Ve
 impl Network for ResNet {
     fn batch(&self, samples: i64) -> Result<Batch> {
         let Images { size, classes, layout, kind } = self.data;
-        // Black images take as much memory as others and are the cheapest to create.
-        let images = Tensor::f_zeros([samples, COLOURS, size, size], (kind, Device::Cpu))?;
-        layout.apply(&images)?;
-        let labels = Tensor::f_randint(classes, [samples], (Kind::Int64, Device::Cpu))?;
-        Ok(vec![("images", images), ("labels", labels)])
+        images([samples, COLOURS.cast_signed(), size, size], kind, layout, classes)
     }
 
     fn forward(&self, batch: &Batch, pass: &Pass) -> Result<Output> {
@@ -152,21 +143,19 @@ enum BlockKind {
 
 impl BlockKind {
     /// Returns the number of output channels of a block of this width.
-    fn outputs(self, width: i64) -> i64 {
+    fn outputs(self, width: u64) -> u64 {
         match self {
             Self::Basic => width,
             Self::Bottleneck => 4 * width,
         }
     }
 
-    /// Returns the convolutions of a block; in a bottleneck the middle one has the stride.
-    fn convolutions(self, inputs: i64, width: i64, stride: i64) -> Vec<Conv2dShape> {
-        let shape = |inputs, outputs, kernel, stride| Conv2dShape { inputs, outputs, kernel, stride };
+    /// Returns the inputs, outputs, kernels and strides of a block; in a bottleneck the middle one has the stride.
+    fn convolutions(self, inputs: u64, width: u64, stride: u64) -> Vec<[u64; 4]> {
         match self {
-            Self::Basic => vec![shape(inputs, width, 3, stride), shape(width, width, 3, 1)],
+            Self::Basic => vec![[inputs, width, 3, stride], [width, width, 3, 1]],
             Self::Bottleneck => {
-                let outputs = self.outputs(width);
-                vec![shape(inputs, width, 1, 1), shape(width, width, 3, stride), shape(width, outputs, 1, 1)]
+                vec![[inputs, width, 1, 1], [width, width, 3, stride], [width, self.outputs(width), 1, 1]]
             }
         }
     }
@@ -175,23 +164,28 @@ impl BlockKind {
 #[derive(Debug, Clone, Copy)]
 struct BlockShape {
     kind: BlockKind,
-    inputs: i64,
+    inputs: u64,
     /// Number of channels inside the block.
-    width: i64,
+    width: u64,
     /// Distance between the inputs of adjacent outputs, in pixels.
-    stride: i64,
+    stride: u64,
 }
 
 /// A convolution and the norm after it.
 type Normed = (Conv2d, BatchNorm2d);
 
+/// Creates a convolution and a norm of these names.
+fn normed(builder: &Builder, names: [&str; 2], shape: [u64; 4], layout: Layout) -> Result<Normed> {
+    let convolution = Conv2d::residual(&builder.child(names[0]), shape, layout)?;
+    Ok((convolution, BatchNorm2d::new(&builder.child(names[1]), shape[1].cast_signed())?))
+}
+
 impl BlockShape {
     /// Creates `conv1` with `bn1`, and so on.
     fn convolutions(self, builder: &Builder, layout: Layout) -> Result<Vec<Normed>> {
         let shapes = self.kind.convolutions(self.inputs, self.width, self.stride);
-        let convolution = |(number, shape): (usize, Conv2dShape)| {
-            let convolution = Conv2d::new(&builder.child(&format!("conv{number}")), shape, layout)?;
-            Ok((convolution, BatchNorm2d::new(&builder.child(&format!("bn{number}")), shape.outputs)?))
+        let convolution = |(number, shape): (usize, [u64; 4])| {
+            normed(builder, [&format!("conv{number}"), &format!("bn{number}")], shape, layout)
         };
         (1..).zip(shapes).map(convolution).collect()
     }
@@ -202,10 +196,8 @@ impl BlockShape {
         if self.stride == 1 && self.inputs == outputs {
             return Ok(None);
         }
-        let builder = builder.child("downsample");
-        let shape = Conv2dShape { inputs: self.inputs, outputs, kernel: 1, stride: self.stride };
-        let convolution = Conv2d::new(&builder.child("0"), shape, layout)?;
-        Ok(Some((convolution, BatchNorm2d::new(&builder.child("1"), outputs)?)))
+        let shape = [self.inputs, outputs, 1, self.stride];
+        normed(&builder.child("downsample"), ["0", "1"], shape, layout).map(Some)
     }
 }
 
@@ -239,7 +231,7 @@ impl Block {
             let mut features = input.shallow_clone();
             for (index, (convolution, norm)) in self.convolutions.iter().enumerate() {
                 // In transformers these three layers are a module of their own, whose caller holds its input.
-                let held = (!self.relu.is_in_place()).then(|| features.shallow_clone());
+                let held = (!self.relu.in_place).then(|| features.shallow_clone());
                 features = convolution.forward(&features)?;
                 features = norm.forward(&features, pass)?;
                 if index + 1 < self.convolutions.len() {
@@ -270,10 +262,6 @@ struct Relu {
 impl Relu {
     fn new(builder: &Builder, family: ResNetFamily) -> Self {
         Self { module: builder.module(), in_place: family == ResNetFamily::Torchvision }
-    }
-
-    fn is_in_place(&self) -> bool {
-        self.in_place
     }
 
     /// Applies the activation, and drops the input, which nothing else needs.

@@ -1,6 +1,6 @@
 //! `torch.optim.Adam` and `torch.optim.AdamW`, which decays weights independently of the gradients.
 
-use shared::job::{self, OptimizerImplementation};
+use shared::job::{self, OptimizerImplementation, OptimizerKind};
 use tch::{Kind, Tensor};
 
 use super::lists::{self, FusedAdam, List};
@@ -10,12 +10,7 @@ use crate::numbers::Numbers as _;
 
 #[derive(Debug)]
 pub(super) struct Adam {
-    /// True for AdamW.
-    decoupled: bool,
-    learning_rate: f64,
-    weight_decay: f64,
-    betas: (f64, f64),
-    epsilon: f64,
+    config: job::Optimizer,
     /// States by parameter; `None` until the parameter's first step.
     states: Vec<Option<State>>,
 }
@@ -36,16 +31,13 @@ enum Count {
 }
 
 impl Adam {
-    pub(super) fn new(
-        config: &job::Optimizer,
-        decoupled: bool,
-        betas: (f64, f64),
-        epsilon: f64,
-        parameters: usize,
-    ) -> Self {
-        let states = (0..parameters).map(|_| None).collect();
-        let job::Optimizer { learning_rate, weight_decay, .. } = *config;
-        Self { decoupled, learning_rate, weight_decay, betas, epsilon, states }
+    pub(super) fn new(config: job::Optimizer, parameters: usize) -> Self {
+        Self { config, states: (0..parameters).map(|_| None).collect() }
+    }
+
+    /// Returns true for AdamW.
+    fn decoupled(&self) -> bool {
+        self.config.kind == OptimizerKind::AdamW
     }
 
     pub(super) fn step(&mut self, step: &Step<'_>, implementation: OptimizerImplementation) -> Result<()> {
@@ -69,20 +61,21 @@ impl Adam {
         let corrections = self.corrections(step);
         let weights = &step.active.weights;
         let (averages, squares) = (self.list(step, |state| &state.exp_avg), self.list(step, |state| &state.exp_avg_sq));
-        if self.decoupled && self.weight_decay != 0.0 {
-            weights.mul_scalar_(1.0 - self.learning_rate * self.weight_decay)?;
+        if self.decoupled() && self.config.weight_decay != 0.0 {
+            weights.mul_scalar_(1.0 - self.config.learning_rate * self.config.weight_decay)?;
         }
         {
-            let coupled = !self.decoupled && self.weight_decay != 0.0;
-            let decayed = if coupled { Some(step.active.gradients.add(weights, self.weight_decay)?) } else { None };
+            let coupled = !self.decoupled() && self.config.weight_decay != 0.0;
+            let decayed =
+                if coupled { Some(step.active.gradients.add(weights, self.config.weight_decay)?) } else { None };
             let gradients = decayed.as_ref().unwrap_or(&step.active.gradients);
-            averages.lerp_(gradients, 1.0 - self.betas.0)?;
-            squares.mul_scalar_(self.betas.1)?;
-            squares.addcmul_(gradients, gradients, 1.0 - self.betas.1)?;
+            averages.lerp_(gradients, 1.0 - self.config.betas.0)?;
+            squares.mul_scalar_(self.config.betas.1)?;
+            squares.addcmul_(gradients, gradients, 1.0 - self.config.betas.1)?;
         }
         let denominators = squares.sqrt()?;
         denominators.div_(&corrections.iter().map(|correction| correction.square_root).collect::<Vec<_>>())?;
-        denominators.add_scalar_(self.epsilon)?;
+        denominators.add_scalar_(self.config.epsilon)?;
         let step_sizes: Vec<_> = corrections.iter().map(|correction| -correction.step_size).collect();
         weights.addcdiv_(&averages, &denominators, &step_sizes)
     }
@@ -97,19 +90,19 @@ impl Adam {
         for (position, correction) in corrections.iter().enumerate() {
             let weight = &step.active.weights[position];
             gradient = step.active.gradients[position].shallow_clone();
-            if self.weight_decay != 0.0 && self.decoupled {
-                let factor = 1.0 - self.learning_rate * self.weight_decay;
+            if self.config.weight_decay != 0.0 && self.decoupled() {
+                let factor = 1.0 - self.config.learning_rate * self.config.weight_decay;
                 weight.multiply_number_(factor)?;
-            } else if self.weight_decay != 0.0 {
-                gradient = lists::add(&gradient, weight, self.weight_decay)?;
+            } else if self.config.weight_decay != 0.0 {
+                gradient = lists::add(&gradient, weight, self.config.weight_decay)?;
             }
-            let betas = self.betas;
+            let betas = self.config.betas;
             let State { exp_avg, exp_avg_sq, .. } = self.state(step.active.indices[position]);
             exp_avg.lerp_number_(&gradient, 1.0 - betas.0)?;
             exp_avg_sq.multiply_number_(betas.1)?;
             lists::addcmul_(exp_avg_sq, &gradient, &gradient, 1.0 - betas.1)?;
             let next = exp_avg_sq.f_sqrt()?.divide_number(correction.square_root)?;
-            next.add_number_(self.epsilon)?;
+            next.add_number_(self.config.epsilon)?;
             let exp_avg = &self.state(step.active.indices[position]).exp_avg;
             lists::addcdiv_(weight, exp_avg, denominator.insert(next), -correction.step_size)?;
         }
@@ -122,16 +115,16 @@ impl Adam {
         let steps: List = self.active_states(step).filter_map(State::device_step).collect();
         steps.add_scalar_(1.0)?;
         let with = FusedAdam {
-            decoupled: self.decoupled,
-            learning_rate: self.learning_rate,
-            beta1: self.betas.0,
-            beta2: self.betas.1,
-            weight_decay: self.weight_decay,
-            epsilon: self.epsilon,
+            decoupled: self.decoupled(),
+            learning_rate: self.config.learning_rate,
+            beta1: self.config.betas.0,
+            beta2: self.config.betas.1,
+            weight_decay: self.config.weight_decay,
+            epsilon: self.config.epsilon,
             grad_scale: step.scaling.grad_scale.into(),
             found_inf: step.scaling.found_inf.into(),
         };
-        lists::fused_adam_(&step.active.weights, &step.active.gradients, [&averages, &squares, &steps], &with)?;
+        lists::fused_adam_(&step.active.weights, &step.active.gradients, &averages, &squares, &steps, &with)?;
         // A skipped step does not count.
         step.scaling
             .found_inf
@@ -140,7 +133,7 @@ impl Adam {
 
     /// Counts a step and returns the bias corrections of each active parameter.
     fn corrections(&mut self, step: &Step<'_>) -> Vec<Correction> {
-        let (betas, learning_rate) = (self.betas, self.learning_rate);
+        let (betas, learning_rate) = (self.config.betas, self.config.learning_rate);
         let correction = |&index| {
             let steps = self.state(index).count_host_step();
             Correction {

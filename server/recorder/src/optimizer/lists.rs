@@ -1,12 +1,13 @@
 //! Operations that optimizers consist of and tch lacks, mostly those on lists of tensors.
 #![allow(unsafe_code, reason = "every call into shim/lists.cpp is here")]
 
+use std::ffi::c_void;
 use std::ops::Deref;
 
 use tch::Tensor;
 
 use crate::Result;
-use crate::shim::{Message, Pointer, RawList, check, made, pointer};
+use crate::shim::{Message, Pointer, RawList, check, owned, pointer};
 
 /// Options of `_fused_adam_` and `_fused_adamw_`.
 #[repr(C)]
@@ -45,36 +46,18 @@ impl<'a> From<Option<&'a Tensor>> for Pointing<'a> {
     }
 }
 
+argument! {
+    &FusedAdam<'_> as *const c_void = |with| std::ptr::from_ref(with).cast();
+    &FusedSgd<'_> as *const c_void = |with| std::ptr::from_ref(with).cast();
+    &List as RawList = |list| list.raw();
+}
+
 unsafe extern "C" {
     fn snapscope_foreach_add(list: RawList, other: RawList, alpha: f64, out: *mut Pointer) -> Message;
-    fn snapscope_foreach_add_(list: RawList, other: RawList, alpha: f64) -> Message;
-    fn snapscope_foreach_add_scalar_(list: RawList, scalar: f64) -> Message;
-    fn snapscope_foreach_sub_(list: RawList, other: RawList) -> Message;
-    fn snapscope_foreach_mul_scalar_(list: RawList, scalar: f64) -> Message;
-    fn snapscope_foreach_mul_tensor_(list: RawList, factor: Pointer) -> Message;
     fn snapscope_foreach_div_(list: RawList, divisors: *const f64) -> Message;
     fn snapscope_foreach_sqrt(list: RawList, out: *mut Pointer) -> Message;
     fn snapscope_foreach_norm(list: RawList, out: *mut Pointer) -> Message;
-    fn snapscope_foreach_zero_(list: RawList) -> Message;
-    fn snapscope_foreach_lerp_(list: RawList, end: RawList, weight: f64) -> Message;
-    fn snapscope_foreach_addcmul_(list: RawList, a: RawList, b: RawList, value: f64) -> Message;
     fn snapscope_foreach_addcdiv_(list: RawList, a: RawList, b: RawList, values: *const f64) -> Message;
-    fn snapscope_fused_adam_(
-        weights: RawList,
-        gradients: RawList,
-        averages: RawList,
-        squares: RawList,
-        steps: RawList,
-        with: *const FusedAdam,
-    ) -> Message;
-    fn snapscope_fused_sgd_(weights: RawList, gradients: RawList, buffers: RawList, with: *const FusedSgd) -> Message;
-    fn snapscope_unscale_(gradients: RawList, found_inf: Pointer, inverse_scale: Pointer) -> Message;
-    fn snapscope_clone(tensor: Pointer, out: *mut Pointer) -> Message;
-    fn snapscope_norm(tensor: Pointer, out: *mut Pointer) -> Message;
-    fn snapscope_add(tensor: Pointer, other: Pointer, alpha: f64, out: *mut Pointer) -> Message;
-    fn snapscope_add_(tensor: Pointer, other: Pointer, alpha: f64) -> Message;
-    fn snapscope_addcmul_(tensor: Pointer, a: Pointer, b: Pointer, value: f64) -> Message;
-    fn snapscope_addcdiv_(tensor: Pointer, a: Pointer, b: Pointer, value: f64) -> Message;
     fn snapscope_reset_gradient(parameter: Pointer);
 }
 
@@ -96,8 +79,7 @@ impl List {
     fn filled(&self, operation: impl FnOnce(RawList, *mut Pointer) -> Message) -> Result<Self> {
         let mut out = vec![std::ptr::null_mut(); self.pointers.len()];
         check(operation(self.raw(), out.as_mut_ptr()))?;
-        // SAFETY: without a message every pointer is a new tensor that belongs to the caller.
-        Ok(out.into_iter().map(|tensor: Pointer| unsafe { Tensor::from_ptr(tensor.cast()) }).collect())
+        Ok(out.into_iter().map(owned).collect())
     }
 
     pub(super) fn push(&mut self, tensor: Tensor) {
@@ -109,33 +91,6 @@ impl List {
     pub(super) fn add(&self, other: &Self, alpha: f64) -> Result<Self> {
         // SAFETY: see `List`.
         self.filled(|list, out| unsafe { snapscope_foreach_add(list, other.raw(), alpha, out) })
-    }
-
-    /// Adds `alpha * other` in place.
-    pub(super) fn add_(&self, other: &Self, alpha: f64) -> Result<()> {
-        // SAFETY: see `List`.
-        check(unsafe { snapscope_foreach_add_(self.raw(), other.raw(), alpha) })
-    }
-
-    pub(super) fn add_scalar_(&self, scalar: f64) -> Result<()> {
-        // SAFETY: see `List`.
-        check(unsafe { snapscope_foreach_add_scalar_(self.raw(), scalar) })
-    }
-
-    pub(super) fn sub_(&self, other: &Self) -> Result<()> {
-        // SAFETY: see `List`.
-        check(unsafe { snapscope_foreach_sub_(self.raw(), other.raw()) })
-    }
-
-    pub(super) fn mul_scalar_(&self, scalar: f64) -> Result<()> {
-        // SAFETY: see `List`.
-        check(unsafe { snapscope_foreach_mul_scalar_(self.raw(), scalar) })
-    }
-
-    /// Multiplies by a number that is on the device.
-    pub(super) fn mul_tensor_(&self, factor: &Tensor) -> Result<()> {
-        // SAFETY: see `List`.
-        check(unsafe { snapscope_foreach_mul_tensor_(self.raw(), pointer(factor)) })
     }
 
     /// Divides each tensor by the divisor at its position.
@@ -157,36 +112,30 @@ impl List {
         self.filled(|list, out| unsafe { snapscope_foreach_norm(list, out) })
     }
 
-    pub(super) fn zero_(&self) -> Result<()> {
-        // SAFETY: see `List`.
-        check(unsafe { snapscope_foreach_zero_(self.raw()) })
-    }
-
-    /// Moves each tensor towards `end` by the fraction `weight` of the distance.
-    pub(super) fn lerp_(&self, end: &Self, weight: f64) -> Result<()> {
-        // SAFETY: see `List`.
-        check(unsafe { snapscope_foreach_lerp_(self.raw(), end.raw(), weight) })
-    }
-
-    /// Adds `value * a * b` in place.
-    pub(super) fn addcmul_(&self, a: &Self, b: &Self, value: f64) -> Result<()> {
-        // SAFETY: see `List`.
-        check(unsafe { snapscope_foreach_addcmul_(self.raw(), a.raw(), b.raw(), value) })
-    }
-
     /// Adds `value * a / b` in place, with one value for each tensor.
     pub(super) fn addcdiv_(&self, a: &Self, b: &Self, values: &[f64]) -> Result<()> {
         assert_eq!(values.len(), self.len());
         // SAFETY: see `List`; there is a value for each tensor.
         check(unsafe { snapscope_foreach_addcdiv_(self.raw(), a.raw(), b.raw(), values.as_ptr()) })
     }
-
-    /// Multiplies gradients by `inverse_scale`, and sets `found_inf` to 1 if one is not finite.
-    pub(super) fn unscale_(&self, found_inf: &Tensor, inverse_scale: &Tensor) -> Result<()> {
-        // SAFETY: see `List`.
-        check(unsafe { snapscope_unscale_(self.raw(), pointer(found_inf), pointer(inverse_scale)) })
-    }
 }
+
+wrap! { impl List {
+    /// Adds `alpha * other` in place.
+    pub(super) fn add_(&self, other: &List, alpha: f64) = snapscope_foreach_add_;
+    pub(super) fn add_scalar_(&self, scalar: f64) = snapscope_foreach_add_scalar_;
+    pub(super) fn sub_(&self, other: &List) = snapscope_foreach_sub_;
+    pub(super) fn mul_scalar_(&self, scalar: f64) = snapscope_foreach_mul_scalar_;
+    /// Multiplies by a number that is on the device.
+    pub(super) fn mul_tensor_(&self, factor: &Tensor) = snapscope_foreach_mul_tensor_;
+    pub(super) fn zero_(&self) = snapscope_foreach_zero_;
+    /// Moves each tensor towards `end` by the fraction `weight` of the distance.
+    pub(super) fn lerp_(&self, end: &List, weight: f64) = snapscope_foreach_lerp_;
+    /// Adds `value * a * b` in place.
+    pub(super) fn addcmul_(&self, a: &List, b: &List, value: f64) = snapscope_foreach_addcmul_;
+    /// Multiplies gradients by `inverse_scale`, and sets `found_inf` to 1 if one is not finite.
+    pub(super) fn unscale_(&self, found_inf: &Tensor, inverse_scale: &Tensor) = snapscope_unscale_;
+} }
 
 impl Deref for List {
     type Target = [Tensor];
@@ -211,57 +160,26 @@ impl Drop for List {
     }
 }
 
-/// Runs Adam in one kernel.
-pub(super) fn fused_adam_(
-    weights: &List,
-    gradients: &List,
-    [averages, squares, steps]: [&List; 3],
-    with: &FusedAdam<'_>,
-) -> Result<()> {
-    let states = (averages.raw(), squares.raw(), steps.raw());
-    // SAFETY: see `List`; `with` has the layout of the shim's struct.
-    check(unsafe { snapscope_fused_adam_(weights.raw(), gradients.raw(), states.0, states.1, states.2, with) })
-}
-
-/// Runs stochastic gradient descent in one kernel; `buffers` is empty without momentum.
-pub(super) fn fused_sgd_(weights: &List, gradients: &List, buffers: &List, with: &FusedSgd<'_>) -> Result<()> {
-    // SAFETY: see `List`; `with` has the layout of the shim's struct.
-    check(unsafe { snapscope_fused_sgd_(weights.raw(), gradients.raw(), buffers.raw(), with) })
-}
-
-pub(super) fn clone(tensor: &Tensor) -> Result<Tensor> {
-    // SAFETY: the handle lives.
-    made(|out| unsafe { snapscope_clone(pointer(tensor), out) })
-}
-
-/// Returns the Euclidean norm of all elements.
-pub(super) fn norm(tensor: &Tensor) -> Result<Tensor> {
-    // SAFETY: the handle lives.
-    made(|out| unsafe { snapscope_norm(pointer(tensor), out) })
-}
-
-/// Returns `tensor + alpha * other` in a new tensor.
-pub(super) fn add(tensor: &Tensor, other: &Tensor, alpha: f64) -> Result<Tensor> {
-    // SAFETY: both handles live.
-    made(|out| unsafe { snapscope_add(pointer(tensor), pointer(other), alpha, out) })
-}
-
-/// Adds `alpha * other` in place.
-pub(super) fn add_(tensor: &Tensor, other: &Tensor, alpha: f64) -> Result<()> {
-    // SAFETY: both handles live.
-    check(unsafe { snapscope_add_(pointer(tensor), pointer(other), alpha) })
-}
-
-/// Adds `value * a * b` in place.
-pub(super) fn addcmul_(tensor: &Tensor, a: &Tensor, b: &Tensor, value: f64) -> Result<()> {
-    // SAFETY: all handles live.
-    check(unsafe { snapscope_addcmul_(pointer(tensor), pointer(a), pointer(b), value) })
-}
-
-/// Adds `value * a / b` in place.
-pub(super) fn addcdiv_(tensor: &Tensor, a: &Tensor, b: &Tensor, value: f64) -> Result<()> {
-    // SAFETY: all handles live.
-    check(unsafe { snapscope_addcdiv_(pointer(tensor), pointer(a), pointer(b), value) })
+wrap! {
+    /// Runs Adam in one kernel.
+    pub(super) fn fused_adam_(
+        weights: &List, gradients: &List, averages: &List, squares: &List, steps: &List, with: &FusedAdam<'_>
+    ) = snapscope_fused_adam_;
+    /// Runs stochastic gradient descent in one kernel; `buffers` is empty without momentum.
+    pub(super) fn fused_sgd_(
+        weights: &List, gradients: &List, buffers: &List, with: &FusedSgd<'_>
+    ) = snapscope_fused_sgd_;
+    pub(super) fn clone(tensor: &Tensor) -> Tensor = snapscope_clone;
+    /// Returns the Euclidean norm of all elements.
+    pub(super) fn norm(tensor: &Tensor) -> Tensor = snapscope_norm;
+    /// Returns `tensor + alpha * other` in a new tensor.
+    pub(super) fn add(tensor: &Tensor, other: &Tensor, alpha: f64) -> Tensor = snapscope_add;
+    /// Adds `alpha * other` in place.
+    pub(super) fn add_(tensor: &Tensor, other: &Tensor, alpha: f64) = snapscope_add_;
+    /// Adds `value * a * b` in place.
+    pub(super) fn addcmul_(tensor: &Tensor, a: &Tensor, b: &Tensor, value: f64) = snapscope_addcmul_;
+    /// Adds `value * a / b` in place.
+    pub(super) fn addcdiv_(tensor: &Tensor, a: &Tensor, b: &Tensor, value: f64) = snapscope_addcdiv_;
 }
 
 /// Drops the gradient of a parameter: `parameter.grad = None`.

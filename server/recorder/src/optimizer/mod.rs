@@ -47,44 +47,34 @@ enum Rule {
 }
 
 impl Optimizer {
-    /// Creates an optimizer of these parameters; its state is allocated at the first step.
+    /// Creates an optimizer of these parameters, which may be shards; its state is allocated at the first step.
     ///
     /// # Errors
     ///
     /// Returns an error if the host has not enough pinned memory for offloaded parameters.
-    pub fn new(config: job::Optimizer, mut parameters: Vec<Parameter>) -> Result<Self> {
+    pub fn new(config: job::Optimizer, mut parameters: Vec<Parameter>, sharded: bool) -> Result<Self> {
         let offload = match config.storage {
             OptimizerStorage::Host { gradients } => Some(Offload::take(&mut parameters, gradients)?),
             _ => None,
         };
-        let is_narrow = config.storage == OptimizerStorage::EightBit;
-        let (name, rule) = match config.kind {
-            OptimizerKind::Adam { .. } if is_narrow => ("adam8bit", Rule::EightBit(EightBit::new(parameters.len()))),
-            OptimizerKind::AdamW { .. } if is_narrow => ("adamw8bit", Rule::EightBit(EightBit::new(parameters.len()))),
-            OptimizerKind::Sgd { momentum, nesterov } => {
-                ("sgd", Rule::Sgd(Sgd::new(&config, momentum, nesterov, parameters.len())))
-            }
-            OptimizerKind::Adam { betas, epsilon } => {
-                ("adam", Rule::Adam(Adam::new(&config, false, betas, epsilon, parameters.len())))
-            }
-            OptimizerKind::AdamW { betas, epsilon } => {
-                ("adamw", Rule::Adam(Adam::new(&config, true, betas, epsilon, parameters.len())))
-            }
+        let (is_narrow, count) = (config.storage == OptimizerStorage::EightBit, parameters.len());
+        let name = match config.kind {
+            OptimizerKind::Sgd => "sgd",
+            OptimizerKind::Adam if is_narrow => "adam8bit",
+            OptimizerKind::AdamW if is_narrow => "adamw8bit",
+            OptimizerKind::Adam => "adam",
+            OptimizerKind::AdamW => "adamw",
+        };
+        let rule = match config.kind {
+            OptimizerKind::Sgd => Rule::Sgd(Sgd::new(config, count)),
+            _ if is_narrow => Rule::EightBit(EightBit::new(count)),
+            _ => Rule::Adam(Adam::new(config, count)),
         };
         let (module, implementation) = (Module::named(name), config.implementation);
-        Ok(Self { module, rule, implementation, parameters, offload, sharded: false })
-    }
-
-    /// Sets whether the parameters are shards.
-    pub fn with_shards(self, sharded: bool) -> Self {
-        Self { sharded, ..self }
+        Ok(Self { module, rule, implementation, parameters, offload, sharded })
     }
 
     /// Updates the parameters that have a gradient.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if an operation fails, most likely because memory runs out.
     pub fn step(&mut self) -> Result<()> {
         self.step_scaled(&Scaling::default())
     }
@@ -100,7 +90,7 @@ impl Optimizer {
             Rule::EightBit(eight_bit) => eight_bit.step(&step),
         })?;
         drop(step);
-        self.offload.as_mut().map_or(Ok(()), Offload::step)
+        self.offload.as_ref().map_or(Ok(()), |offload| offload.optimizer.step())
     }
 
     /// Returns true if steps unscale gradients and check for infinities themselves: `_step_supports_amp_scaling`.
@@ -109,10 +99,6 @@ impl Optimizer {
     }
 
     /// Clears the gradients.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if an operation fails.
     pub fn zero_grad(&mut self, how: ZeroGrad) -> Result<()> {
         if how == ZeroGrad::SetToNone {
             self.offload.iter().for_each(Offload::reset_gradients);
@@ -127,10 +113,6 @@ impl Optimizer {
     }
 
     /// Scales gradients down so that their common norm is at most `max_norm`: `clip_grad_norm_`.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if an operation fails.
     pub fn clip_grad_norm(&self, max_norm: f64) -> Result<()> {
         Module::named("clip_grad_norm")
             .run(|| clip_grad_norm(&Active::of(&self.parameters)?.gradients, max_norm, self.sharded))
@@ -194,23 +176,14 @@ struct Offload {
 impl Offload {
     /// Takes the large parameters out of `parameters`; `gradients` frees device gradients once the host has them.
     fn take(parameters: &mut Vec<Parameter>, gradients: bool) -> Result<Self> {
-        let mut optimizer = HostOptimizer::new(gradients)?;
-        let (large, small) = std::mem::take(parameters).into_iter().partition(Self::takes);
-        *parameters = small;
-        let large: Vec<Parameter> = large;
+        let optimizer = HostOptimizer::new(gradients)?;
+        let is_large = |parameter: &Parameter| parameter.tensor.numel() >= LEAST_ELEMENTS;
+        let large: Vec<Parameter>;
+        (large, *parameters) = std::mem::take(parameters).into_iter().partition(is_large);
         for parameter in &large {
             parameter.module.run(|| optimizer.add(&parameter.tensor))?;
         }
         Ok(Self { optimizer, weights: large.into_iter().map(|parameter| parameter.tensor).collect() })
-    }
-
-    fn takes(parameter: &Parameter) -> bool {
-        parameter.tensor.numel() >= LEAST_ELEMENTS
-    }
-
-    /// Copies the weights back to the device.
-    fn step(&mut self) -> Result<()> {
-        self.optimizer.step()
     }
 
     /// Frees the remaining gradients on the device.

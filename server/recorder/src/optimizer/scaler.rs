@@ -50,19 +50,11 @@ impl GradScaler {
     }
 
     /// Returns the scaled loss.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if an operation fails.
     pub fn scale(&mut self, loss: &Tensor) -> Result<Tensor> {
         self.module.run(|| loss.f_mul(&self.ready()?.factor))
     }
 
     /// Divides the gradients by the scale, so that they can be clipped.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if an operation fails.
     pub fn unscale(&mut self, optimizer: &Optimizer) -> Result<()> {
         self.module.run(|| {
             let reciprocal = self.ready()?.factor.f_to_kind(Kind::Double)?.f_reciprocal()?;
@@ -75,10 +67,6 @@ impl GradScaler {
     }
 
     /// Takes the optimizer's step, unless a gradient is not finite.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if an operation fails.
     pub fn step(&mut self, optimizer: &mut Optimizer) -> Result<()> {
         if optimizer.is_fused() {
             return self.step_fused(optimizer);
@@ -107,10 +95,6 @@ impl GradScaler {
     }
 
     /// Adapts the scale to whether the step found an infinity.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if an operation fails.
     pub fn update(&mut self) -> Result<()> {
         self.unscaled = false;
         let Some(found_inf) = self.found_inf.take() else { return Ok(()) };

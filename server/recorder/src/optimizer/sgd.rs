@@ -10,19 +10,14 @@ use crate::numbers::Numbers as _;
 
 #[derive(Debug)]
 pub(super) struct Sgd {
-    learning_rate: f64,
-    weight_decay: f64,
-    momentum: f64,
-    nesterov: bool,
+    config: job::Optimizer,
     /// Momentum buffers by parameter; `None` until the parameter's first step, and without momentum.
     buffers: Vec<Option<Tensor>>,
 }
 
 impl Sgd {
-    pub(super) fn new(config: &job::Optimizer, momentum: f64, nesterov: bool, parameters: usize) -> Self {
-        let buffers = (0..parameters).map(|_| None).collect();
-        let job::Optimizer { learning_rate, weight_decay, .. } = *config;
-        Self { learning_rate, weight_decay, momentum, nesterov, buffers }
+    pub(super) fn new(config: job::Optimizer, parameters: usize) -> Self {
+        Self { config, buffers: (0..parameters).map(|_| None).collect() }
     }
 
     pub(super) fn step(&mut self, step: &Step<'_>, implementation: OptimizerImplementation) -> Result<()> {
@@ -37,32 +32,36 @@ impl Sgd {
     }
 
     fn has_momentum(&self) -> bool {
-        self.momentum != 0.0
+        self.config.momentum != 0.0
     }
 
     /// Follows `_multi_tensor_sgd`.
     fn foreach(&mut self, step: &Step<'_>) -> Result<()> {
         let (weights, gradients) = (&step.active.weights, &step.active.gradients);
-        let decayed = if self.weight_decay == 0.0 { None } else { Some(gradients.add(weights, self.weight_decay)?) };
+        let decayed = if self.config.weight_decay == 0.0 {
+            None
+        } else {
+            Some(gradients.add(weights, self.config.weight_decay)?)
+        };
         let gradients = decayed.as_ref().unwrap_or(gradients);
         if !self.has_momentum() {
-            return weights.add_(gradients, -self.learning_rate);
+            return weights.add_(gradients, -self.config.learning_rate);
         }
         let buffers = self.foreach_buffers(step, gradients)?;
-        if self.nesterov {
-            gradients.add_(&buffers, self.momentum)?;
-            return weights.add_(gradients, -self.learning_rate);
+        if self.config.nesterov {
+            gradients.add_(&buffers, self.config.momentum)?;
+            return weights.add_(gradients, -self.config.learning_rate);
         }
         // Python assigns the buffers to the variable of the decayed gradients, which frees these.
         drop(decayed);
-        weights.add_(&buffers, -self.learning_rate)
+        weights.add_(&buffers, -self.config.learning_rate)
     }
 
     /// Returns the buffers updated by this step's gradients, and creates them at the first step.
     fn foreach_buffers(&mut self, step: &Step<'_>, gradients: &List) -> Result<List> {
         let known: Option<List> = self.active_buffers(step).collect();
         if let Some(buffers) = known {
-            buffers.mul_scalar_(self.momentum)?;
+            buffers.mul_scalar_(self.config.momentum)?;
             buffers.add_(gradients, 1.0)?;
             return Ok(buffers);
         }
@@ -77,14 +76,15 @@ impl Sgd {
         for (position, &index) in step.active.indices.iter().enumerate() {
             let weight = &step.active.weights[position];
             gradient = step.active.gradients[position].shallow_clone();
-            if self.weight_decay != 0.0 {
-                gradient = lists::add(&gradient, weight, self.weight_decay)?;
+            if self.config.weight_decay != 0.0 {
+                gradient = lists::add(&gradient, weight, self.config.weight_decay)?;
             }
             if self.has_momentum() {
                 let buffer = self.buffer(step, index, &gradient)?;
-                gradient = if self.nesterov { lists::add(&gradient, &buffer, self.momentum)? } else { buffer };
+                gradient =
+                    if self.config.nesterov { lists::add(&gradient, &buffer, self.config.momentum)? } else { buffer };
             }
-            lists::add_(weight, &gradient, -self.learning_rate)?;
+            lists::add_(weight, &gradient, -self.config.learning_rate)?;
         }
         Ok(())
     }
@@ -100,11 +100,11 @@ impl Sgd {
         }
         let buffers = self.active_buffers(step).flatten().collect();
         let with = FusedSgd {
-            nesterov: self.nesterov,
+            nesterov: self.config.nesterov,
             first_step,
-            learning_rate: self.learning_rate,
-            momentum: self.momentum,
-            weight_decay: self.weight_decay,
+            learning_rate: self.config.learning_rate,
+            momentum: self.config.momentum,
+            weight_decay: self.config.weight_decay,
             grad_scale: step.scaling.grad_scale.into(),
             found_inf: step.scaling.found_inf.into(),
         };
@@ -114,7 +114,7 @@ impl Sgd {
     /// Returns a parameter's buffer updated by this gradient; at the first step it is a copy of the gradient.
     fn buffer(&mut self, step: &Step<'_>, index: usize, gradient: &Tensor) -> Result<Tensor> {
         if let Some(buffer) = &mut self.buffers[index] {
-            buffer.multiply_number_(self.momentum)?;
+            buffer.multiply_number_(self.config.momentum)?;
             lists::add_(buffer, gradient, 1.0)?;
             return Ok(buffer.shallow_clone());
         }

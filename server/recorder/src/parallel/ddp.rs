@@ -15,7 +15,7 @@ use crate::builder::Builder;
 use crate::model::{Batch, Network, Output};
 use crate::pass::Pass;
 use crate::place::Module;
-use crate::shim::{Message, Pointer, RawList, check, pointer};
+use crate::shim::{Message, Pointer, RawList, check, created, owned, pointer, pointers};
 
 /// Parent module of the buckets, and module of the checks and copies at the start.
 const MODULE: &str = "ddp";
@@ -34,7 +34,6 @@ struct RawOptions {
 unsafe extern "C" {
     fn snapscope_ddp_new(parameters: RawList, buffers: RawList, options: RawOptions, out: *mut Pointer) -> Message;
     fn snapscope_ddp_free(ddp: Pointer);
-    fn snapscope_ddp_before_forward(ddp: Pointer, synchronize: bool) -> Message;
     fn snapscope_ddp_after_forward(ddp: Pointer, synchronize: bool, outputs: RawList, out: *mut Pointer) -> Message;
 }
 
@@ -56,10 +55,6 @@ pub(super) struct Ddp {
 
 impl Ddp {
     /// Wraps a model that is on the device.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if memory runs out for the buckets.
     pub(super) fn new(
         job: &Job,
         rank: Rank,
@@ -138,21 +133,11 @@ impl Reducer {
             find_unused_parameters: config.find_unused_parameters,
             bucket_module,
         };
-        let pointers = |tensors: &[Tensor]| tensors.iter().map(pointer).collect::<Vec<_>>();
         let (parameters_raw, buffers_raw) = (pointers(&parameters), pointers(&buffers));
-        let mut out = std::ptr::null_mut();
+        let (parameters_raw, buffers_raw) = (RawList::of(&parameters_raw), RawList::of(&buffers_raw));
         // SAFETY: the tensors outlive the call, which keeps handles of its own; without a message `out` belongs to this
         // process.
-        check(unsafe {
-            snapscope_ddp_new(RawList::of(&parameters_raw), RawList::of(&buffers_raw), options, &mut out)
-        })?;
-        Ok(Self(out))
-    }
-
-    /// Runs `_pre_forward`: rebuilds the buckets, and broadcasts the buffers of the first process.
-    fn before_forward(&self, synchronize: bool) -> Result<()> {
-        // SAFETY: the pointer comes from `new`.
-        check(unsafe { snapscope_ddp_before_forward(self.0, synchronize) })
+        created(|out| unsafe { snapscope_ddp_new(parameters_raw, buffers_raw, options, out) }).map(Self)
     }
 
     /// Runs `_post_forward`, and returns the tensors that the caller gets in place of the outputs.
@@ -161,10 +146,16 @@ impl Reducer {
         let mut out = [std::ptr::null_mut(); N];
         // SAFETY: the outputs outlive the call, and `out` has room for as many.
         check(unsafe { snapscope_ddp_after_forward(self.0, synchronize, RawList::of(&outputs), out.as_mut_ptr()) })?;
-        // SAFETY: without a message each pointer is a new handle that belongs to the caller.
-        Ok(out.map(|pointer| unsafe { Tensor::from_ptr(pointer.cast()) }))
+        Ok(out.map(owned))
     }
 }
+
+argument! { &Reducer as Pointer = |reducer| reducer.0; }
+
+wrap! { impl Reducer {
+    /// Runs `_pre_forward`: rebuilds the buckets, and broadcasts the buffers of the first process.
+    fn before_forward(&self, synchronize: bool) = snapscope_ddp_before_forward;
+} }
 
 impl Drop for Reducer {
     fn drop(&mut self) {

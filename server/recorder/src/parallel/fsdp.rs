@@ -7,21 +7,29 @@
 //! how much is reserved. The collectives are left out, which use none of PyTorch's memory.
 #![allow(unsafe_code, reason = "every call into shim/fsdp.cpp is here")]
 
-use shared::job::{self, Fsdp, Job};
+use shared::job::{Fsdp, Job};
 use tch::{Kind, Tensor};
 
 use crate::Result;
 use crate::model::{Batch, Network, Output};
 use crate::pass::Pass;
 use crate::place::Module;
-use crate::shim::{Message, Pointer, check, made, pointer};
+use crate::shim::{Message, Pointer, RawList, check, owned, pointers};
 
 /// Module of what the root gathers and reduces.
 const ROOT: &str = "fsdp";
 
 /// Creates the group of the parameters that belong to no block, if the job shards the model.
 pub(crate) fn root(job: &Job) -> Option<Group> {
-    config(job).map(|fsdp| Group::root(fsdp, Module::named(ROOT)))
+    let fsdp = config(job)?;
+    let policy = RawPolicy {
+        rank: fsdp.rank.rank.cast_signed(),
+        ranks: fsdp.rank.ranks.cast_signed(),
+        reshard_after_forward: fsdp.reshard_after_forward,
+        mixed_precision: fsdp.mixed_precision,
+    };
+    let module = Module::named(ROOT);
+    Some(Group::new(snapscope_fsdp_start(policy), module))
 }
 
 fn config(job: &Job) -> Option<Fsdp> {
@@ -32,7 +40,7 @@ fn config(job: &Job) -> Option<Fsdp> {
 #[derive(Debug, Clone, Copy)]
 pub struct Block {
     module: Module,
-    group: Option<Group>,
+    pub(crate) group: Option<Group>,
 }
 
 // SAFETY: only one thread at a time runs a block, as with `Shared` of `pass::checkpoint`, and groups are never freed.
@@ -44,15 +52,7 @@ impl Block {
         Self { module, group: root.map(|root| root.block(module)) }
     }
 
-    pub(crate) fn group(&self) -> Option<Group> {
-        self.group
-    }
-
     /// Runs the block on an input, in its module and with its gathered parameters.
-    ///
-    /// # Errors
-    ///
-    /// Returns the error of `work`, or an error if memory runs out for the parameters.
     pub fn run(&self, input: &Tensor, work: impl FnOnce(&Tensor) -> Result<Tensor>) -> Result<Tensor> {
         self.module.run(|| {
             let Some(group) = self.group else { return work(input) };
@@ -73,7 +73,7 @@ struct RawPolicy {
 }
 
 unsafe extern "C" {
-    fn snapscope_fsdp_start(policy: RawPolicy) -> Pointer;
+    safe fn snapscope_fsdp_start(policy: RawPolicy) -> Pointer;
     fn snapscope_fsdp_group(context: Pointer, module: u32) -> Pointer;
     fn snapscope_fsdp_parameter(
         group: Pointer,
@@ -84,8 +84,7 @@ unsafe extern "C" {
         shard: *mut Pointer,
         whole: *mut Pointer,
     ) -> Message;
-    fn snapscope_fsdp_pre_forward(group: Pointer, input: Pointer, out: *mut Pointer) -> Message;
-    fn snapscope_fsdp_post_forward(group: Pointer, outputs: *const Pointer, count: usize) -> Message;
+    fn snapscope_fsdp_post_forward(group: Pointer, outputs: RawList) -> Message;
 }
 
 /// Parameters that are gathered, used and reduced together.
@@ -107,19 +106,6 @@ pub(crate) struct Sharded {
 }
 
 impl Group {
-    /// Creates the group of the parameters that belong to no block.
-    fn root(fsdp: job::Fsdp, module: Module) -> Self {
-        let policy = RawPolicy {
-            rank: fsdp.rank.rank.cast_signed(),
-            ranks: fsdp.rank.ranks.cast_signed(),
-            reshard_after_forward: fsdp.reshard_after_forward,
-            mixed_precision: fsdp.mixed_precision,
-        };
-        // SAFETY: the policy has the layout of the shim's struct.
-        let context = unsafe { snapscope_fsdp_start(policy) };
-        Self::new(context, module)
-    }
-
     /// Creates the group of a block of the same model.
     pub(super) fn block(self, module: Module) -> Self {
         Self::new(self.context, module)
@@ -131,10 +117,6 @@ impl Group {
     }
 
     /// Creates a parameter of this group, as 32-bit floats or bfloat16.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if memory runs out for the shard.
     pub(crate) fn parameter(self, module: Module, shape: &[i64], kind: Kind) -> Result<Sharded> {
         let (mut shard, mut whole) = (std::ptr::null_mut(), std::ptr::null_mut());
         let bfloat16 = kind == Kind::BFloat16;
@@ -144,33 +126,25 @@ impl Group {
             snapscope_fsdp_parameter(self.group, module.number(), sizes.0, sizes.1, bfloat16, &mut shard, &mut whole)
         };
         check(made)?;
-        // SAFETY: without a message both are new handles that belong to the caller.
-        Ok(unsafe { Sharded { shard: Tensor::from_ptr(shard.cast()), whole: Tensor::from_ptr(whole.cast()) } })
-    }
-
-    /// Gathers the parameters, and returns the input that the module has to read.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if memory runs out for the parameters.
-    pub(super) fn pre_forward(self, input: &Tensor) -> Result<Tensor> {
-        // SAFETY: groups are never freed, and the input outlives the call.
-        made(|out| unsafe { snapscope_fsdp_pre_forward(self.group, pointer(input), out) })
+        Ok(Sharded { shard: owned(shard), whole: owned(whole) })
     }
 
     /// Frees the gathered parameters until backward reaches one of the outputs.
     ///
     /// The root keeps them; so does every group without `reshard_after_forward`.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if CUDA fails.
     pub(super) fn post_forward(self, outputs: &[&Tensor]) -> Result<()> {
-        let outputs: Vec<_> = outputs.iter().map(|tensor| pointer(tensor)).collect();
+        let outputs = pointers(outputs.iter().copied());
         // SAFETY: groups are never freed, and the outputs outlive the call.
-        check(unsafe { snapscope_fsdp_post_forward(self.group, outputs.as_ptr(), outputs.len()) })
+        check(unsafe { snapscope_fsdp_post_forward(self.group, RawList::of(&outputs)) })
     }
 }
+
+argument! { &Group as Pointer = |group| group.group; }
+
+wrap! { impl Group {
+    /// Gathers the parameters, and returns the input that the module has to read.
+    pub(super) fn pre_forward(&self, input: &Tensor) -> Tensor = snapscope_fsdp_pre_forward;
+} }
 
 /// A sharded model, which casts its inputs and gathers the parameters that belong to no block.
 pub(super) struct FullyShard {

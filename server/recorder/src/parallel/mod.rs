@@ -48,28 +48,20 @@ struct Returned {
 }
 
 /// Wraps the network for several devices or processes, if the job uses them.
-///
-/// # Errors
-///
-/// Returns an error if memory runs out.
 pub(crate) fn wrap(job: &Job, network: Box<dyn Network>, builder: &Builder) -> Result<Box<dyn Network>> {
     if let Some((rank, config)) = job.parallel.and_then(|parallel| parallel.ddp()) {
         return Ok(Box::new(ddp::Ddp::new(job, rank, config, network, builder)?));
     }
-    if let Some(root) = builder.shards() {
+    if let Some(root) = builder.shards {
         return Ok(Box::new(fsdp::FullyShard::new(job, root, network)));
     }
-    Ok(replicated(job, network, builder))
-}
-
-/// Wraps the network for several devices of one process, if the job has them.
-fn replicated(job: &Job, network: Box<dyn Network>, builder: &Builder) -> Box<dyn Network> {
-    let Some(Parallel::DataParallel { devices, gather }) = job.parallel else { return network };
+    let Some(Parallel::DataParallel { devices, gather }) = job.parallel else { return Ok(network) };
     shim::use_devices(i32::try_from(devices).unwrap_or(i32::MAX));
     let replicas = Module::root("replicas");
     let copies = (0..devices).map(|device| Rc::new(Copies::new(replicas.child(&device.to_string())))).collect();
     let [parameters, buffers] = builder.tensors();
-    Box::new(DataParallel { job: job.clone(), gather, network, builder: builder.clone(), copies, parameters, buffers })
+    let (job, builder) = (job.clone(), builder.clone());
+    Ok(Box::new(DataParallel { job, gather, network, builder, copies, parameters, buffers }))
 }
 
 impl DataParallel {

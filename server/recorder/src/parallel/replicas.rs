@@ -8,7 +8,7 @@ use tch::{TchError, Tensor};
 
 use crate::Result;
 use crate::place::Module;
-use crate::shim::{Message, Pointer, RawList, check, made, pointer};
+use crate::shim::{Message, Pointer, RawList, check, made, owned, pointer, pointers};
 
 /// Device that everything is gathered on.
 const FIRST: i64 = 0;
@@ -31,48 +31,30 @@ impl RawDevices {
     }
 }
 
-/// Takes ownership of tensors that the shim has made.
-fn take(pointers: &[Pointer]) -> Vec<Tensor> {
-    // SAFETY: without a message each pointer is a new tensor that belongs to the caller.
-    pointers.iter().map(|pointer| unsafe { Tensor::from_ptr(pointer.cast()) }).collect()
-}
-
 /// Copies tensors of the first device; returns all copies of one device, then all of the next.
-///
-/// # Errors
-///
-/// Returns an error if memory runs out.
 pub(super) fn broadcast(tensors: &[&Tensor], devices: &[i64]) -> Result<Vec<Tensor>> {
     if tensors.is_empty() {
         return Ok(Vec::new());
     }
-    let pointers: Vec<_> = tensors.iter().map(|tensor| pointer(tensor)).collect();
+    let pointers = pointers(tensors.iter().copied());
     let mut out = vec![std::ptr::null_mut(); tensors.len() * devices.len()];
     // SAFETY: the tensors outlive the call, and `out` has room for as many for each device.
     check(unsafe { snapscope_broadcast(RawList::of(&pointers), RawDevices::of(devices), out.as_mut_ptr()) })?;
-    Ok(take(&out))
+    Ok(out.into_iter().map(owned).collect())
 }
 
 /// Splits a batch into at most one part for each device.
-///
-/// # Errors
-///
-/// Returns an error if memory runs out.
 pub(super) fn scatter(batch: &Tensor, devices: &[i64]) -> Result<Vec<Tensor>> {
     let mut out = vec![std::ptr::null_mut(); devices.len()];
     let mut count = 0;
     // SAFETY: the batch outlives the call, and there are at most as many parts as devices.
     check(unsafe { snapscope_scatter(pointer(batch), RawDevices::of(devices), out.as_mut_ptr(), &mut count) })?;
-    Ok(take(&out[..count]))
+    Ok(out.into_iter().take(count).map(owned).collect())
 }
 
 /// Gathers the parts of all devices on the first device.
-///
-/// # Errors
-///
-/// Returns an error if memory runs out.
 pub(super) fn gather(parts: &[&Tensor]) -> Result<Tensor> {
-    let pointers: Vec<_> = parts.iter().map(|tensor| pointer(tensor)).collect();
+    let pointers = pointers(parts.iter().copied());
     // SAFETY: the parts outlive the call.
     made(|out| unsafe { snapscope_gather(RawList::of(&pointers), FIRST, out) })
 }

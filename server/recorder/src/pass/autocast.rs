@@ -43,10 +43,6 @@ pub(super) fn run<T>(amp: Amp, work: impl FnOnce() -> Result<T>) -> Result<T> {
 /// Returns a weight as a matrix product under autocast reads it.
 ///
 /// A trained weight is cast once per region; one that is frozen or a copy is cast each time.
-///
-/// # Errors
-///
-/// Returns an error if memory runs out for the cast.
 pub(crate) fn weight(weight: &Tensor) -> Result<Tensor> {
     let known = REGION.with_borrow(|region| region.as_ref().map(|region| (region.kind, region.cast_of(weight))));
     match known {
@@ -67,10 +63,6 @@ pub(crate) fn weight(weight: &Tensor) -> Result<Tensor> {
 }
 
 /// Returns an activation, or a view of a weight, as a matrix product under autocast reads it: cast each time.
-///
-/// # Errors
-///
-/// Returns an error if memory runs out for the cast.
 pub(crate) fn activation(tensor: &Tensor) -> Result<Tensor> {
     match REGION.with_borrow(|region| region.as_ref().map(|region| region.kind)) {
         Some(kind) if tensor.kind() == Kind::Float => tensor.f_to_kind(kind),

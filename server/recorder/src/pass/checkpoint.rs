@@ -11,7 +11,7 @@ use shared::job::Keep;
 use tch::{TchError, Tensor};
 
 use crate::Result;
-use crate::shim::{Pointer, made, pointer};
+use crate::shim::{Message, Pointer, made, pointers};
 
 /// A layer that a checkpointed closure can carry to the thread that runs it again.
 #[derive(Debug)]
@@ -59,7 +59,7 @@ unsafe extern "C" {
         count: usize,
         with: *const RawSaving,
         out: *mut Pointer,
-    ) -> *mut c_char;
+    ) -> Message;
     fn strdup(text: *const c_char) -> *mut c_char;
 }
 
@@ -75,10 +75,6 @@ fn number(keep: Keep) -> c_int {
 /// Runs a segment without keeping its activations, except for the results of `keep`; backward runs it a second time.
 ///
 /// The first `saved` inputs are positional arguments in Python: they wait wherever activations wait, the others stay.
-///
-/// # Errors
-///
-/// Returns the error of `segment`.
 pub(super) fn checkpoint(
     inputs: &[&Tensor],
     keep: Keep,
@@ -86,7 +82,7 @@ pub(super) fn checkpoint(
     segment: impl FnMut(&[&Tensor]) -> Result<Tensor> + Send + 'static,
 ) -> Result<Tensor> {
     let segment: Box<Segment> = Box::new(Box::new(segment));
-    let pointers: Vec<Pointer> = inputs.iter().map(|tensor| pointer(tensor)).collect();
+    let pointers = pointers(inputs.iter().copied());
     // SAFETY: the shim owns `data` and gives it back to `drop_segment` once; inputs are copied before it returns.
     made(|out| unsafe {
         snapscope_checkpoint(

@@ -42,10 +42,6 @@ impl Pass {
     }
 
     /// Runs forward and loss of a batch, with autocast and activations on the host if the job has these.
-    ///
-    /// # Errors
-    ///
-    /// Returns the error of `work`.
     pub fn run<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
         if self.training && self.saving.offload_activations {
             return self.in_its_formats(|| saving::with_activations_on_host(work));
@@ -65,10 +61,6 @@ impl Pass {
     ///
     /// The layer must give the same output for the same inputs; it runs on another thread the second time. In Python
     /// only the first input is a positional argument; it alone moves to the host if activations do.
-    ///
-    /// # Errors
-    ///
-    /// Returns the error of `layer`.
     pub fn layer<L>(&self, inputs: &[&Tensor], layer: L) -> Result<Tensor>
     where
         L: Fn(&[&Tensor], &Self) -> Result<Tensor> + Send + 'static,
@@ -80,10 +72,6 @@ impl Pass {
     }
 
     /// Runs a part of the model that is always checkpointed, whatever the job says; see [`Pass::layer`].
-    ///
-    /// # Errors
-    ///
-    /// Returns the error of `part`.
     pub fn again<L>(&self, inputs: &[&Tensor], part: L) -> Result<Tensor>
     where
         L: Fn(&[&Tensor], &Self) -> Result<Tensor> + Send + 'static,

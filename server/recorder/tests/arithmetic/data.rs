@@ -1,9 +1,9 @@
 //! Tests the memory of batches and of their transfer to the device against arithmetic.
 
 use serde_json::{Value, json};
-use shared::job::{BatchSize, RawJob};
+use shared::job::BatchSize;
 
-use crate::recorded::{Recorded, record};
+use crate::recorded::{Recorded, changed, job, record};
 
 const SAMPLES: u64 = 8;
 const INPUTS: u64 = 300;
@@ -14,38 +14,32 @@ const SIDE: u64 = 64;
 const PIXELS: u64 = 3 * SIDE * SIDE;
 
 /// Returns a config with this model, these keys of `data`, and further changes.
-fn job(model: &Value, data: &Value, changes: &Value) -> Value {
-    let mut config = json!({
+fn config(model: &Value, data: &Value, changes: &Value) -> Value {
+    let config = json!({
         "model": model, "batch": SAMPLES, "steps": STEPS, "card": "h100-80gb", "optimizer": "sgd", "data": data,
     });
-    for (key, value) in changes.as_object().expect("keys") {
-        config[key] = value.clone();
-    }
-    config
+    changed(config, changes)
 }
 
 fn vectors(data: &Value) -> Recorded {
-    record(&job(&mlp(), data, &json!({})))
-}
-
-fn mlp() -> Value {
-    json!({ "family": "mlp", "input": INPUTS, "hidden": [40], "classes": CLASSES })
+    let model = json!({ "family": "mlp", "input": INPUTS, "hidden": [40], "classes": CLASSES });
+    record(&config(&model, data, &json!({})))
 }
 
 fn images(data: &Value) -> Recorded {
-    record(&job(&json!({ "preset": "resnet18", "image_size": SIDE }), data, &json!({})))
+    record(&config(&json!({ "preset": "resnet18", "image_size": SIDE }), data, &json!({})))
 }
 
 fn tokens(data: &Value) -> Value {
     let model = json!({
         "family": "transformer", "architecture": "gpt2", "layers": 1, "hidden": 32, "heads": 2, "vocabulary": 500,
     });
-    job(&model, data, &json!({ "sequence": TOKENS, "evaluation": { "every": 3, "batches": 2, "batch": 5 } }))
+    config(&model, data, &json!({ "sequence": TOKENS, "evaluation": { "every": 3, "batches": 2, "batch": 5 } }))
 }
 
 /// Returns the batch sizes of a config in order: after three steps of training, those of an evaluation.
 fn sizes(config: &Value) -> Vec<BatchSize> {
-    let job = RawJob::from_json(&config.to_string()).expect("a config").resolve().expect("a job");
+    let job = job(config);
     let training = job.training_batches();
     training.chunks(3).flat_map(|steps| [steps.to_vec(), job.evaluation_batches()].concat()).collect()
 }
@@ -72,9 +66,10 @@ fn batches_have_the_sizes_that_were_drawn() {
 
 #[test]
 fn images_vary_in_both_directions() {
-    let config = job(&json!({ "preset": "resnet18" }), &json!({ "lengths": "uniform", "shortest": 96 }), &json!({}));
-    let job = RawJob::from_json(&config.to_string()).expect("a config").resolve().expect("a job");
-    let bytes: Vec<_> = job.training_batches().iter().map(|size| 4 * size.samples * 3 * size.length.pow(2)).collect();
+    let data = json!({ "lengths": "uniform", "shortest": 96 });
+    let config = config(&json!({ "preset": "resnet18" }), &data, &json!({}));
+    let bytes: Vec<_> =
+        job(&config).training_batches().iter().map(|size| 4 * size.samples * 3 * size.length.pow(2)).collect();
     assert_eq!(record(&config).requested_bytes(0, "images · data"), bytes);
 }
 

@@ -1,6 +1,6 @@
 //! Tests the memory of one data-parallel process against arithmetic: buckets, and copies of outputs.
 
-use crate::recorded::{Recorded, record};
+use crate::recorded::{Recorded, mlp, record};
 use serde_json::{Value, json};
 
 const FIRST: [u64; 2] = [300 * 700, 700];
@@ -20,8 +20,7 @@ const fn bytes(layers: &[[u64; 2]]) -> u64 {
 
 fn train(parallel: &Value) -> Recorded {
     record(&json!({
-        "model": { "family": "mlp", "input": 300, "hidden": [700, 500], "classes": 10 },
-        "batch": 64, "steps": 3, "card": "h100-80gb", "set_to_none": false, "parallel": parallel,
+        "model": mlp(), "batch": 64, "steps": 3, "card": "h100-80gb", "set_to_none": false, "parallel": parallel,
     }))
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::recorded::{Recorded, record};
+use crate::recorded::{Recorded, changed, record, sorted};
 
 const SAMPLES: u64 = 2;
 const HIDDEN: u64 = 256;
@@ -12,21 +12,14 @@ const TOKENS: u64 = 128;
 
 /// Records two layers, with further keys of the model.
 fn bert(model: &Value) -> Recorded {
-    let mut config = json!({
+    let config = json!({
         "model": {
             "family": "bert", "layers": 2, "hidden": HIDDEN, "intermediate": INNER, "heads": HEADS,
             "vocabulary": 1000, "max_positions": TOKENS,
         },
-        "batch": SAMPLES,
-        "sequence": TOKENS,
-        "steps": 2,
-        "set_to_none": false,
-        "card": "h100-80gb",
+        "batch": SAMPLES, "sequence": TOKENS, "steps": 2, "set_to_none": false, "card": "h100-80gb",
     });
-    for (key, value) in model.as_object().expect("keys") {
-        config["model"][key] = value.clone();
-    }
-    record(&config)
+    record(&changed(config, &json!({ "model": model })))
 }
 
 /// Returns the number of elements of each parameter of a layer.
@@ -39,15 +32,9 @@ fn layer() -> Vec<u64> {
 /// Checks that every parameter has a gradient and two running averages of its size.
 #[track_caller]
 fn check_kept_for_training(recorded: &Recorded, own: &[u64]) {
-    let mut expected: Vec<_> = own.iter().copied().chain(layer().repeat(2)).collect();
-    expected.sort_unstable();
-    let alive = recorded.alive();
+    let expected = sorted(own.iter().copied().chain(layer().repeat(2)));
     for place in ["· backward", ".exp_avg · optimizer", ".exp_avg_sq · optimizer"] {
-        // cuBLAS keeps a workspace for the thread of backward.
-        let kept = alive.iter().filter(|tensor| tensor.place.ends_with(place) && tensor.requested_bytes != 32 << 20);
-        let mut elements: Vec<_> = kept.map(|tensor| tensor.requested_bytes / 4).collect();
-        elements.sort_unstable();
-        assert_eq!(elements, expected, "{place}");
+        assert_eq!(recorded.elements(place), expected, "{place}");
     }
 }
 

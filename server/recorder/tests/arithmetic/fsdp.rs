@@ -1,7 +1,7 @@
 //! Tests the memory of full sharding against arithmetic: the shards of a process, and what it gathers.
 
-use crate::recorded::{Recorded, record, rounded_bytes};
-use serde_json::json;
+use crate::recorded::{Recorded, changed, record, rounded_bytes};
+use serde_json::{Value, json};
 
 const STEPS: usize = 2;
 const RANKS: u64 = 5;
@@ -45,11 +45,8 @@ fn padded_bytes(group: &[(u64, u64)]) -> u64 {
     rounded_bytes(&[group.iter().map(|(rows, features)| part(*rows) * features).sum()])
 }
 
-fn train(options: &[(&str, serde_json::Value)]) -> Recorded {
-    let mut parallel = json!({ "kind": "fsdp", "ranks": RANKS });
-    for (key, value) in options {
-        parallel[*key] = value.clone();
-    }
+fn train(options: &Value) -> Recorded {
+    let parallel = changed(json!({ "kind": "fsdp", "ranks": RANKS }), options);
     record(&json!({
         "model": {
             "family": "transformer", "architecture": "gpt2", "vocabulary": VOCABULARY, "max_positions": POSITIONS,
@@ -62,7 +59,7 @@ fn train(options: &[(&str, serde_json::Value)]) -> Recorded {
 
 #[test]
 fn a_rank_has_its_part_of_weights_gradients_and_state() {
-    let recorded = train(&[]);
+    let recorded = train(&json!({}));
     let shards = rounded_bytes(&shards(0));
     assert_eq!(recorded.alive_bytes(" · setup"), shards);
     assert_eq!(recorded.alive_bytes(".exp_avg · optimizer"), shards);
@@ -76,7 +73,7 @@ fn a_rank_has_its_part_of_weights_gradients_and_state() {
 
 #[test]
 fn the_last_rank_pads_what_is_shorter() {
-    let recorded = train(&[("rank", json!(RANKS - 1))]);
+    let recorded = train(&json!({ "rank": RANKS - 1 }));
     let state = rounded_bytes(&shards(RANKS - 1));
     assert_eq!(recorded.alive_bytes(".exp_avg · optimizer"), state);
     let token = "embedding.token.weight";
@@ -91,7 +88,7 @@ fn the_last_rank_pads_what_is_shorter() {
 
 /// Checks the bytes of a gathered weight of a block, in forward passes and in backward.
 #[track_caller]
-fn check_gathered(options: &[(&str, serde_json::Value)], forward: &[u64], backward: &[u64]) {
+fn check_gathered(options: &Value, forward: &[u64], backward: &[u64]) {
     let recorded = train(options);
     let gathered = |phase| recorded.requested_bytes(0, &format!("layers.0.mlp.up.weight · {phase}"));
     assert_eq!((gathered("forward"), gathered("backward")), (forward.to_vec(), backward.to_vec()));
@@ -100,7 +97,7 @@ fn check_gathered(options: &[(&str, serde_json::Value)], forward: &[u64], backwa
 #[test]
 fn blocks_gather_their_weights_for_forward_and_backward() {
     let weight = 4 * RANKS * part(HIDDEN) * INNER;
-    check_gathered(&[], &[weight; STEPS], &[weight; STEPS]);
-    check_gathered(&[("reshard_after_forward", json!(false))], &[weight; STEPS], &[]);
-    check_gathered(&[("mixed_precision", json!(true))], &[weight / 2; STEPS], &[weight / 2; STEPS]);
+    check_gathered(&json!({}), &[weight; STEPS], &[weight; STEPS]);
+    check_gathered(&json!({ "reshard_after_forward": false }), &[weight; STEPS], &[]);
+    check_gathered(&json!({ "mixed_precision": true }), &[weight / 2; STEPS], &[weight / 2; STEPS]);
 }

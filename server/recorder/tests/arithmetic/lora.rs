@@ -1,16 +1,13 @@
 //! Tests the memory of adapters against arithmetic.
 
 use serde_json::{Value, json};
-use shared::job::RawJob;
 
-use crate::recorded::{Recorded, record, rounded_bytes};
+use crate::recorded::{job, record, rounded_bytes};
 
 const LAYERS: u64 = 2;
 const HIDDEN: u64 = 256;
 const INNER: u64 = 768;
 const RANK: u64 = 16;
-/// cuBLAS keeps a workspace for the thread of backward.
-const WORKSPACE_BYTES: u64 = 32 << 20;
 
 fn config(precision: &str, lora: &Value) -> Value {
     json!({
@@ -23,18 +20,11 @@ fn config(precision: &str, lora: &Value) -> Value {
     })
 }
 
-/// Returns the bytes of gradients that are live at the end.
-fn gradient_bytes(recorded: &Recorded) -> u64 {
-    let mut gradients = recorded.alive();
-    gradients.retain(|tensor| tensor.place.ends_with("· backward") && tensor.requested_bytes != WORKSPACE_BYTES);
-    gradients.iter().map(|tensor| tensor.requested_bytes).sum()
-}
-
 /// Checks the live memory of adapters with these numbers of input and output features.
 #[track_caller]
 fn check_kept(precision: &str, targets: &[&str], inputs: &[u64], outputs: &[u64]) {
     let config = config(precision, &json!({ "rank": RANK, "targets": targets }));
-    let job = RawJob::from_json(&config.to_string()).and_then(|raw| raw.resolve()).expect("a valid config");
+    let job = job(&config);
     let recorded = record(&config);
     let matrices = |features: &[u64]| features.iter().map(|count| RANK * count).collect::<Vec<_>>().repeat(2);
     let (first, second) = (matrices(inputs), matrices(outputs));
@@ -45,7 +35,7 @@ fn check_kept(precision: &str, targets: &[&str], inputs: &[u64], outputs: &[u64]
     for average in [".exp_avg · optimizer", ".exp_avg_sq · optimizer"] {
         assert_eq!(recorded.alive_bytes(average), rounded_bytes(&adapters), "{targets:?}: {average}");
     }
-    assert_eq!(gradient_bytes(&recorded), 4 * job.trained_parameters(), "{targets:?}");
+    assert_eq!(recorded.elements("· backward").iter().sum::<u64>(), job.trained_parameters(), "{targets:?}");
 }
 
 #[test]

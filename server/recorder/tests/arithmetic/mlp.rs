@@ -1,6 +1,6 @@
 //! Tests the memory of an MLP against arithmetic.
 
-use crate::recorded::{Recorded, record, rounded_bytes};
+use crate::recorded::{Recorded, changed, mlp, record, rounded_bytes};
 use serde_json::{Value, json};
 
 const WEIGHTS: [u64; 3] = [700 * 300, 500 * 700, 10 * 500];
@@ -8,11 +8,7 @@ const BIASES: [u64; 3] = [700, 500, 10];
 
 #[track_caller]
 fn train(changes: &Value) -> Recorded {
-    let mut model = json!({ "family": "mlp", "input": 300, "hidden": [700, 500], "classes": 10 });
-    for (key, value) in changes.as_object().expect("keys") {
-        model[key] = value.clone();
-    }
-    let optimizer = json!({ "kind": "sgd", "momentum": 0.0 });
+    let (model, optimizer) = (changed(mlp(), changes), json!({ "kind": "sgd", "momentum": 0.0 }));
     record(&json!({ "model": model, "batch": 64, "steps": 1, "card": "h100-80gb", "optimizer": optimizer }))
 }
 
@@ -27,8 +23,8 @@ fn parameters_take_their_rounded_size() {
 #[test]
 fn a_step_keeps_nothing() {
     let recorded = record(&json!({
-        "model": { "family": "mlp", "input": 300, "hidden": [700, 500], "classes": 10 }, "batch": 64, "steps": 4,
-        "card": "h100-80gb", "accumulation": 2, "evaluation": { "batches": 2, "no_grad": false },
+        "model": mlp(), "batch": 64, "steps": 4, "card": "h100-80gb", "accumulation": 2,
+        "evaluation": { "batches": 2, "no_grad": false },
     }));
     let ends = recorded.live_bytes_at_step_ends();
     assert_eq!(ends[1..], [ends[1]; 3]);

@@ -1,7 +1,7 @@
 //! Tests the memory of `nn.DataParallel` against arithmetic: each replica's inputs, activations and copies.
 
-use crate::recorded::record;
-use serde_json::json;
+use crate::recorded::{Recorded, record};
+use serde_json::{Value, json};
 
 const STEPS: usize = 2;
 const DEVICES: u64 = 3;
@@ -14,13 +14,16 @@ const CLASSES: u64 = 10;
 const ACTIVATION: u64 = 4 * HIDDEN;
 const WEIGHTS: u64 = 4 * ((INPUTS + 1) * HIDDEN + (HIDDEN + 1) * CLASSES);
 
+fn train(parallel: &Value) -> Recorded {
+    record(&json!({
+        "model": { "family": "mlp", "input": INPUTS, "hidden": [HIDDEN], "classes": CLASSES },
+        "batch": SAMPLES, "steps": STEPS, "card": "3x h100-80gb", "optimizer": "sgd", "parallel": parallel,
+    }))
+}
+
 #[test]
 fn each_device_has_a_replica_for_its_part_of_the_batch() {
-    let recorded = record(&json!({
-        "model": { "family": "mlp", "input": INPUTS, "hidden": [HIDDEN], "classes": CLASSES },
-        "batch": SAMPLES, "steps": STEPS, "card": "3x h100-80gb", "optimizer": "sgd",
-        "parallel": { "kind": "data_parallel", "devices": DEVICES },
-    }));
+    let recorded = train(&json!({ "kind": "data_parallel", "devices": DEVICES }));
     for (device, samples) in PARTS.into_iter().enumerate() {
         let activation = format!("replicas.{device}.layers.0.activation · forward");
         assert_eq!(recorded.requested_bytes(device, &activation), [ACTIVATION * samples; STEPS]);
@@ -41,11 +44,7 @@ fn each_device_has_a_replica_for_its_part_of_the_batch() {
 #[test]
 fn losses_are_all_that_is_gathered_where_replicas_compute_them() {
     let gathered = |gather: &str| {
-        let recorded = record(&json!({
-            "model": { "family": "mlp", "input": INPUTS, "hidden": [HIDDEN], "classes": CLASSES },
-            "batch": SAMPLES, "steps": STEPS, "card": "3x h100-80gb", "optimizer": "sgd",
-            "parallel": { "devices": DEVICES, "gather": gather },
-        }));
+        let recorded = train(&json!({ "devices": DEVICES, "gather": gather }));
         let labels = recorded.requested_bytes(1, "scatter · forward");
         (recorded.requested_bytes(0, "gather · forward"), labels)
     };

@@ -5,15 +5,43 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use serde_json::{Value, json};
 use shared::api::{Finished, RecorderLine};
 use shared::base::frame_rules::RECORDED_OPERATOR;
 use shared::import::Importer;
+use shared::job::{Job, RawJob};
 use shared::trace::{Action, BlockState, StackId, Trace};
 
 /// PyTorch's allocator rounds sizes up to a multiple of this.
 const ROUNDING_BYTES: u64 = 512;
 /// Smaller requests get blocks of exactly their rounded size; larger ones may get the rest of a segment.
 const SMALL_BYTES: u64 = 1 << 20;
+
+/// cuBLAS keeps a workspace for the thread of backward.
+pub(crate) const WORKSPACE_BYTES: u64 = 32 << 20;
+
+/// Number of elements of each parameter of [`mlp`], which has three linear layers.
+pub(crate) const MLP_PARAMETERS: [u64; 6] = [700 * 300, 700, 500 * 700, 500, 10 * 500, 10];
+
+/// Returns the keys of a small model of linear layers.
+pub(crate) fn mlp() -> Value {
+    json!({ "family": "mlp", "input": 300, "hidden": [700, 500], "classes": 10 })
+}
+
+/// Returns a config with changes of some keys, also of keys in tables.
+pub(crate) fn changed(mut config: Value, changes: &Value) -> Value {
+    for (key, value) in changes.as_object().expect("keys") {
+        let has_tables = value.is_object() && config[key].is_object();
+        config[key] = if has_tables { changed(config[key].take(), value) } else { value.clone() };
+    }
+    config
+}
+
+/// Resolves a config.
+#[track_caller]
+pub(crate) fn job(config: &Value) -> Job {
+    RawJob::from_json(&config.to_string()).and_then(RawJob::resolve).expect("a valid config")
+}
 
 /// The trace of a run that finished.
 pub(crate) struct Recorded {
@@ -33,13 +61,19 @@ pub(crate) fn rounded_bytes(elements: &[u64]) -> u64 {
     elements.iter().map(|count| round(4 * count)).sum()
 }
 
+pub(crate) fn sorted(numbers: impl IntoIterator<Item = u64>) -> Vec<u64> {
+    let mut numbers: Vec<_> = numbers.into_iter().collect();
+    numbers.sort_unstable();
+    numbers
+}
+
 fn round(bytes: u64) -> u64 {
     bytes.next_multiple_of(ROUNDING_BYTES)
 }
 
 /// Runs a config and imports its snapshot.
 #[track_caller]
-pub(crate) fn record(config: &serde_json::Value) -> Recorded {
+pub(crate) fn record(config: &Value) -> Recorded {
     let mut importer = Importer::new();
     importer.push(&run(config).1).expect("a snapshot");
     Recorded { trace: importer.finish().expect("a snapshot") }
@@ -47,14 +81,14 @@ pub(crate) fn record(config: &serde_json::Value) -> Recorded {
 
 /// Runs a config, and returns the peaks of allocated and reserved bytes as PyTorch counts them.
 #[track_caller]
-pub(crate) fn peaks(config: &serde_json::Value) -> (u64, u64) {
+pub(crate) fn peaks(config: &Value) -> (u64, u64) {
     let finished = run(config).0;
     (finished.peak_allocated_bytes, finished.peak_reserved_bytes)
 }
 
 /// Runs a config, and returns the recorder's last line and the snapshot.
 #[track_caller]
-fn run(config: &serde_json::Value) -> (Finished, Vec<u8>) {
+fn run(config: &Value) -> (Finished, Vec<u8>) {
     let target = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target");
     let libraries = [target.join("virtual-gpu"), target.join("libtorch/lib")];
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -100,6 +134,20 @@ impl Recorded {
     pub(crate) fn alive_bytes(&self, end: &str) -> u64 {
         let tensors = self.alive();
         tensors.iter().filter(|tensor| tensor.place.ends_with(end)).map(|tensor| round(tensor.requested_bytes)).sum()
+    }
+
+    /// Returns the numbers of elements of tensors that are live at the end, of places that end in `end`, in order.
+    #[track_caller]
+    pub(crate) fn elements(&self, end: &str) -> Vec<u64> {
+        let tensors = self.alive().into_iter().filter(|tensor| tensor.place.ends_with(end));
+        let bytes = tensors.map(|tensor| tensor.requested_bytes).filter(|bytes| *bytes != WORKSPACE_BYTES);
+        sorted(bytes.map(|bytes| bytes / 4))
+    }
+
+    /// Returns the rounded bytes of weights and biases that are live at the end.
+    #[track_caller]
+    pub(crate) fn weight_bytes(&self) -> u64 {
+        self.alive_bytes("weight · setup") + self.alive_bytes("bias · setup")
     }
 
     /// Returns the peak of the live bytes that a place has allocated.

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::recorded::{Recorded, record, rounded_bytes};
+use crate::recorded::{Recorded, WORKSPACE_BYTES, changed, record, rounded_bytes};
 
 const SAMPLES: u64 = 4;
 const TOKENS: u64 = 35;
@@ -18,27 +18,14 @@ const STATE: u64 = LAYERS * SAMPLES * HIDDEN;
 /// Runs a config without dropout, because cuDNN has a state of its own for dropout.
 #[track_caller]
 fn train(model: &Value, job: &Value) -> Recorded {
-    let mut config = json!({
+    let config = json!({
         "model": {
-            "family": "rnn",
-            "vocabulary": VOCABULARY,
-            "embedding": EMBEDDED,
-            "hidden": HIDDEN,
-            "layers": LAYERS,
+            "family": "rnn", "vocabulary": VOCABULARY, "embedding": EMBEDDED, "hidden": HIDDEN, "layers": LAYERS,
             "dropout": 0.0,
         },
-        "batch": SAMPLES,
-        "sequence": TOKENS,
-        "steps": 2,
-        "card": "h100-80gb",
+        "batch": SAMPLES, "sequence": TOKENS, "steps": 2, "card": "h100-80gb",
     });
-    for (key, value) in model.as_object().expect("keys") {
-        config["model"][key] = value.clone();
-    }
-    for (key, value) in job.as_object().expect("keys") {
-        config[key] = value.clone();
-    }
-    record(&config)
+    record(&changed(changed(config, &json!({ "model": model })), job))
 }
 
 /// Returns the number of elements of each weight of all layers.
@@ -93,8 +80,7 @@ fn carrying_keeps_no_graph() {
 
 #[test]
 fn the_head_reads_a_copy_and_writes_logits_of_every_token() {
-    // Workspace of cuBLAS on this GPU; the head is the first matrix product that PyTorch itself runs.
-    const WORKSPACE_BYTES: u64 = 32 << 20;
+    // The workspace is there because the head is the first matrix product that PyTorch itself runs.
     // cuDNN returns features with tokens first, and the matrix product reads a copy with the batch first.
     let features = HIDDEN;
     // The logits of the previous step are freed, because outputs live until their step ends.

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::recorded::{Recorded, record, rounded_bytes};
+use crate::recorded::{self, MLP_PARAMETERS as PARAMETERS, Recorded, WORKSPACE_BYTES, changed, record, rounded_bytes};
 
 const SAMPLES: u64 = 2;
 const TOKENS: u64 = 128;
@@ -11,13 +11,8 @@ const INNER: u64 = 768;
 const HEADS: u64 = 4;
 const VOCABULARY: u64 = 1000;
 
-/// Number of elements of each parameter of [`mlp`], which has three linear layers.
-const PARAMETERS: [u64; 6] = [700 * 300, 700, 500 * 700, 500, 10 * 500, 10];
 /// Number of samples in a batch of [`mlp`].
 const BATCH: u64 = 64;
-
-/// cuBLAS keeps a workspace for the thread of backward.
-const WORKSPACE_BYTES: u64 = 32 << 20;
 
 /// Below this number of elements, bitsandbytes keeps state in 32 bits, and torchao keeps state on the device.
 const SMALL_ELEMENTS: u64 = 4096;
@@ -29,23 +24,17 @@ fn gpt2(changes: &Value) -> Recorded {
         "family": "transformer", "layers": 4, "hidden": HIDDEN, "intermediate": INNER, "heads": HEADS,
         "vocabulary": VOCABULARY, "max_positions": TOKENS, "use_cache": false,
     });
-    trained(json!({ "model": model, "batch": SAMPLES, "sequence": TOKENS, "steps": 1 }), changes)
+    let config = json!({
+        "model": model, "batch": SAMPLES, "sequence": TOKENS, "steps": 1, "card": "h100-80gb",
+    });
+    record(&changed(config, changes))
 }
 
 /// Runs two steps of linear layers.
 #[track_caller]
 fn mlp(changes: &Value) -> Recorded {
-    let model = json!({ "family": "mlp", "input": 300, "hidden": [700, 500], "classes": 10 });
-    trained(json!({ "model": model, "batch": BATCH, "steps": 2 }), changes)
-}
-
-#[track_caller]
-fn trained(mut config: Value, changes: &Value) -> Recorded {
-    config["card"] = "h100-80gb".into();
-    for (key, value) in changes.as_object().expect("keys") {
-        config[key] = value.clone();
-    }
-    record(&config)
+    let config = json!({ "model": recorded::mlp(), "batch": BATCH, "steps": 2, "card": "h100-80gb" });
+    record(&changed(config, changes))
 }
 
 /// Returns the bytes of `numbers` 32-bit numbers for each token.
@@ -121,8 +110,7 @@ fn only_small_parameters_have_state_on_the_device() {
         // The fused kernel counts steps on the device.
         let expected = 2 * rounded_bytes(&small) + rounded_bytes(&vec![1; small.len()]);
         assert_eq!(recorded.alive_bytes(" · optimizer"), expected);
-        let weights = recorded.alive_bytes("weight · setup") + recorded.alive_bytes("bias · setup");
-        assert_eq!(weights, rounded_bytes(&PARAMETERS));
+        assert_eq!(recorded.weight_bytes(), rounded_bytes(&PARAMETERS));
     }
 }
 

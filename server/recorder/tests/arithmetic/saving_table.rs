@@ -44,14 +44,11 @@ fn ways() -> Vec<(&'static str, Value)> {
 
 /// Returns the config with the changes of a row.
 fn config(changes: &Value) -> Value {
-    let mut config = json!({
+    let config = json!({
         "model": "llama-3.2-1b", "batch": 4, "sequence": 2048, "steps": 2, "precision": "autocast-bf16",
         "card": "h200-141gb",
     });
-    for (key, value) in changes.as_object().expect("keys") {
-        config[key] = value.clone();
-    }
-    config
+    recorded::changed(config, changes)
 }
 
 /// Records all ways and returns their peaks; two run at a time, because the smallest machines have two cores.

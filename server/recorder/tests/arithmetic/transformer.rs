@@ -1,9 +1,8 @@
 //! Tests the memory of transformers against arithmetic.
 
 use serde_json::{Value, json};
-use shared::job::RawJob;
 
-use crate::recorded::{Recorded, record, rounded_bytes};
+use crate::recorded::{Recorded, changed, job, record, rounded_bytes, sorted};
 
 const SAMPLES: u64 = 2;
 const TOKENS: u64 = 128;
@@ -22,30 +21,14 @@ const BACKENDS: [(&str, &str); 4] = [
 
 /// Returns a config of two layers; `changes` override keys of the config and of its model.
 fn config(architecture: &str, changes: &Value) -> Value {
-    let mut config = json!({
+    let config = json!({
         "model": {
-            "family": "transformer",
-            "architecture": architecture,
-            "layers": 2,
-            "hidden": HIDDEN,
-            "intermediate": INNER,
-            "heads": HEADS,
-            "vocabulary": VOCABULARY,
-            "max_positions": TOKENS,
+            "family": "transformer", "architecture": architecture, "layers": 2, "hidden": HIDDEN,
+            "intermediate": INNER, "heads": HEADS, "vocabulary": VOCABULARY, "max_positions": TOKENS,
         },
-        "batch": SAMPLES,
-        "sequence": TOKENS,
-        "steps": 2,
-        "card": "h100-80gb",
+        "batch": SAMPLES, "sequence": TOKENS, "steps": 2, "card": "h100-80gb",
     });
-    merge(&mut config, changes);
-    config
-}
-
-fn merge(into: &mut Value, changes: &Value) {
-    for (key, value) in changes.as_object().expect("keys") {
-        if value.is_object() { merge(&mut into[key], value) } else { into[key] = value.clone() }
-    }
+    changed(config, changes)
 }
 
 /// Returns the number of elements of each of GPT-2's parameters, in order.
@@ -67,19 +50,11 @@ fn llama_parameters() -> Vec<u64> {
 
 #[track_caller]
 fn check_kept_for_training(recorded: &Recorded, parameters: &[u64]) {
-    let learned = recorded.alive_bytes(".weight · setup") + recorded.alive_bytes(".bias · setup");
-    assert_eq!(learned, rounded_bytes(parameters), "parameters");
+    assert_eq!(recorded.weight_bytes(), rounded_bytes(parameters), "parameters");
     for average in [".exp_avg · optimizer", ".exp_avg_sq · optimizer"] {
         assert_eq!(recorded.alive_bytes(average), rounded_bytes(parameters), "{average}");
     }
-    let mut gradients = recorded.alive();
-    // cuBLAS keeps a workspace for the thread of backward.
-    gradients.retain(|tensor| tensor.place.ends_with("· backward") && tensor.requested_bytes != 32 << 20);
-    let mut gradients: Vec<_> = gradients.iter().map(|tensor| tensor.requested_bytes / 4).collect();
-    let mut expected = parameters.to_vec();
-    gradients.sort_unstable();
-    expected.sort_unstable();
-    assert_eq!(gradients, expected, "gradients");
+    assert_eq!(recorded.elements("· backward"), sorted(parameters.iter().copied()), "gradients");
 }
 
 #[test]
@@ -99,7 +74,7 @@ fn llama_keeps_what_it_must() {
 #[track_caller]
 fn check_parts(architecture: &str, parts: &Value) {
     let config = config(architecture, &json!({ "model": parts }));
-    let job = RawJob::from_json(&config.to_string()).and_then(|raw| raw.resolve()).expect("a valid config");
+    let job = job(&config);
     let mut tensors = record(&config).alive();
     tensors.retain(|tensor| tensor.place.ends_with("· setup") && !tensor.place.contains("inv_freq"));
     let elements: u64 = tensors.iter().map(|tensor| tensor.requested_bytes / 4).sum();

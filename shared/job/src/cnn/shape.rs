@@ -165,23 +165,14 @@ mod tests {
     #[test]
     fn layers_that_do_not_fit_say_what_would() {
         let vector = Features::Vector(512);
-        check_fault(
-            "conv 8 9",
-            IMAGE,
-            "a window of 9 × 9 does not fit an image of 7 × 7 pixels; \
-             write a smaller kernel or a larger `image_size`, or add padding",
-        );
-        check_fault(
-            "linear 10",
-            IMAGE,
-            "a linear layer needs a vector, not 64 channels of 7 × 7 pixels; write `flatten` before it",
-        );
+        let window = "a window of 9 × 9 does not fit an image of 7 × 7 pixels; write a smaller kernel or a larger \
+                      `image_size`, or add padding";
+        check_fault("conv 8 9", IMAGE, window);
+        let image = "a linear layer needs a vector, not 64 channels of 7 × 7 pixels; write `flatten` before it";
+        check_fault("linear 10", IMAGE, image);
         check_fault("pool 2", vector, "this layer needs an image, not 512 features; move it before `flatten`");
         check_fault("flatten", vector, "the input is already flat; remove it");
-        check_fault(
-            "conv 9 3 groups 3",
-            IMAGE,
-            "64 and 9 channels are not both divisible by 3 groups; write a divisor of both",
-        );
+        let groups = "64 and 9 channels are not both divisible by 3 groups; write a divisor of both";
+        check_fault("conv 9 3 groups 3", IMAGE, groups);
     }
 }

@@ -252,9 +252,7 @@ mod tests {
             "invalid kernel `0`: expected a whole number from 1 to 1048576; for example, write `conv 64 3 padding 1`",
         );
         check_fault("pool 3 padding 2", "a padding of 2 is more than half the kernel; write at most 1");
-        check_fault(
-            "dropout 5",
-            "invalid probability `5`: expected a number from 0 to 1; for example, write `dropout 0.5`",
-        );
+        let share = "invalid probability `5`: expected a number from 0 to 1; for example, write `dropout 0.5`";
+        check_fault("dropout 5", share);
     }
 }

@@ -92,98 +92,77 @@ struct File<'a, 'p> {
 impl File<'_, '_> {
     /// Takes a key that has a value.
     fn key(&mut self, key: &str, value: &Value) {
-        let field = self.shape(key, value).or_else(|| self.flag(key, value)).or_else(|| self.number(key, value));
-        match (field, key) {
-            (Some(field), _) => self.import.understood(key, format!("{field} = {}", value.describe())),
-            (None, "max_steps") => self.steps(value),
-            (None, "use_cache") => self.import.ignored(key, notes::why_encoder(key)),
-            (None, "max_seq_length" | "max_length" | "block_size") => {
-                self.import.ignored(key, "the model reads images")
-            }
-            (None, "bf16") => self.seen.bf16 = self.reader.value(key, value),
-            (None, "fp16") => self.seen.fp16 = self.reader.value(key, value),
-            (None, "tf32") => self.seen.tf32 = self.reader.value(key, value),
-            (None, "num_train_epochs") => {
+        if let Some(field) = self.field(key, value) {
+            return self.import.understood(key, format!("{field} = {}", value.describe()));
+        }
+        match key {
+            "max_steps" => self.steps(value),
+            "use_cache" => self.import.ignored(key, notes::why_encoder(key)),
+            "max_seq_length" | "max_length" | "block_size" => self.import.ignored(key, "the model reads images"),
+            "bf16" => self.seen.bf16 = self.reader.value(key, value),
+            "fp16" => self.seen.fp16 = self.reader.value(key, value),
+            "tf32" => self.seen.tf32 = self.reader.value(key, value),
+            "num_train_epochs" => {
                 let note =
                     "the size of the dataset is unknown; a few steps are recorded, and --steps sets their number";
                 self.import.ignored(key, note);
             }
-            (None, "optim") => self.seen.optimizer = self.reader.value(key, value),
-            (None, "max_grad_norm") => self.seen.max_grad_norm = self.number_of(key, value),
-            (None, "eval_strategy" | "evaluation_strategy") => self.seen.evaluation = self.reader.value(key, value),
-            (None, "per_device_eval_batch_size") => self.seen.eval_batch = self.reader.value(key, value),
-            (None, "eval_steps") => self.seen.eval_steps = self.number_of(key, value),
-            (None, _) if is_off(value) => self.import.ignored(key, "off"),
-            (None, _) => self.import.ignored(key, notes::why_argument(key)),
+            "optim" => self.seen.optimizer = self.reader.value(key, value),
+            "max_grad_norm" => self.seen.max_grad_norm = number(&mut self.reader, key, value),
+            "eval_strategy" | "evaluation_strategy" => self.seen.evaluation = self.reader.value(key, value),
+            "per_device_eval_batch_size" => self.seen.eval_batch = self.reader.value(key, value),
+            "eval_steps" => self.seen.eval_steps = number(&mut self.reader, key, value),
+            _ if is_off(value) => self.import.ignored(key, "off"),
+            _ => self.import.ignored(key, notes::why_argument(key)),
         }
     }
 
-    /// Reads a whole number, and returns the field that it went to.
-    fn shape(&mut self, key: &str, value: &Value) -> Option<&'static str> {
-        let reads_tokens = !self.import.reads_images();
-        let job = &mut self.import.job;
+    /// Reads a key whose value goes to one field, and returns that field.
+    fn field(&mut self, key: &str, value: &Value) -> Option<&'static str> {
+        let (reads_tokens, is_decoder) = (!self.import.reads_images(), self.import.is_of("transformer"));
+        let (job, seen) = (&mut self.import.job, &mut self.seen);
         let (field, slot) = match key {
-            "per_device_train_batch_size" | "per_gpu_train_batch_size" => ("batch", &mut self.seen.batch),
+            "per_device_train_batch_size" | "per_gpu_train_batch_size" => ("batch", &mut seen.batch),
             "gradient_accumulation_steps" => ("accumulation", &mut job.accumulation),
             "max_seq_length" | "max_length" | "block_size" if reads_tokens => ("sequence", &mut job.sequence),
-            _ => return None,
+            "gradient_checkpointing" | "activation_checkpointing" => {
+                job.checkpointing = self.reader.value(key, value);
+                return Some("checkpointing");
+            }
+            "use_cache" => {
+                seen.use_cache = true;
+                if !is_decoder {
+                    return None;
+                }
+                job.model.as_mut()?.use_cache = self.reader.value(key, value);
+                return Some("model.use_cache");
+            }
+            _ => {
+                let (field, slot) = match key {
+                    "learning_rate" => ("optimizer.learning_rate", &mut seen.learning_rate),
+                    "weight_decay" => ("optimizer.weight_decay", &mut seen.weight_decay),
+                    "adam_beta1" => ("optimizer.betas, the first", &mut seen.beta1),
+                    "adam_beta2" => ("optimizer.betas, the second", &mut seen.beta2),
+                    "adam_epsilon" => ("optimizer.epsilon", &mut seen.epsilon),
+                    _ => return None,
+                };
+                *slot = number(&mut self.reader, key, value);
+                return Some(field);
+            }
         };
         *slot = self.reader.value(key, value);
         Some(field)
     }
 
-    /// Reads a boolean, and returns the field that it went to.
-    fn flag(&mut self, key: &str, value: &Value) -> Option<&'static str> {
-        match key {
-            "gradient_checkpointing" | "activation_checkpointing" => {
-                self.import.job.checkpointing = self.reader.value(key, value);
-                Some("checkpointing")
-            }
-            "use_cache" => {
-                self.seen.use_cache = true;
-                if !self.import.is_of("transformer") {
-                    return None;
-                }
-                self.import.job.model.as_mut()?.use_cache = self.reader.value(key, value);
-                Some("model.use_cache")
-            }
-            _ => None,
-        }
-    }
-
-    /// Reads a number of the optimizer, and returns the field that it went to.
-    fn number(&mut self, key: &str, value: &Value) -> Option<&'static str> {
-        let (field, slot) = match key {
-            "learning_rate" => ("optimizer.learning_rate", &mut self.seen.learning_rate),
-            "weight_decay" => ("optimizer.weight_decay", &mut self.seen.weight_decay),
-            "adam_beta1" => ("optimizer.betas, the first", &mut self.seen.beta1),
-            "adam_beta2" => ("optimizer.betas, the second", &mut self.seen.beta2),
-            "adam_epsilon" => ("optimizer.epsilon", &mut self.seen.epsilon),
-            _ => return None,
-        };
-        *slot = number(&mut self.reader, key, value);
-        Some(field)
-    }
-
-    fn number_of(&mut self, key: &str, value: &Value) -> Option<f64> {
-        number(&mut self.reader, key, value)
-    }
-
     fn steps(&mut self, value: &Value) {
-        match value {
-            Value::Whole(..=0) => self.import.ignored("max_steps", "off"),
-            _ => {
-                let Some(steps) = self.reader.value::<u64>("max_steps", value) else { return };
-                let taken = steps.min(MOST_STEPS);
-                let why = if taken < steps {
-                    ": memory use repeats from step to step; --steps sets another number"
-                } else {
-                    ""
-                };
-                self.import.understood("max_steps", format!("steps = {taken}{why}"));
-                self.import.job.steps = Some(taken);
-            }
+        if matches!(value, Value::Whole(..=0)) {
+            return self.import.ignored("max_steps", "off");
         }
+        let Some(steps) = self.reader.value::<u64>("max_steps", value) else { return };
+        let taken = steps.min(MOST_STEPS);
+        let why = ": memory use repeats from step to step; --steps sets another number";
+        self.import.understood("max_steps", format!("steps = {taken}{}", if taken < steps { why } else { "" }));
+        self.import.job.steps = Some(taken);
     }
 
     fn finish(mut self) -> Option<&'static str> {

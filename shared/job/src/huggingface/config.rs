@@ -29,12 +29,46 @@ const GATES: &[(&str, &str)] = &[("silu", "swiglu"), ("swish", "swiglu")];
 const ATTENTIONS: &[(&str, &str)] =
     &[("sdpa", "sdpa"), ("eager", "eager"), ("flash_attention_2", "flash"), ("flash_attention_3", "flash")];
 
+/// Kinds of keys that have a key, all if empty, with the key and the key of a model that it stands for.
+const FIELDS: &[(&str, &str, &str)] = &[
+    ("", "hidden_size", "hidden"),
+    ("gpt2", "n_embd", "hidden"),
+    ("", "num_hidden_layers", "layers"),
+    ("gpt2", "n_layer", "layers"),
+    ("", "vocab_size", "vocabulary"),
+    ("", "num_attention_heads", "heads"),
+    ("gpt2", "n_head", "heads"),
+    ("llama", "num_key_value_heads", "kv_heads"),
+    ("llama", "head_dim", "head_dim"),
+    ("gpt2", "n_inner", "intermediate"),
+    ("llama bert", "intermediate_size", "intermediate"),
+    ("", "max_position_embeddings", "max_positions"),
+    ("gpt2", "n_positions", "max_positions"),
+    ("bert", "type_vocab_size", "token_types"),
+    ("resnet", "num_labels", "classes"),
+    ("gpt2", "embd_pdrop", "embedding_dropout"),
+    ("gpt2", "attn_pdrop", "attention_dropout"),
+    ("llama", "attention_dropout", "attention_dropout"),
+    ("bert", "attention_probs_dropout_prob", "attention_dropout"),
+    ("gpt2", "resid_pdrop", "residual_dropout"),
+    ("bert", "hidden_dropout_prob", "residual_dropout"),
+    ("gpt2", "layer_norm_epsilon", "norm_epsilon"),
+    ("llama", "rms_norm_eps", "norm_epsilon"),
+    ("bert", "layer_norm_eps", "norm_epsilon"),
+    ("llama", "rope_theta", "rope_theta"),
+    ("", "tie_word_embeddings", "tied_head"),
+    ("", "use_cache", "use_cache"),
+];
+
+/// Keys that only Llama itself reads, which have the same names here.
+const OF_LLAMA: &[&str] = &["attention_bias", "mlp_bias"];
+
 /// Reads a model's config into the job's model; other functions fill in the rest of the job.
 pub(super) fn read(value: &Value, import: &mut Import, problems: &mut Vec<Problem>) -> Option<Weights> {
     let Value::Table(entries) = value else { return None };
     let kind = kind(value, import, problems)?;
     let reader = Reader::new(problems);
-    let mut file = File { import, reader, model: (kind.start)(), weights: None, kind, architecture: kind.keys };
+    let mut file = File { import, reader, model: (kind.start)(), weights: None, kind };
     for (key, value) in entries.iter().filter(|(key, _)| key != "model_type") {
         if *value == Value::Null {
             file.import.ignored(key, "not set");
@@ -78,14 +112,12 @@ struct File<'a, 'p> {
     model: RawModel,
     weights: Option<Weights>,
     kind: Kind,
-    /// Copy of [`Kind::keys`].
-    architecture: &'static str,
 }
 
 impl File<'_, '_> {
     /// Takes a key that has a value.
     fn key(&mut self, key: &str, value: &Value) {
-        let field = match (self.architecture, key) {
+        let field = match (self.kind.keys, key) {
             (_, "torch_dtype" | "dtype") => return self.dtype(key, value),
             (_, "rope_parameters") => return self.rope(value),
             ("gpt2" | "llama" | "bert", "attn_implementation" | "_attn_implementation") => {
@@ -110,7 +142,7 @@ impl File<'_, '_> {
                 self.import.job.checkpointing = self.reader.value(key, value);
                 return self.became(key, "checkpointing", value);
             }
-            _ => self.size(key, value).or_else(|| self.number(key, value)).or_else(|| self.flag(key, value)),
+            _ => self.field(key, value),
         };
         match field {
             Some(field) => self.became(key, &format!("model.{field}"), value),
@@ -123,63 +155,17 @@ impl File<'_, '_> {
         self.import.understood(key, format!("{field} = {}", value.describe()));
     }
 
-    /// Reads a whole number, and returns the field that it went to.
-    fn size(&mut self, key: &str, value: &Value) -> Option<&'static str> {
-        let model = &mut self.model;
-        if let ("gpt2", "n_embd") | (_, "hidden_size") = (self.architecture, key) {
-            model.hidden = self.reader.value(key, value).map(Sizes::One);
-            return Some("hidden");
+    /// Reads a key that a key of the model stands for, and returns that key.
+    fn field(&mut self, key: &str, value: &Value) -> Option<&'static str> {
+        let is_of = |kinds: &str| kinds.is_empty() || kinds.split(' ').any(|kind| kind == self.kind.keys);
+        let own = OF_LLAMA.iter().filter(|_| self.kind.name == "llama").find(|own| **own == key);
+        let known = FIELDS.iter().find(|(kinds, known, _)| *known == key && is_of(kinds)).map(|(.., field)| field);
+        let field = *known.or(own)?;
+        match field {
+            "hidden" => self.model.hidden = self.reader.value(key, value).map(Sizes::One),
+            "layers" => self.model.layers = self.reader.value(key, value).map(Layers::Count),
+            field => _ = self.model.set(field, key, value, &mut self.reader),
         }
-        if let ("gpt2", "n_layer") | (_, "num_hidden_layers") = (self.architecture, key) {
-            model.layers = self.reader.value(key, value).map(Layers::Count);
-            return Some("layers");
-        }
-        let (field, slot) = match (self.architecture, key) {
-            (_, "vocab_size") => ("vocabulary", &mut model.vocabulary),
-            ("gpt2", "n_head") | (_, "num_attention_heads") => ("heads", &mut model.heads),
-            ("gpt2", "n_inner") | ("llama" | "bert", "intermediate_size") => ("intermediate", &mut model.intermediate),
-            ("gpt2", "n_positions") | (_, "max_position_embeddings") => ("max_positions", &mut model.max_positions),
-            ("llama", "num_key_value_heads") => ("kv_heads", &mut model.kv_heads),
-            ("llama", "head_dim") => ("head_dim", &mut model.head_dim),
-            ("bert", "type_vocab_size") => ("token_types", &mut model.token_types),
-            ("resnet", "num_labels") => ("classes", &mut model.classes),
-            _ => return None,
-        };
-        *slot = self.reader.value(key, value);
-        Some(field)
-    }
-
-    /// Reads a real number, and returns the field that it went to.
-    fn number(&mut self, key: &str, value: &Value) -> Option<&'static str> {
-        let model = &mut self.model;
-        let (field, slot) = match (self.architecture, key) {
-            ("gpt2", "embd_pdrop") => ("embedding_dropout", &mut model.embedding_dropout),
-            ("gpt2", "attn_pdrop") | ("llama", "attention_dropout") => {
-                ("attention_dropout", &mut model.attention_dropout)
-            }
-            ("gpt2", "resid_pdrop") => ("residual_dropout", &mut model.residual_dropout),
-            ("gpt2", "layer_norm_epsilon") | ("llama", "rms_norm_eps") => ("norm_epsilon", &mut model.norm_epsilon),
-            ("bert", "hidden_dropout_prob") => ("residual_dropout", &mut model.residual_dropout),
-            ("bert", "attention_probs_dropout_prob") => ("attention_dropout", &mut model.attention_dropout),
-            ("bert", "layer_norm_eps") => ("norm_epsilon", &mut model.norm_epsilon),
-            ("llama", "rope_theta") => ("rope_theta", &mut model.rope_theta),
-            _ => return None,
-        };
-        *slot = self.reader.value(key, value);
-        Some(field)
-    }
-
-    /// Reads a boolean, and returns the field that it went to.
-    fn flag(&mut self, key: &str, value: &Value) -> Option<&'static str> {
-        let model = &mut self.model;
-        let (field, slot) = match (self.architecture, key) {
-            (_, "tie_word_embeddings") => ("tied_head", &mut model.tied_head),
-            (_, "use_cache") => ("use_cache", &mut model.use_cache),
-            ("llama", "attention_bias") if self.kind.name == "llama" => ("attention_bias", &mut model.attention_bias),
-            ("llama", "mlp_bias") if self.kind.name == "llama" => ("mlp_bias", &mut model.mlp_bias),
-            _ => return None,
-        };
-        *slot = self.reader.value(key, value);
         Some(field)
     }
 
@@ -244,7 +230,7 @@ impl File<'_, '_> {
 
     fn activation(&mut self, key: &str, value: &Value) {
         let Some(name) = self.reader.value::<String>(key, value) else { return };
-        let known = if self.architecture == "llama" { GATES } else { ACTIVATIONS };
+        let known = if self.kind.keys == "llama" { GATES } else { ACTIVATIONS };
         let Some((_, word)) = known.iter().find(|(known, _)| *known == name) else {
             let names = known.iter().map(|(known, _)| *known).collect::<Vec<_>>().join(", ");
             let message = format!("`{}` is not supported", excerpt(&name));

@@ -1,6 +1,7 @@
 //! Kinds of models that are imported, with the defaults of transformers' classes.
 
 use super::super::document::Value;
+use super::super::model::{DEPTHS, ResNetDepth};
 use super::super::raw::{RawModel, Sizes};
 use super::super::reader::Reader;
 
@@ -19,17 +20,13 @@ pub(super) struct Kind {
 
 /// Kinds of models that can be recorded.
 pub(super) const KINDS: &[Kind] = &[
-    Kind { name: "gpt2", class: "GPT2LMHeadModel", keys: "gpt2", start: gpt2 },
+    Kind { name: "gpt2", class: "GPT2LMHeadModel", keys: "gpt2", start: || transformer("gpt2") },
     Kind { name: "llama", class: "LlamaForCausalLM", keys: "llama", start: llama },
     Kind { name: "mistral", class: "MistralForCausalLM", keys: "llama", start: mistral },
     Kind { name: "qwen2", class: "Qwen2ForCausalLM", keys: "llama", start: qwen2 },
     Kind { name: "bert", class: "BertForMaskedLM", keys: "bert", start: bert },
     Kind { name: "resnet", class: "ResNetForImageClassification", keys: "resnet", start: resnet },
 ];
-
-fn gpt2() -> RawModel {
-    transformer("gpt2")
-}
 
 fn llama() -> RawModel {
     RawModel { intermediate: Some(11_008), max_positions: Some(2048), norm_epsilon: Some(1e-6), ..transformer("llama") }
@@ -93,15 +90,6 @@ pub(super) const SHAPE_NOTE: &str = "part of model.depth";
 /// Keys that together decide which network it is.
 pub(super) const SHAPE_KEYS: &[&str] = &["depths", "layer_type", "hidden_sizes", "embedding_size"];
 
-/// Networks that can be recorded: blocks of each stage, kind of block, channels of each stage, and depth.
-const NETWORKS: &[([i64; 4], &str, [i64; 4], u64)] = &[
-    ([3, 4, 6, 3], "bottleneck", WIDE, 50),
-    ([2, 2, 2, 2], "basic", NARROW, 18),
-    ([3, 4, 6, 3], "basic", NARROW, 34),
-    ([3, 4, 23, 3], "bottleneck", WIDE, 101),
-    ([3, 8, 36, 3], "bottleneck", WIDE, 152),
-];
-
 /// Output channels of each stage of basic blocks.
 const NARROW: [i64; 4] = [64, 128, 256, 512];
 
@@ -113,19 +101,19 @@ const STEM: i64 = 64;
 
 /// Sets the depth of the network that a config describes; missing keys have the values of ResNet-50.
 pub(super) fn resnet_shape(config: &Value, model: &mut RawModel, reader: &mut Reader<'_>) {
-    let (usual_blocks, usual_kind, usual_channels, _) = NETWORKS[0];
-    let blocks = wholes(config, "depths", &usual_blocks);
-    let channels = wholes(config, "hidden_sizes", &usual_channels);
+    let blocks = wholes(config, "depths", &ResNetDepth::D50.blocks().map(u64::cast_signed));
+    let channels = wholes(config, "hidden_sizes", &WIDE);
     let kind = match config.get("layer_type") {
         Some(Value::Text(kind)) => kind.as_str(),
-        _ => usual_kind,
+        _ => "bottleneck",
     };
     let has_stem = matches!(config.get("embedding_size"), None | Some(Value::Null | Value::Whole(STEM)));
-    let known = NETWORKS.iter().find(|(known_blocks, known_kind, known_channels, _)| {
-        *known_kind == kind && known_blocks[..] == blocks && known_channels[..] == channels
+    let known = DEPTHS.iter().find(|(_, depth)| {
+        let of_blocks = if depth.has_bottlenecks() { ("bottleneck", WIDE) } else { ("basic", NARROW) };
+        of_blocks.0 == kind && of_blocks.1[..] == channels && depth.blocks().map(u64::cast_signed)[..] == blocks
     });
     match known.filter(|_| has_stem) {
-        Some((.., depth)) => model.depth = Some(*depth),
+        Some((depth, _)) => model.depth = Some(*depth),
         None => {
             let message = "residual networks of this shape are not supported".to_owned();
             reader.problem("depths", message, "the supported ones are ResNet-18, 34, 50, 101 and 152");

@@ -43,12 +43,9 @@ impl Import {
                 return Err(vec![Problem::in_text(None, message, hint)]);
             }
             if arguments::is_alone(&value) {
+                let message = "these are training arguments, which do not name a model";
                 let hint = "provide the model's config.json together with them";
-                return Err(vec![Problem::in_text(
-                    None,
-                    "these are training arguments, which do not name a model",
-                    hint,
-                )]);
+                return Err(vec![Problem::in_text(None, message, hint)]);
             }
             let places = config.places();
             let job = RawJob::from_value(&value).map_err(|problems| places.locate(problems))?;

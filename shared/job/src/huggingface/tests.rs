@@ -1,7 +1,9 @@
 //! Tests of Hugging Face's files and the jobs that they become.
 
 use super::*;
-use crate::{Job, Model, OptimizerImplementation, OptimizerKind, Precision, ResNetDepth, ResNetFamily};
+use crate::{
+    Job, Model, OptimizerImplementation, OptimizerKind, Precision, ResNetDepth, ResNetFamily, Transformer,
+};
 
 const GPT2: &str = r#"{"model_type": "gpt2", "n_embd": 64, "n_head": 4, "n_layer": 2}"#;
 const LLAMA: &str = r#"{"model_type": "llama", "hidden_size": 4096, "torch_dtype": "bfloat16", "use_cache": true}"#;
@@ -14,6 +16,12 @@ fn read(config: &str, arguments: Option<&str>) -> Result<Import, Vec<Problem>> {
 #[track_caller]
 fn job(config: &str, arguments: Option<&str>) -> Job {
     read(config, arguments).unwrap().job.resolve().unwrap()
+}
+
+#[track_caller]
+fn transformer(config: &str, arguments: Option<&str>) -> Transformer {
+    let Model::Transformer(model) = job(config, arguments).model.clone() else { panic!("{config} is a transformer") };
+    model
 }
 
 #[track_caller]
@@ -32,12 +40,10 @@ fn check_note(arguments: &str, key: &str, note: &str) {
 
 #[test]
 fn what_a_model_does_not_say_is_transformers_default() {
-    let Model::Transformer(gpt2) = job(GPT2, None).model.clone() else { panic!("a transformer") };
+    let gpt2 = transformer(GPT2, None);
     assert_eq!((gpt2.intermediate, gpt2.vocabulary, gpt2.head_dim, gpt2.max_positions), (256, 50_257, 16, 1024));
     assert!(gpt2.tied_head && gpt2.use_cache);
-    let Model::Transformer(llama) = job(r#"{"architectures": ["LlamaForCausalLM"]}"#, None).model.clone() else {
-        panic!("a transformer")
-    };
+    let llama = transformer(r#"{"architectures": ["LlamaForCausalLM"]}"#, None);
     assert_eq!((llama.hidden, llama.intermediate, llama.kv_heads, llama.max_positions), (4096, 11_008, 32, 2048));
     assert_eq!(llama.norm, crate::Norm::RmsNorm(1e-6));
     assert!(!llama.tied_head);
@@ -45,14 +51,10 @@ fn what_a_model_does_not_say_is_transformers_default() {
 
 #[test]
 fn kinds_of_llama_say_what_they_changed() {
-    let transformer = |config| match job(config, None).model.clone() {
-        Model::Transformer(model) => model,
-        other => panic!("{other:?} is no transformer"),
-    };
-    let mistral = transformer(r#"{"model_type": "mistral", "vocab_size": 32768, "attention_bias": true}"#);
+    let mistral = transformer(r#"{"model_type": "mistral", "vocab_size": 32768, "attention_bias": true}"#, None);
     assert_eq!((mistral.kv_heads, mistral.intermediate, mistral.max_positions), (8, 14_336, 131_072));
     assert!(!mistral.qkv_bias && !mistral.attention_bias, "Mistral's code reads no such key");
-    let qwen2 = transformer(r#"{"model_type": "qwen2", "num_key_value_heads": 4, "use_sliding_window": false}"#);
+    let qwen2 = transformer(r#"{"model_type": "qwen2", "num_key_value_heads": 4, "use_sliding_window": false}"#, None);
     assert_eq!((qwen2.vocabulary, qwen2.kv_heads, qwen2.intermediate), (151_936, 4, 22_016));
     assert!(qwen2.qkv_bias && !qwen2.attention_bias);
 }
@@ -125,10 +127,7 @@ fn precision_is_that_of_the_training_or_of_the_weights() {
 
 #[test]
 fn the_cache_and_the_outputs_are_as_the_arguments_say() {
-    let uses_cache = |arguments| match job(LLAMA, Some(arguments)).model.clone() {
-        Model::Transformer(model) => model.use_cache,
-        _ => panic!("a transformer"),
-    };
+    let uses_cache = |arguments| transformer(LLAMA, Some(arguments)).use_cache;
     assert!(job(LLAMA, Some("{}")).keep_outputs);
     assert!(!job(LLAMA, Some("use_cache: false")).keep_outputs);
     assert!(uses_cache("{}"));
@@ -139,9 +138,10 @@ fn the_cache_and_the_outputs_are_as_the_arguments_say() {
 #[test]
 fn optimizers_are_translated() {
     let optimizer = |arguments| job(GPT2, Some(arguments)).optimizer;
-    assert_eq!(optimizer("optim: sgd").kind, OptimizerKind::Sgd { momentum: 0.0, nesterov: false });
+    let sgd = optimizer("optim: sgd");
+    assert_eq!((sgd.kind, sgd.momentum, sgd.nesterov), (OptimizerKind::Sgd, 0.0, false));
     let adamw = optimizer("optim: adamw_torch\nadam_beta2: 0.95\nlearning_rate: '2e-5'");
-    assert_eq!(adamw.kind, OptimizerKind::AdamW { betas: (0.9, 0.95), epsilon: 1e-8 });
+    assert_eq!((adamw.kind, adamw.betas, adamw.epsilon), (OptimizerKind::AdamW, (0.9, 0.95), 1e-8));
     assert_eq!((adamw.implementation, adamw.learning_rate), (OptimizerImplementation::Foreach, 2e-5));
     check_note("optim: adafactor", "optim", "`adafactor` is not modeled; the figures are for adamw_torch");
     check_note("max_grad_norm: 0", "max_grad_norm", "no clipping");
@@ -156,20 +156,13 @@ fn each_key_is_listed_with_its_reason() {
     check_note("torch_compile: true", "torch_compile", notes::PLAIN);
     check_note("flavour: 3", "flavour", "unknown key");
     check_note("max_steps: -1", "max_steps", "off");
-    check_note(
-        "max_steps: 900",
-        "max_steps",
-        "steps = 20: memory use repeats from step to step; --steps sets another number",
-    );
+    let fewer = "steps = 20: memory use repeats from step to step; --steps sets another number";
+    check_note("max_steps: 900", "max_steps", fewer);
     check_note("eval_steps: 5", "eval_steps", "no evaluation without eval_strategy");
     check_note("eval_strategy: steps\neval_steps: 5", "eval_steps", "evaluation.every = 5");
     check_note("max_seq_length: 512", "max_seq_length", "sequence = 512");
-    check_note(
-        "max_seq_length: 4096",
-        "max_position_embeddings",
-        "sequence = 1024; the model accepts up to 1024; \
-        --seq-len sets another length",
-    );
+    let shorter = "sequence = 1024; the model accepts up to 1024; --seq-len sets another length";
+    check_note("max_seq_length: 4096", "max_position_embeddings", shorter);
 }
 
 #[test]
@@ -185,23 +178,11 @@ fn every_key_of_a_file_is_listed() {
 
 #[test]
 fn models_that_can_not_be_recorded_are_refused() {
-    check_problem(
-        r#"{"model_type": "llama", "hidden_act": "gelu"}"#,
-        None,
-        "hidden_act: `gelu` is not supported; the \
-        supported activations are silu, swish",
-    );
-    check_problem(
-        GPT2,
-        Some("per_device_train_batch_size: many"),
-        "per_device_train_batch_size: expected a whole \
-        number, not `many`",
-    );
+    let gates = "hidden_act: `gelu` is not supported; the supported activations are silu, swish";
+    check_problem(r#"{"model_type": "llama", "hidden_act": "gelu"}"#, None, gates);
+    let number = "per_device_train_batch_size: expected a whole number, not `many`";
+    check_problem(GPT2, Some("per_device_train_batch_size: many"), number);
     check_problem(GPT2, Some("- 1"), "training arguments must be a table of keys, not a list");
-    check_problem(
-        "model = 'gpt2'",
-        Some("{}"),
-        "`x` is not a Hugging Face config; omit `x`, or provide the model's \
-        config.json",
-    );
+    let own = "`x` is not a Hugging Face config; omit `x`, or provide the model's config.json";
+    check_problem("model = 'gpt2'", Some("{}"), own);
 }

@@ -1,7 +1,8 @@
 //! The training config as written: every key may be missing, and only types are checked.
 //!
 //! The tables here are the only list of the keys: readers, writers, forms and hints follow from it.
-//! `docs/configs.md` is the reference of the keys; a test keeps the two in step.
+//! `docs/configs.md` is the reference of the keys; a test keeps the two in step. What a key means stands at the field
+//! of the same name in the types of a resolved job.
 
 use std::ops::RangeInclusive;
 
@@ -30,46 +31,27 @@ pub(super) use tables::{DATA, EVALUATION, LORA, LOSS, OPTIMIZER, PARALLEL, SELEC
 raw_table! {
     /// A training config as written.
     RawJob(JOB: JobKeys) at "" {
-        /// Name of the recording.
         name: String,
         /// Model: a preset's name, or a table.
         model: RawModel,
-        /// Samples of a micro batch.
         batch: u64 as Whole = whole(1, 1 << 16, "no GPU can hold that many"),
-        /// Tokens of a sample.
         sequence: u64 as Whole = whole(1, 1 << 20, NO_MODEL),
-        /// Optimizer steps.
         steps: u64 as Whole = whole(1, 10_000, HOURS),
-        /// Micro batches of a step.
         accumulation: u64 as Whole = whole(1, 1024, HOURS),
-        /// Number format: `fp32`, `tf32`, `bf16`, `autocast-bf16` or `autocast-fp16`.
         precision: String as Names<Precision> = PRECISIONS,
-        /// True if a `GradScaler` scales the loss.
         grad_scaler: bool,
-        /// Optimizer: its kind, or a table.
         optimizer: RawOptimizer,
-        /// Activation checkpointing: on, off, or a table that selects layers.
         checkpointing: RawCheckpointing,
-        /// True if tensors saved for backward wait in host memory.
         offload_activations: bool,
         loss: RawLoss,
-        /// LoRA adapters that are trained while the model's own weights are frozen.
         lora: RawLora,
-        /// Upper bound of the total norm of all gradients.
         clip_grad_norm: f64 as Real = real(ABOVE_0, 1e30, "above 0, or remove the key to turn clipping off"),
-        /// True if the model's outputs live until the step ends.
         keep_outputs: bool,
-        /// True if gradients are freed after a step.
         set_to_none: bool,
-        /// Sizes, order and transfer of the batches.
         data: RawData,
-        /// Forward passes without training between the steps.
         evaluation: RawEvaluation,
-        /// Text of `PYTORCH_CUDA_ALLOC_CONF`.
         allocator: String,
-        /// Fraction of the card's memory that PyTorch may take.
         memory_fraction: f64 as Real = real(ABOVE_0, 1.0, "above 0 and at most 1"),
-        /// Parallelism over several devices.
         parallel: RawParallel,
         /// Virtual GPUs: `h100-80gb`, `4x t4-16gb`, `custom:48GiB`.
         card: String,
@@ -91,20 +73,12 @@ impl RawJob {
         Self::from_value(&value).map_err(|problems| KeyPlaces::of(text, format).locate(problems))
     }
 
-    /// Parses a config in TOML.
-    ///
-    /// # Errors
-    ///
-    /// Returns the errors of [`RawJob::parse`].
+    /// Parses a config in TOML; see [`RawJob::parse`].
     pub fn from_toml(text: &str) -> Result<Self, Vec<Problem>> {
         Self::parse(text, Format::Toml)
     }
 
-    /// Parses a config in JSON.
-    ///
-    /// # Errors
-    ///
-    /// Returns the errors of [`RawJob::parse`].
+    /// Parses a config in JSON; see [`RawJob::parse`].
     pub fn from_json(text: &str) -> Result<Self, Vec<Problem>> {
         Self::parse(text, Format::Json)
     }

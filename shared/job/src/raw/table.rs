@@ -103,13 +103,26 @@ macro_rules! raw_table {
             ) -> Self {
                 let mut raw = Self::default();
                 for (key, value) in entries {
-                    match key.as_str() {
-                        $(stringify!($key) => raw.$key = reader.value(key, value),)*
-                        _ if crate::reader::is_spent(key, value) => {}
-                        _ => reader.unknown(key, Self::KEYS, &[$($((stringify!($inner), $all.$inner.keys_below()),)*)?]),
+                    if !raw.set(key, key, value, reader) && !crate::reader::is_spent(key, value) {
+                        reader.unknown(key, Self::KEYS, &[$($((stringify!($inner), $all.$inner.keys_below()),)*)?]);
                     }
                 }
                 raw
+            }
+
+            /// Reads a field from the value of a key, which may have a foreign name; false if there is no such field.
+            pub(crate) fn set(
+                &mut self,
+                field: &str,
+                key: &str,
+                value: &crate::document::Value,
+                reader: &mut crate::reader::Reader<'_>,
+            ) -> bool {
+                match field {
+                    $(stringify!($key) => self.$key = reader.value(key, value),)*
+                    _ => return false,
+                }
+                true
             }
 
             /// Returns the keys that have a value, in the order of the reference.

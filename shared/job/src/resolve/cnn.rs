@@ -20,7 +20,7 @@ impl Resolver {
     pub(super) fn cnn(&mut self, raw: &mut Table<'_, RawModel>, base: &Cnn) -> Cnn {
         let before = self.problems.len();
         let cnn = Cnn {
-            input_channels: self.whole(raw, &MODEL.input, base.input_channels),
+            input_channels: self.number(raw, &MODEL.input, base.input_channels),
             image_size: self.small_image_size(raw, base.image_size),
             channels_last: raw.flag(&MODEL.channels_last, base.channels_last),
             layers: base.layers.clone(),
@@ -50,12 +50,12 @@ impl Resolver {
             raw.settle(key, *size);
             return *size;
         }
-        self.whole(raw, key, base)
+        self.number(raw, key, base)
     }
 
     /// Parses the layers, and reports those that can't be parsed.
     fn layers<'a>(&mut self, texts: &'a [String]) -> Vec<Numbered<'a>> {
-        self.whole_within(&MODEL.layers, Some(texts.len() as u64), 1);
+        self.number_within(&MODEL.layers, Some(texts.len() as u64), 1);
         let mut layers = Vec::new();
         for (number, text) in (1..).zip(texts) {
             match CnnLayer::parse(text) {

@@ -1,6 +1,6 @@
 //! Resolves the data of a training, and checks that the sizes fit the model and that the options fit each other.
 
-use super::super::data::{Data, Normalize, Spread, SpreadKind};
+use super::super::data::{Data, Normalize, Spread};
 use super::super::domain::{Names, Whole};
 use super::super::model::{CarryHidden, Model};
 use super::super::raw::{DATA, JOB, Key, RawData, RawJob, Table};
@@ -17,15 +17,19 @@ impl Resolver {
         let given = job.given(&JOB.data).cloned().unwrap_or_default();
         let raw = &mut Table::new(&given);
         let shortest = if matches!(model, Some(Model::ResNet(_))) { SMALLEST_IMAGE } else { 1 };
+        let (lengths, shortest) = self.spread(raw, &DATA.lengths, (&DATA.shortest, shortest));
+        let (batches, smallest) = self.spread(raw, &DATA.batches, (&DATA.smallest, 1));
         let data = Data {
-            lengths: self.spread(raw, &DATA.lengths, (&DATA.shortest, shortest)),
-            batches: self.spread(raw, &DATA.batches, (&DATA.smallest, 1)),
-            seed: self.whole(raw, &DATA.seed, standard.seed),
+            lengths,
+            shortest,
+            batches,
+            smallest,
+            seed: self.number(raw, &DATA.seed, standard.seed),
             longest_first: raw.flag(&DATA.longest_first, standard.longest_first),
-            pad_to_multiple_of: self.whole(raw, &DATA.pad_to_multiple_of, standard.pad_to_multiple_of),
-            samples: self.optional_whole(raw, &DATA.samples),
+            pad_to_multiple_of: self.number(raw, &DATA.pad_to_multiple_of, standard.pad_to_multiple_of),
+            samples: self.optional(raw, &DATA.samples),
             drop_last: raw.flag(&DATA.drop_last, standard.drop_last),
-            prefetch: self.whole(raw, &DATA.prefetch, standard.prefetch),
+            prefetch: self.number(raw, &DATA.prefetch, standard.prefetch),
             pin_memory: raw.flag(&DATA.pin_memory, standard.pin_memory),
             reuse_buffer: raw.flag(&DATA.reuse_buffer, standard.reuse_buffer),
             normalize: self.word(raw, &DATA.normalize, standard.normalize),
@@ -38,19 +42,20 @@ impl Resolver {
     fn spread(
         &mut self,
         raw: &mut Table<'_, RawData>,
-        key: &Key<RawData, String, Names<SpreadKind>>,
+        key: &Key<RawData, String, Names<Spread>>,
         (least, usual): (&Key<RawData, u64, Whole>, u64),
-    ) -> Spread {
-        let kind = self.word(raw, key, SpreadKind::Fixed);
-        if kind != SpreadKind::Fixed {
-            return Spread::of(kind, self.whole(raw, least, usual));
+    ) -> (Spread, u64) {
+        let spread = self.word(raw, key, Spread::Fixed);
+        if spread != Spread::Fixed {
+            return (spread, self.number(raw, least, usual));
         }
         let given = raw.given(least).copied();
         if given.is_some() {
             let hint = format!("write `{} = \"uniform\"`, or remove it", key.name);
             self.problem(least.path, format!("this has no effect if {} are fixed", key.name), hint);
         }
-        Spread::of(kind, self.whole_within(least, given, usual))
+        self.number_within(least, given, usual);
+        (spread, 1)
     }
 
     /// Checks that the data fit the rest of the job.
@@ -61,22 +66,16 @@ impl Resolver {
     }
 
     fn check_lengths(&mut self, job: &Job) {
-        let Data { lengths, batches, longest_first, pad_to_multiple_of, .. } = job.data;
+        let Data { lengths, shortest, batches, longest_first, pad_to_multiple_of, .. } = job.data;
         let has_lengths = job.model.max_positions().is_some() || matches!(job.model, Model::ResNet(_));
         if lengths != Spread::Fixed && !has_lengths {
             let hint = "remove it, or train a language model or a residual network";
             self.problem("data.lengths", "all samples of this model have the same size", hint);
-        } else if let Some(least) = lengths.parts().1.filter(|least| *least > job.longest()) {
-            let message = format!(
-                "{} exceeds the longest samples, which have {}",
-                format::count(least),
-                format::count(job.longest())
-            );
-            self.problem(
-                "data.shortest",
-                message,
-                "write a smaller number, or a larger `sequence` or `model.image_size`",
-            );
+        } else if lengths != Spread::Fixed && shortest > job.longest() {
+            let [shortest, longest] = [shortest, job.longest()].map(format::count);
+            let message = format!("{shortest} exceeds the longest samples, which have {longest}");
+            let hint = "write a smaller number, or a larger `sequence` or `model.image_size`";
+            self.problem("data.shortest", message, hint);
         }
         if lengths == Spread::Fixed && pad_to_multiple_of > 1 {
             let hint = "for example, write `lengths = \"uniform\"`, or remove it";
@@ -89,13 +88,10 @@ impl Resolver {
     }
 
     fn check_batches(&mut self, job: &Job) {
-        let Data { batches, samples, drop_last, .. } = job.data;
-        if let Some(least) = batches.parts().1.filter(|least| *least > job.batch) {
-            let message = format!(
-                "{} exceeds the largest batches, which have {}",
-                format::count(least),
-                format::count(job.batch)
-            );
+        let Data { batches, smallest, samples, drop_last, .. } = job.data;
+        if batches != Spread::Fixed && smallest > job.batch {
+            let [smallest, largest] = [smallest, job.batch].map(format::count);
+            let message = format!("{smallest} exceeds the largest batches, which have {largest}");
             self.problem("data.smallest", message, "write a smaller number, or a larger `batch`");
         }
         match samples {
@@ -103,11 +99,8 @@ impl Resolver {
                 self.problem("data.drop_last", "the data never ends", "also write `samples`, or remove it");
             }
             Some(samples) if drop_last && samples < job.batch => {
-                self.problem(
-                    "data.drop_last",
-                    "no batches would be left",
-                    "write more `samples`, or a smaller `batch`",
-                );
+                let hint = "write more `samples`, or a smaller `batch`";
+                self.problem("data.drop_last", "no batches would be left", hint);
             }
             _ => {}
         }
@@ -152,8 +145,10 @@ mod tests {
     #[test]
     fn every_key_is_read() {
         let data = Data {
-            lengths: Spread::Uniform { least: 64 },
-            batches: Spread::LongTailed { least: 2 },
+            lengths: Spread::Uniform,
+            shortest: 64,
+            batches: Spread::LongTailed,
+            smallest: 2,
             seed: 7,
             longest_first: true,
             pad_to_multiple_of: 32,
@@ -164,14 +159,12 @@ mod tests {
             reuse_buffer: false,
             normalize: Normalize::InPlace,
         };
-        check(
-            "model = 'resnet50'\nbatch = 8\n[data]\nlengths = 'uniform'\nshortest = 64\nbatches = 'long-tailed'\nsmallest = 2\n\
-             seed = 7\nlongest_first = true\npad_to_multiple_of = 32\nsamples = 100\ndrop_last = true\nprefetch = 2\n\
-             pin_memory = true\nnormalize = 'in-place'",
-            data,
-        );
+        let text = "model = 'resnet50'\nbatch = 8\n[data]\nlengths = 'uniform'\nshortest = 64\nbatches = 'long-tailed'\n\
+                    smallest = 2\nseed = 7\nlongest_first = true\npad_to_multiple_of = 32\nsamples = 100\n\
+                    drop_last = true\nprefetch = 2\npin_memory = true\nnormalize = 'in-place'";
+        check(text, data);
         check("model = 'mlp'\ndata = { reuse_buffer = true }", Data { reuse_buffer: true, ..Data::default() });
-        let lengths = Spread::LongTailed { least: 32 };
-        check("model = 'resnet18'\ndata = { lengths = 'long-tailed' }", Data { lengths, ..Data::default() });
+        let lengths = Data { lengths: Spread::LongTailed, shortest: 32, ..Data::default() };
+        check("model = 'resnet18'\ndata = { lengths = 'long-tailed' }", lengths);
     }
 }

@@ -5,12 +5,12 @@
 
 use super::super::card::{Card, ComputeCapability};
 use super::super::model::Model;
-use super::super::training::{Device, Precision};
+use super::super::training::Precision;
 use super::super::transformer::Attention;
 use super::{Job, Resolver};
 
 const TURING: ComputeCapability = ComputeCapability { major: 7, minor: 5 };
-const AMPERE: ComputeCapability = ComputeCapability { major: 8, minor: 0 };
+pub(super) const AMPERE: ComputeCapability = ComputeCapability { major: 8, minor: 0 };
 const HOPPER: ComputeCapability = ComputeCapability { major: 9, minor: 0 };
 
 /// Properties of a model's attention that kernels depend on.
@@ -39,29 +39,20 @@ impl Resolver {
     /// Checks that the cards have recurrent networks of cuDNN: version 9.19 needs compute capability 7.5 or later.
     pub(super) fn check_recurrent(&mut self, job: &Job) {
         let is_old = |card: &&Card| card.capability < TURING;
-        if let (Model::Rnn(_), Some(card)) = (&job.model, cards(&job.device).iter().find(is_old)) {
+        if let (Model::Rnn(_), Some(card)) = (&job.model, job.device.cards().iter().find(is_old)) {
             let message = format!("cuDNN does not support recurrent networks on {}", card.name);
             self.problem("card", message, "choose a card with compute capability 7.5 or later, such as t4-16gb");
         }
     }
 
     pub(super) fn check_attention(&mut self, job: &Job) {
-        let cards = cards(&job.device);
         let reason = Heads::of(&job.model).and_then(|heads| {
-            why_not(&heads, job.precision)
-                .or_else(|| cards.iter().find_map(|card| why_not_on(&heads, job.precision, card)))
+            let on_card = |card| why_not_on(&heads, job.precision, card);
+            why_not(&heads, job.precision).or_else(|| job.device.cards().iter().find_map(on_card))
         });
         if let Some(reason) = reason {
             self.problem("model.attention", reason, "remove it to let PyTorch choose one that can run");
         }
-    }
-}
-
-/// Returns the virtual cards of a job; a real one reports by itself what it can't do.
-fn cards(device: &Device) -> &[Card] {
-    match device {
-        Device::Virtual(cards) => &cards.0,
-        Device::Cuda(_) => &[],
     }
 }
 

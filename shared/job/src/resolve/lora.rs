@@ -20,9 +20,9 @@ impl Resolver {
             return None;
         };
         let lora = Lora {
-            rank: self.whole(&mut raw, &LORA.rank, RANK),
-            alpha: self.real(&mut raw, &LORA.alpha, ALPHA),
-            dropout: self.real(&mut raw, &LORA.dropout, 0.0),
+            rank: self.number(&mut raw, &LORA.rank, RANK),
+            alpha: self.number(&mut raw, &LORA.alpha, ALPHA),
+            dropout: self.number(&mut raw, &LORA.dropout, 0.0),
             targets: self.targets(&mut raw, model),
         };
         job.settle(&JOB.lora, raw.settled);
@@ -85,10 +85,7 @@ mod tests {
     #[test]
     fn targets_count_by_their_features() {
         let every_linear = ["q", "k", "v", "out", "gate", "up", "down"];
-        check(
-            &format!("model = 'llama-3-8b'\nlora = {{ rank = 16, targets = {every_linear:?} }}"),
-            &every_linear,
-            41_943_040,
-        );
+        let config = format!("model = 'llama-3-8b'\nlora = {{ rank = 16, targets = {every_linear:?} }}");
+        check(&config, &every_linear, 41_943_040);
     }
 }

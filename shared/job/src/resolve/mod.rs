@@ -108,26 +108,26 @@ impl Resolver {
         let raw = &mut Table::new(given);
         let checkpointing = given.checkpointing.as_ref().is_some_and(RawCheckpointing::is_on);
         let model = self.model(raw, checkpointing);
-        let batch = self.whole(raw, &JOB.batch, 1);
+        let batch = self.number(raw, &JOB.batch, 1);
         let sequence = self.sequence(raw, model.as_ref());
         let training = Training {
             name: self.name(raw),
             sequence,
             batch,
-            steps: self.whole(raw, &JOB.steps, DEFAULT_STEPS),
-            accumulation: self.whole(raw, &JOB.accumulation, 1),
+            steps: self.number(raw, &JOB.steps, DEFAULT_STEPS),
+            accumulation: self.number(raw, &JOB.accumulation, 1),
             precision: self.precision(raw),
             optimizer: self.optimizer(raw),
             checkpointing,
             saving: self.saving(raw, model.as_ref(), sequence),
             lora: self.lora(raw, model.as_ref()),
-            clip_grad_norm: self.optional_real(raw, &JOB.clip_grad_norm),
+            clip_grad_norm: self.optional(raw, &JOB.clip_grad_norm),
             keep_outputs: raw.flag(&JOB.keep_outputs, true),
             zero_grad: if raw.flag(&JOB.set_to_none, true) { ZeroGrad::SetToNone } else { ZeroGrad::Zero },
             data: self.data(raw, model.as_ref()),
             evaluation: self.evaluation(raw, batch),
             allocator: self.allocator(raw),
-            memory_fraction: self.optional_real(raw, &JOB.memory_fraction),
+            memory_fraction: self.optional(raw, &JOB.memory_fraction),
             parallel: self.parallel(raw),
             device: self.device(raw),
             model: model?,
@@ -157,11 +157,8 @@ impl Resolver {
         let name = raw.given(&JOB.name).cloned().or(preset).or(family).unwrap_or_default();
         let is_odd = |c: char| c.is_control() || turns_direction(c);
         if name.chars().count() > MOST_NAME_CHARACTERS || name.chars().any(is_odd) {
-            self.problem(
-                "name",
-                format!("a name must be one line of at most {MOST_NAME_CHARACTERS} characters"),
-                "shorten it",
-            );
+            let message = format!("a name must be one line of at most {MOST_NAME_CHARACTERS} characters");
+            self.problem("name", message, "shorten it");
         }
         raw.settle(&JOB.name, name.clone());
         name
@@ -175,7 +172,7 @@ impl Resolver {
             }
             return 1;
         };
-        let sequence = self.whole(raw, &JOB.sequence, DEFAULT_SEQUENCE.min(most));
+        let sequence = self.number(raw, &JOB.sequence, DEFAULT_SEQUENCE.min(most));
         if sequence > most {
             let message = format!("{sequence} tokens, but the model has only {most} positions");
             self.problem("sequence", message, format!("write at most {most}, or a larger `model.max_positions`"));
@@ -198,9 +195,9 @@ impl Resolver {
     fn evaluation(&mut self, job: &mut Table<'_, RawJob>, batch: u64) -> Option<Evaluation> {
         let mut raw = Table::new(job.given(&JOB.evaluation)?);
         let evaluation = Evaluation {
-            every: self.whole(&mut raw, &EVALUATION.every, 1),
-            batches: self.whole(&mut raw, &EVALUATION.batches, 1),
-            batch: self.whole(&mut raw, &EVALUATION.batch, batch),
+            every: self.number(&mut raw, &EVALUATION.every, 1),
+            batches: self.number(&mut raw, &EVALUATION.batches, 1),
+            batch: self.number(&mut raw, &EVALUATION.batch, batch),
             no_grad: raw.flag(&EVALUATION.no_grad, true),
         };
         job.settle(&JOB.evaluation, raw.settled);
@@ -209,10 +206,11 @@ impl Resolver {
 
     fn allocator(&mut self, raw: &mut Table<'_, RawJob>) -> String {
         let text = raw.given(&JOB.allocator).map_or("", String::as_str);
-        if self.is_one_line("allocator", text) {
-            for option in allocator::options(text) {
-                self.allocator_option(option.trim());
-            }
+        if text.chars().count() <= MOST_CHARACTERS && !text.chars().any(char::is_control) {
+            allocator::options(text).for_each(|option| self.allocator_option(option.trim()));
+        } else {
+            let message = format!("the text must be one line of at most {MOST_CHARACTERS} characters");
+            self.problem("allocator", message, "shorten it");
         }
         raw.settle(&JOB.allocator, text.trim().to_owned());
         text.trim().to_owned()
@@ -253,28 +251,13 @@ impl Resolver {
             }),
             (None, None) => standard,
         };
-        match &device {
-            Device::Virtual(cards) => raw.settle(&JOB.card, cards.to_string()),
-            Device::Cuda(index) => raw.settle(&JOB.device, format!("cuda:{index}")),
-        }
+        let key = if let Device::Virtual(_) = device { &JOB.card } else { &JOB.device };
+        raw.settle(key, device.to_string());
         device
     }
 
     fn problem(&mut self, path: &str, message: impl Into<String>, hint: impl Into<String>) {
         self.problems.push(Problem::new(path, message, hint));
-    }
-
-    /// Returns true if a text is a single line of reasonable length, and reports a problem otherwise.
-    fn is_one_line(&mut self, path: &str, text: &str) -> bool {
-        let fits = text.chars().count() <= MOST_CHARACTERS && !text.chars().any(char::is_control);
-        if !fits {
-            self.problem(
-                path,
-                format!("the text must be one line of at most {MOST_CHARACTERS} characters"),
-                "shorten it",
-            );
-        }
-        fits
     }
 }
 

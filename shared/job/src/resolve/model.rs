@@ -44,11 +44,8 @@ impl Resolver {
     pub(super) fn model(&mut self, job: &mut Table<'_, RawJob>, checkpointing: bool) -> Option<Model> {
         let Some(given) = job.given(&JOB.model) else {
             let presets = Model::presets().collect::<Vec<_>>().join(", ");
-            self.problem(
-                "model",
-                "missing",
-                format!("for example, write `model = \"gpt2\"`; the presets are {presets}"),
-            );
+            let hint = format!("for example, write `model = \"gpt2\"`; the presets are {presets}");
+            self.problem("model", "missing", hint);
             return None;
         };
         let base = self.base(given)?;
@@ -137,12 +134,12 @@ impl Resolver {
 
     fn mlp(&mut self, raw: &mut Table<'_, RawModel>, base: &Mlp) -> Mlp {
         Mlp {
-            input_features: self.whole(raw, &MODEL.input, base.input_features),
+            input_features: self.number(raw, &MODEL.input, base.input_features),
             hidden_features: self.hidden_features(raw, &base.hidden_features),
-            classes: self.whole(raw, &MODEL.classes, base.classes),
+            classes: self.number(raw, &MODEL.classes, base.classes),
             activation: self.word_of(raw, &MODEL.activation, MLP_ACTIVATIONS, base.activation),
             bias: raw.flag(&MODEL.bias, base.bias),
-            dropout: self.real(raw, &MODEL.dropout, base.dropout),
+            dropout: self.number(raw, &MODEL.dropout, base.dropout),
         }
     }
 
@@ -157,11 +154,11 @@ impl Resolver {
                     self.problem("model.layers", "`hidden` lists a different number of layers", "remove it");
                 }
                 if !sizes.is_empty() {
-                    self.whole_within(&MODEL.layers, Some(sizes.len() as u64), usual);
+                    self.number_within(&MODEL.layers, Some(sizes.len() as u64), usual);
                 }
-                sizes.iter().map(|size| self.whole_within(&MODEL.hidden, Some(*size), 1)).collect()
+                sizes.iter().map(|size| self.number_within(&MODEL.hidden, Some(*size), 1)).collect()
             }
-            Some(Sizes::One(size)) => vec![self.whole_within(&MODEL.hidden, Some(*size), 1); layers as usize],
+            Some(Sizes::One(size)) => vec![self.number_within(&MODEL.hidden, Some(*size), 1); layers as usize],
             None if has_number => vec![base[0]; layers as usize],
             None => base.to_vec(),
         };
@@ -172,7 +169,7 @@ impl Resolver {
     /// Returns the number of layers of a model whose layers are all alike.
     fn number_of_layers(&mut self, raw: &mut Table<'_, RawModel>, usual: u64) -> u64 {
         match raw.given(&MODEL.layers) {
-            Some(Layers::Count(count)) => self.whole_within(&MODEL.layers, Some(*count), usual),
+            Some(Layers::Count(count)) => self.number_within(&MODEL.layers, Some(*count), usual),
             Some(Layers::Each(_)) => {
                 let hint = "write their number, or use family = \"cnn\"";
                 self.problem("model.layers", "all layers of this model are the same", hint);
@@ -194,8 +191,8 @@ impl Resolver {
         ResNet {
             family: self.word_of(raw, &MODEL.architecture, RESNET_ARCHITECTURES, base.family),
             depth,
-            classes: self.whole(raw, &MODEL.classes, base.classes),
-            image_size: self.whole(raw, &MODEL.image_size, base.image_size),
+            classes: self.number(raw, &MODEL.classes, base.classes),
+            image_size: self.number(raw, &MODEL.image_size, base.image_size),
             channels_last: raw.flag(&MODEL.channels_last, base.channels_last),
         }
     }
@@ -203,11 +200,8 @@ impl Resolver {
     fn depth(&mut self, raw: &mut Table<'_, RawModel>, base: ResNetDepth) -> ResNetDepth {
         let given = raw.given(&MODEL.depth).map(|given| (given, DEPTHS.iter().find(|(known, _)| known == given)));
         if let Some((given, None)) = given {
-            self.problem(
-                "model.depth",
-                format!("residual networks of depth {given} are not supported"),
-                "write 18, 34, 50, 101 or 152",
-            );
+            let message = format!("residual networks of depth {given} are not supported");
+            self.problem("model.depth", message, "write 18, 34, 50, 101 or 152");
         }
         let depth = given.and_then(|(_, known)| known).map_or(base, |(_, depth)| *depth);
         for (number, _) in DEPTHS.iter().filter(|(_, known)| *known == depth) {
@@ -220,7 +214,7 @@ impl Resolver {
         let given = raw.given;
         raw.settle(&MODEL.architecture, name_of(ARCHITECTURES, &base.family).to_owned());
         let hidden = self.one_size(raw, base.hidden);
-        let heads = self.whole(raw, &MODEL.heads, base.heads);
+        let heads = self.number(raw, &MODEL.heads, base.heads);
         let resized = given.hidden.is_some() || given.heads.is_some();
         let head_dim = if resized { (hidden / heads).max(1) } else { base.head_dim };
         let kv_heads = if given.heads.is_some() { heads } else { base.kv_heads };
@@ -229,14 +223,14 @@ impl Resolver {
             if given.hidden.is_some() { usual_intermediate(hidden, activation) } else { base.intermediate };
         let model = Transformer {
             family: base.family,
-            vocabulary: self.whole(raw, &MODEL.vocabulary, base.vocabulary),
+            vocabulary: self.number(raw, &MODEL.vocabulary, base.vocabulary),
             layers: self.layer_count(raw, base.layers),
             hidden,
-            intermediate: self.whole(raw, &MODEL.intermediate, intermediate),
+            intermediate: self.number(raw, &MODEL.intermediate, intermediate),
             heads,
-            kv_heads: self.whole(raw, &MODEL.kv_heads, kv_heads),
-            head_dim: self.whole(raw, &MODEL.head_dim, head_dim),
-            max_positions: self.whole(raw, &MODEL.max_positions, base.max_positions),
+            kv_heads: self.number(raw, &MODEL.kv_heads, kv_heads),
+            head_dim: self.number(raw, &MODEL.head_dim, head_dim),
+            max_positions: self.number(raw, &MODEL.max_positions, base.max_positions),
             norm: self.norm(raw, base.norm),
             positions: self.positions(raw, base.positions),
             activation,
@@ -250,18 +244,15 @@ impl Resolver {
         };
         self.check_heads(given, &model);
         if checkpointing && model.use_cache {
-            self.problem(
-                "model.use_cache",
-                "checkpointing computes layers twice, so a cache cannot be used",
-                "remove it",
-            );
+            let message = "checkpointing computes layers twice, so a cache cannot be used";
+            self.problem("model.use_cache", message, "remove it");
         }
         model
     }
 
     fn bert(&mut self, raw: &mut Table<'_, RawModel>, base: &Bert) -> Bert {
         let hidden = self.one_size(raw, base.hidden);
-        let heads = self.whole(raw, &MODEL.heads, base.heads);
+        let heads = self.number(raw, &MODEL.heads, base.heads);
         if !hidden.is_multiple_of(heads) {
             let message = format!("{hidden} features are not divisible by {heads} heads");
             self.problem("model.heads", message, "change `heads` or `hidden`");
@@ -272,16 +263,16 @@ impl Resolver {
         Bert {
             layers: self.layer_count(raw, base.layers),
             hidden,
-            intermediate: self.whole(raw, &MODEL.intermediate, usual),
+            intermediate: self.number(raw, &MODEL.intermediate, usual),
             heads,
-            norm_epsilon: self.real(raw, &MODEL.norm_epsilon, base.norm_epsilon),
+            norm_epsilon: self.number(raw, &MODEL.norm_epsilon, base.norm_epsilon),
             activation: self.word_of(raw, &MODEL.activation, ENCODER_ACTIVATIONS, base.activation),
-            residual_dropout: self.real(raw, &MODEL.residual_dropout, everywhere.unwrap_or(base.residual_dropout)),
-            attention_dropout: self.real(raw, &MODEL.attention_dropout, everywhere.unwrap_or(base.attention_dropout)),
+            residual_dropout: self.number(raw, &MODEL.residual_dropout, everywhere.unwrap_or(base.residual_dropout)),
+            attention_dropout: self.number(raw, &MODEL.attention_dropout, everywhere.unwrap_or(base.attention_dropout)),
             attention: self.word(raw, &MODEL.attention, base.attention),
-            vocabulary: self.whole(raw, &MODEL.vocabulary, base.vocabulary),
-            max_positions: self.whole(raw, &MODEL.max_positions, base.max_positions),
-            token_types: self.whole(raw, &MODEL.token_types, base.token_types),
+            vocabulary: self.number(raw, &MODEL.vocabulary, base.vocabulary),
+            max_positions: self.number(raw, &MODEL.max_positions, base.max_positions),
+            token_types: self.number(raw, &MODEL.token_types, base.token_types),
         }
     }
 
@@ -290,11 +281,11 @@ impl Resolver {
         let usual = if raw.given.hidden.is_some() { hidden } else { base.embedding };
         let rnn = Rnn {
             cell: self.word(raw, &MODEL.cell, base.cell),
-            vocabulary: self.whole(raw, &MODEL.vocabulary, base.vocabulary),
-            embedding: self.whole(raw, &MODEL.embedding, usual),
+            vocabulary: self.number(raw, &MODEL.vocabulary, base.vocabulary),
+            embedding: self.number(raw, &MODEL.embedding, usual),
             layers: self.layer_count(raw, base.layers),
             hidden,
-            dropout: self.real(raw, &MODEL.dropout, base.dropout),
+            dropout: self.number(raw, &MODEL.dropout, base.dropout),
             tied_head: raw.flag(&MODEL.tied_head, base.tied_head),
             carry_hidden: self.word(raw, &MODEL.carry_hidden, base.carry_hidden),
         };
@@ -308,7 +299,7 @@ impl Resolver {
     /// Settles the features between layers that all have the same.
     fn one_size(&mut self, raw: &mut Table<'_, RawModel>, default: u64) -> u64 {
         let size = match raw.given(&MODEL.hidden) {
-            Some(Sizes::One(size)) => self.whole_within(&MODEL.hidden, Some(*size), default),
+            Some(Sizes::One(size)) => self.number_within(&MODEL.hidden, Some(*size), default),
             Some(Sizes::Each(_)) => {
                 self.problem("model.hidden", "all layers of this model have the same size", "write a whole number");
                 default
@@ -348,7 +339,7 @@ impl Resolver {
             Norm::LayerNorm(epsilon) => (true, epsilon),
             Norm::RmsNorm(epsilon) => (false, epsilon),
         };
-        let epsilon = self.real(raw, &MODEL.norm_epsilon, epsilon);
+        let epsilon = self.number(raw, &MODEL.norm_epsilon, epsilon);
         let is_layer_norm = self.word(raw, &MODEL.norm, is_layer_norm);
         if is_layer_norm { Norm::LayerNorm(epsilon) } else { Norm::RmsNorm(epsilon) }
     }
@@ -359,7 +350,7 @@ impl Resolver {
             Positions::Rotary(theta) => (false, theta),
         };
         let given = raw.given(&MODEL.rope_theta).copied();
-        let theta = self.real_within(&MODEL.rope_theta, given, theta);
+        let theta = self.number_within(&MODEL.rope_theta, given, theta);
         if !self.word(raw, &MODEL.positions, are_learned) {
             raw.settle(&MODEL.rope_theta, theta);
             return Positions::Rotary(theta);
@@ -375,15 +366,15 @@ impl Resolver {
         let everywhere = self.dropout_everywhere(raw);
         let of = |base| everywhere.unwrap_or(base);
         Dropout {
-            embedding: self.real(raw, &MODEL.embedding_dropout, of(base.embedding)),
-            attention: self.real(raw, &MODEL.attention_dropout, of(base.attention)),
-            residual: self.real(raw, &MODEL.residual_dropout, of(base.residual)),
+            embedding: self.number(raw, &MODEL.embedding_dropout, of(base.embedding)),
+            attention: self.number(raw, &MODEL.attention_dropout, of(base.attention)),
+            residual: self.number(raw, &MODEL.residual_dropout, of(base.residual)),
         }
     }
 
     /// Returns the probability that `dropout` gives to all keys of dropout.
     fn dropout_everywhere(&mut self, raw: &mut Table<'_, RawModel>) -> Option<f64> {
-        raw.given(&MODEL.dropout).map(|dropout| self.real_within(&MODEL.dropout, Some(*dropout), 0.0))
+        raw.given(&MODEL.dropout).map(|dropout| self.number_within(&MODEL.dropout, Some(*dropout), 0.0))
     }
 }
 

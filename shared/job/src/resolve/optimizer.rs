@@ -1,53 +1,60 @@
 //! Resolves the optimizer, whose defaults are those of `torch.optim`, and the ways to save memory.
 
+use super::super::domain::name_of;
 use super::super::model::Model;
 use super::super::raw::{
     Betas, JOB, Key, LOSS, OPTIMIZER, RawCheckpointing, RawJob, RawOptimizer, RawSelected, SELECTED, Table,
 };
 use super::super::training::{
-    Amp, Keep, Optimizer, OptimizerImplementation, OptimizerKind, OptimizerStorage, Precision, Rule, Saving, ZeroGrad,
+    Amp, Keep, OPTIMIZERS, Optimizer, OptimizerImplementation, OptimizerKind, OptimizerStorage, Precision, Saving,
+    ZeroGrad,
 };
 use super::super::transformer::Attention;
 use super::{Job, Resolver};
-
-/// Returns the default implementation: PyTorch's own, or torchao's for AdamW on the host.
-fn usual_implementation(storage: OptimizerStorage, rule: Rule) -> OptimizerImplementation {
-    match storage {
-        OptimizerStorage::Host { .. } if rule == Rule::AdamW => OptimizerImplementation::Fused,
-        _ => OptimizerImplementation::Foreach,
-    }
-}
 
 impl Resolver {
     pub(super) fn optimizer(&mut self, job: &mut Table<'_, RawJob>) -> Optimizer {
         let given = job.given(&JOB.optimizer).cloned().unwrap_or_default();
         let raw = &mut Table::new(&given);
-        let rule = self.word(raw, &OPTIMIZER.kind, Rule::AdamW);
-        let kind = match rule {
-            Rule::Sgd => self.sgd(raw),
-            Rule::Adam | Rule::AdamW => self.adam(raw, rule),
-        };
-        let storage = self.storage(raw, rule);
-        let decay = if rule == Rule::AdamW { 0.01 } else { 0.0 };
-        let optimizer = Optimizer {
+        let kind = self.word(raw, &OPTIMIZER.kind, OptimizerKind::AdamW);
+        let usual = Optimizer {
             kind,
-            implementation: self.implementation(raw, storage, rule),
-            learning_rate: self.real(raw, &OPTIMIZER.learning_rate, 1e-3),
-            weight_decay: self.real(raw, &OPTIMIZER.weight_decay, decay),
+            momentum: 0.0,
+            nesterov: false,
+            betas: (0.9, 0.999),
+            epsilon: 1e-8,
+            implementation: OptimizerImplementation::Foreach,
+            learning_rate: 1e-3,
+            weight_decay: if kind == OptimizerKind::AdamW { 0.01 } else { 0.0 },
+            storage: OptimizerStorage::Device,
+        };
+        let options = if kind == OptimizerKind::Sgd { self.sgd(raw, usual) } else { self.adam(raw, usual) };
+        let storage = self.storage(raw, kind);
+        let optimizer = Optimizer {
+            implementation: self.implementation(raw, storage, kind),
+            learning_rate: self.number(raw, &OPTIMIZER.learning_rate, usual.learning_rate),
+            weight_decay: self.number(raw, &OPTIMIZER.weight_decay, usual.weight_decay),
             storage,
+            ..options
         };
         job.settle(&JOB.optimizer, std::mem::take(&mut raw.settled));
         optimizer
     }
 
     /// Returns the implementation of the step; 8-bit state has only one, which has no word.
+    ///
+    /// The default is PyTorch's own, or torchao's for AdamW on the host.
     fn implementation(
         &mut self,
         raw: &mut Table<'_, RawOptimizer>,
         storage: OptimizerStorage,
-        rule: Rule,
+        kind: OptimizerKind,
     ) -> OptimizerImplementation {
-        let (key, usual) = (&OPTIMIZER.implementation, usual_implementation(storage, rule));
+        let key = &OPTIMIZER.implementation;
+        let usual = match storage {
+            OptimizerStorage::Host { .. } if kind == OptimizerKind::AdamW => OptimizerImplementation::Fused,
+            _ => OptimizerImplementation::Foreach,
+        };
         if storage == OptimizerStorage::EightBit {
             self.choice(key.path, raw.given(key), usual, key.domain)
         } else {
@@ -55,40 +62,38 @@ impl Resolver {
         }
     }
 
-    fn sgd(&mut self, raw: &mut Table<'_, RawOptimizer>) -> OptimizerKind {
-        self.refuse(raw, &OPTIMIZER.betas, "sgd");
-        self.refuse(raw, &OPTIMIZER.epsilon, "sgd");
-        let momentum = self.real(raw, &OPTIMIZER.momentum, 0.0);
-        let nesterov = raw.flag(&OPTIMIZER.nesterov, false);
+    fn sgd(&mut self, raw: &mut Table<'_, RawOptimizer>, usual: Optimizer) -> Optimizer {
+        self.refuse(raw, &OPTIMIZER.betas, usual.kind);
+        self.refuse(raw, &OPTIMIZER.epsilon, usual.kind);
+        let momentum = self.number(raw, &OPTIMIZER.momentum, usual.momentum);
+        let nesterov = raw.flag(&OPTIMIZER.nesterov, usual.nesterov);
         if nesterov && momentum == 0.0 {
-            self.problem(
-                "optimizer.nesterov",
-                "Nesterov momentum needs a momentum above 0",
-                "for example, write momentum = 0.9",
-            );
+            let hint = "for example, write momentum = 0.9";
+            self.problem("optimizer.nesterov", "Nesterov momentum needs a momentum above 0", hint);
         }
-        OptimizerKind::Sgd { momentum, nesterov }
+        Optimizer { momentum, nesterov, ..usual }
     }
 
-    fn adam(&mut self, raw: &mut Table<'_, RawOptimizer>, rule: Rule) -> OptimizerKind {
-        let name = if rule == Rule::Adam { "adam" } else { "adamw" };
-        self.refuse(raw, &OPTIMIZER.momentum, name);
-        self.refuse(raw, &OPTIMIZER.nesterov, name);
-        let Betas(first, second) = raw.given(&OPTIMIZER.betas).copied().unwrap_or(Betas(0.9, 0.999));
-        let first = self.real_within(&OPTIMIZER.betas, Some(first), 0.9);
-        let second = self.real_within(&OPTIMIZER.betas, Some(second), 0.999);
+    fn adam(&mut self, raw: &mut Table<'_, RawOptimizer>, usual: Optimizer) -> Optimizer {
+        self.refuse(raw, &OPTIMIZER.momentum, usual.kind);
+        self.refuse(raw, &OPTIMIZER.nesterov, usual.kind);
+        let given = raw.given(&OPTIMIZER.betas);
+        let first = self.number_within(&OPTIMIZER.betas, given.map(|betas| betas.0), usual.betas.0);
+        let second = self.number_within(&OPTIMIZER.betas, given.map(|betas| betas.1), usual.betas.1);
         raw.settle(&OPTIMIZER.betas, Betas(first, second));
-        let (betas, epsilon) = ((first, second), self.real(raw, &OPTIMIZER.epsilon, 1e-8));
-        match rule {
-            Rule::Adam => OptimizerKind::Adam { betas, epsilon },
-            _ => OptimizerKind::AdamW { betas, epsilon },
-        }
+        Optimizer { betas: (first, second), epsilon: self.number(raw, &OPTIMIZER.epsilon, usual.epsilon), ..usual }
     }
 
     /// Reports a key that this kind of optimizer does not have.
-    fn refuse<T: 'static, D>(&mut self, raw: &mut Table<'_, RawOptimizer>, key: &Key<RawOptimizer, T, D>, kind: &str) {
+    fn refuse<T: 'static, D>(
+        &mut self,
+        raw: &mut Table<'_, RawOptimizer>,
+        key: &Key<RawOptimizer, T, D>,
+        kind: OptimizerKind,
+    ) {
         if raw.given(key).is_some() {
-            self.problem(key.path, format!("{kind} does not have this option"), "remove it, or choose another kind");
+            let message = format!("{} does not have this option", name_of(OPTIMIZERS, &kind));
+            self.problem(key.path, message, "remove it, or choose another kind");
         }
     }
 
@@ -101,30 +106,23 @@ impl Resolver {
         };
         let mut raw = Table::new(&selected);
         let saving = Saving {
-            checkpoint_every: self.whole(&mut raw, &SELECTED.every, 1),
+            checkpoint_every: self.number(&mut raw, &SELECTED.every, 1),
             keep: self.keep(&mut raw, model),
             loss_chunks: self.loss_chunks(job, model, sequence),
             offload_activations: job.flag(&JOB.offload_activations, false),
         };
-        job.settle(
-            &JOB.checkpointing,
-            match checkpointing {
-                None | Some(RawCheckpointing::All(false)) => RawCheckpointing::All(false),
-                Some(_) => RawCheckpointing::Selected(raw.settled),
-            },
-        );
+        let settled = match checkpointing {
+            None | Some(RawCheckpointing::All(false)) => RawCheckpointing::All(false),
+            Some(_) => RawCheckpointing::Selected(raw.settled),
+        };
+        job.settle(&JOB.checkpointing, settled);
         saving
     }
 
     fn keep(&mut self, raw: &mut Table<'_, RawSelected>, model: Option<&Model>) -> Keep {
         let keep = self.word(raw, &SELECTED.keep, Keep::Nothing);
         let is_kernel = |attention| !matches!(attention, Attention::Math | Attention::Eager);
-        let has_kernel = match model {
-            None => true,
-            Some(Model::Transformer(model)) => is_kernel(model.attention),
-            Some(Model::Bert(model)) => is_kernel(model.attention),
-            Some(_) => false,
-        };
+        let has_kernel = model.is_none_or(|model| model.attention().is_some_and(is_kernel));
         if keep == Keep::Attention && !has_kernel {
             let hint = "write keep = \"matmul\", or choose another `model.attention`";
             self.problem("checkpointing.keep", "this model's layers use no attention kernel", hint);
@@ -134,7 +132,7 @@ impl Resolver {
 
     fn loss_chunks(&mut self, job: &mut Table<'_, RawJob>, model: Option<&Model>, sequence: u64) -> Option<u64> {
         let mut raw = Table::new(job.given(&JOB.loss)?);
-        let chunks = self.whole(&mut raw, &LOSS.chunks, 8);
+        let chunks = self.number(&mut raw, &LOSS.chunks, 8);
         job.settle(&JOB.loss, raw.settled);
         if !matches!(model, None | Some(Model::Transformer(_))) {
             self.problem("loss", "only `transformer` models can have a chunked loss", "remove it");
@@ -146,13 +144,13 @@ impl Resolver {
     }
 
     /// Returns where the optimizer state is, and in which number format.
-    pub(super) fn storage(&mut self, raw: &mut Table<'_, RawOptimizer>, rule: Rule) -> OptimizerStorage {
+    pub(super) fn storage(&mut self, raw: &mut Table<'_, RawOptimizer>, kind: OptimizerKind) -> OptimizerStorage {
         let is_narrow = self.word(raw, &OPTIMIZER.state, false);
         let is_on_host = raw.flag(&OPTIMIZER.offload, false);
         if raw.given(&OPTIMIZER.offload_gradients).is_some() && !is_on_host {
             self.problem("optimizer.offload_gradients", "nothing is offloaded", "also write `offload = true`");
         }
-        if is_narrow && rule == Rule::Sgd {
+        if is_narrow && kind == OptimizerKind::Sgd {
             self.problem("optimizer.state", "8-bit state is supported only for adam and adamw", "choose one of them");
         }
         if is_narrow && raw.given(&OPTIMIZER.implementation).is_some() {

@@ -46,8 +46,8 @@ impl Resolver {
         if raw.given.gather.is_some() {
             self.problem("parallel.gather", "only `data_parallel` has this option", "remove it");
         }
-        let ranks = self.whole(raw, &PARALLEL.ranks, DEFAULT_RANKS);
-        let rank = self.whole(raw, &PARALLEL.rank, 0);
+        let ranks = self.number(raw, &PARALLEL.ranks, DEFAULT_RANKS);
+        let rank = self.number(raw, &PARALLEL.rank, 0);
         if rank >= ranks {
             let message = format!("{ranks} processes have ranks 0 to {}", ranks - 1);
             self.problem("parallel.rank", message, "write one of these");
@@ -70,7 +70,7 @@ impl Resolver {
             (None, None) => Some(1),
             _ => None,
         };
-        let devices = self.whole(raw, &PARALLEL.devices, cards.unwrap_or(2).max(2));
+        let devices = self.number(raw, &PARALLEL.devices, cards.unwrap_or(2).max(2));
         if let Some(cards) = cards.filter(|cards| *cards < devices) {
             let message = format!("{devices} devices, but `card` lists only {cards}");
             self.problem("parallel.devices", message, format!("for example, write `card = \"{devices}x a100-80gb\"`"));
@@ -122,7 +122,7 @@ impl Resolver {
     /// Returns the settings of gradient averaging.
     fn ddp(&mut self, raw: &mut Table<'_, RawParallel>) -> Ddp {
         Ddp {
-            bucket_mb: self.optional_whole(raw, &PARALLEL.bucket_mb),
+            bucket_mb: self.optional(raw, &PARALLEL.bucket_mb),
             gradient_as_bucket_view: raw.flag(&PARALLEL.gradient_as_bucket_view, false),
             static_graph: raw.flag(&PARALLEL.static_graph, false),
             find_unused_parameters: raw.flag(&PARALLEL.find_unused_parameters, false),
@@ -197,11 +197,8 @@ mod tests {
     #[test]
     fn devices_are_the_cards_unless_said() {
         check_gather("model = 'mlp'\ncard = '4x t4-16gb'\nparallel = {}", 4, Gather::Outputs);
-        check_gather(
-            "model = 'mlp'\ncard = '4x t4-16gb'\nparallel = { kind = 'data_parallel', devices = 2 }",
-            2,
-            Gather::Outputs,
-        );
+        let fewer = "model = 'mlp'\ncard = '4x t4-16gb'\nparallel = { kind = 'data_parallel', devices = 2 }";
+        check_gather(fewer, 2, Gather::Outputs);
         check_gather("model = 'mlp'\ndevice = 'cuda:0'\nparallel = { devices = 8 }", 8, Gather::Outputs);
     }
 

@@ -1,65 +1,44 @@
 //! Settles keys with numbers and words: checks the written value, or fills in the default.
 
-use super::super::domain::{Names, Real, Whole, name_of};
+use super::super::domain::{Limits, Names, name_of};
 use super::super::nearest::did_you_mean;
 use super::super::problem::{Problem, excerpt};
 use super::super::raw::{Key, Table};
 use super::Resolver;
-use foundation::base::format;
 
 impl Resolver {
-    /// Settles a whole number.
-    pub(super) fn whole<R: Default>(&mut self, raw: &mut Table<'_, R>, key: &Key<R, u64, Whole>, default: u64) -> u64 {
-        let given = raw.given(key).copied();
-        let value = self.whole_within(key, given, default);
-        raw.settle(key, value);
-        value
-    }
-
-    /// Settles a whole number that has no default.
-    pub(super) fn optional_whole<R: Default>(
+    /// Settles a number.
+    pub(super) fn number<R: Default, T: Copy + 'static, D: Limits<T>>(
         &mut self,
         raw: &mut Table<'_, R>,
-        key: &Key<R, u64, Whole>,
-    ) -> Option<u64> {
-        raw.given(key).is_some().then(|| self.whole(raw, key, key.domain.least))
-    }
-
-    /// Returns a whole number within the limits of a key.
-    pub(super) fn whole_within<R, T>(&mut self, key: &Key<R, T, Whole>, given: Option<u64>, default: u64) -> u64 {
-        let Some(value) = given else { return default };
-        let Whole { least, most, because } = key.domain;
-        if (least..=most).contains(&value) {
-            return value;
-        }
-        let because = if value > most { because } else { "" };
-        let (least, most) = (format::count(least), format::count(most));
-        let message = format!("{} is not between {least} and {most}", format::count(value));
-        self.problem(key.path, message, because);
-        default
-    }
-
-    /// Settles a real number.
-    pub(super) fn real<R: Default>(&mut self, raw: &mut Table<'_, R>, key: &Key<R, f64, Real>, default: f64) -> f64 {
+        key: &Key<R, T, D>,
+        default: T,
+    ) -> T {
         let given = raw.given(key).copied();
-        let value = self.real_within(key, given, default);
+        let value = self.number_within(key, given, default);
         raw.settle(key, value);
         value
     }
 
-    /// Settles a real number that has no default.
-    pub(super) fn optional_real<R: Default>(&mut self, raw: &mut Table<'_, R>, key: &Key<R, f64, Real>) -> Option<f64> {
-        raw.given(key).is_some().then(|| self.real(raw, key, key.domain.most))
+    /// Settles a number that has no default.
+    pub(super) fn optional<R: Default, T: Copy + 'static, D: Limits<T>>(
+        &mut self,
+        raw: &mut Table<'_, R>,
+        key: &Key<R, T, D>,
+    ) -> Option<T> {
+        raw.given(key).is_some().then(|| self.number(raw, key, key.domain.usual()))
     }
 
-    /// Returns a real number within the limits of a key.
-    pub(super) fn real_within<R, T>(&mut self, key: &Key<R, T, Real>, given: Option<f64>, default: f64) -> f64 {
+    /// Returns a number within the limits of a key.
+    pub(super) fn number_within<R, K, T: Copy, D: Limits<T>>(
+        &mut self,
+        key: &Key<R, K, D>,
+        given: Option<T>,
+        default: T,
+    ) -> T {
         let Some(value) = given else { return default };
-        let Real { least, most, words } = key.domain;
-        if (least..=most).contains(&value) {
-            return value;
-        }
-        self.problem(key.path, format!("{value} is out of range"), format!("write a number {words}"));
+        let Some((message, hint)) = key.domain.refusal(value) else { return value };
+        self.problem(key.path, message, hint);
         default
     }
 

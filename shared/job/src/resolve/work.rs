@@ -1,12 +1,12 @@
 //! Checks the total work and memory of a job, whose single numbers are already within their limits.
 
-use super::super::card::ComputeCapability;
 use super::super::cnn::Features;
 use super::super::domain::{MOST_BATCH_BYTES, MOST_EVENTS, MOST_PARAMETERS, MOST_TENSOR_BYTES};
 use super::super::model::{Bert, Mlp, Model, ResNet, Rnn};
 use super::super::problem::Problem;
-use super::super::training::{Device, Precision};
+use super::super::training::Precision;
 use super::super::transformer::{Attention, Transformer};
+use super::kernels::AMPERE;
 use super::{Job, Resolver};
 use foundation::base::format;
 
@@ -91,8 +91,7 @@ fn host_batch(job: &Job) -> Option<Problem> {
 ///
 /// cuDNN computes all layers in few operations; it has no bfloat16 on older cards, where PyTorch goes token by token.
 fn events_of_rnn(rnn: &Rnn, job: &Job) -> u128 {
-    const AMPERE: ComputeCapability = ComputeCapability { major: 8, minor: 0 };
-    let is_old = matches!(&job.device, Device::Virtual(cards) if cards.0.iter().any(|card| card.capability < AMPERE));
+    let is_old = job.device.cards().iter().any(|card| card.capability < AMPERE);
     let layers = u128::from(rnn.layers);
     let by_token = if job.precision == Precision::Bf16 && is_old { 50 * layers * u128::from(job.sequence) } else { 0 };
     100 + 40 * layers + by_token

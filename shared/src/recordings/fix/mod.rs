@@ -87,13 +87,9 @@ fn listed(names: &[String]) -> String {
 /// Remedies that change the mathematics stand below a row of one cell.
 pub fn table(report: &FixReport) -> Table {
     let head = ["remedy", "peak live", "peak reserved", "saves", "fits", "costs"];
-    let figures = |figures: &FixFigures| {
-        let fits = if figures.fits { "yes" } else { "no" };
-        [bytes(figures.peak_live_bytes), bytes(figures.peak_reserved_bytes), fits.to_owned()]
-    };
     let row = |name: &str, of: &FixFigures, saves: String, costs: String| {
-        let [live, reserved, fits] = figures(of);
-        vec![name.to_owned(), live, reserved, saves, fits, costs]
+        let fits = if of.fits { "yes" } else { "no" }.to_owned();
+        vec![name.to_owned(), bytes(of.peak_live_bytes), bytes(of.peak_reserved_bytes), saves, fits, costs]
     };
     let remedy = |remedy: &FixRemedy| {
         let slowdown = slowdown(&remedy.cost);

@@ -254,25 +254,10 @@ pub(super) fn cross((x, y): Place, theme: &Theme) -> [Op; 2] {
     [stroke(5.0), stroke(-5.0)]
 }
 
-/// Row of the legend.
-pub(super) enum Row<'a> {
-    /// Lines of one colour, by the position of their label.
-    Line(usize, &'a str),
-    OutOfMemory,
-}
-
-impl Row<'_> {
-    fn label(&self) -> &str {
-        match self {
-            Self::Line(_, label) => label,
-            Self::OutOfMemory => "out of memory",
-        }
-    }
-}
-
 /// Legend beside the plot.
 pub(super) struct Legend<'a> {
-    rows: Vec<Row<'a>>,
+    /// Labels, each with its position if it is that of lines of one colour; the other is that of out-of-memory errors.
+    rows: Vec<(Option<usize>, &'a str)>,
     /// True if lines connect the recordings.
     is_connected: bool,
 }
@@ -282,34 +267,34 @@ impl<'a> Legend<'a> {
     pub(super) fn of(plot: &'a Plot) -> Self {
         let mut rows = Vec::new();
         if plot.labels.len() > 1 {
-            rows.extend(plot.labels.iter().enumerate().map(|(entry, label)| Row::Line(entry, label)));
+            rows.extend(plot.labels.iter().enumerate().map(|(entry, label)| (Some(entry), label.as_str())));
         }
         if plot.lines.iter().flat_map(|line| &line.points).any(Point::ran_out) {
-            rows.push(Row::OutOfMemory);
+            rows.push((None, "out of memory"));
         }
         Self { rows, is_connected: plot.is_number }
     }
 
     /// Returns the width and the height in pixels.
     pub(super) fn size(&self) -> (f64, f64) {
-        let widest = self.rows.iter().map(|row| TEXT.width(row.label())).reduce(f64::max);
+        let widest = self.rows.iter().map(|(_, label)| TEXT.width(label)).reduce(f64::max);
         (widest.map_or(0.0, |width| LEGEND_INDENT + width), self.rows.len() as f64 * LEGEND_LINE)
     }
 
     /// Draws the legend with its top left corner at a place.
     pub(super) fn ops(&self, (left, top): Place, theme: &Theme) -> Vec<Op> {
         let mut ops = Vec::new();
-        for (row, entry) in self.rows.iter().enumerate() {
+        for (row, &(line, label)) in self.rows.iter().enumerate() {
             let y = top + 8.0 + row as f64 * LEGEND_LINE;
             let (start, mark, end) = ((left + 20.0, y), (left + 32.0, y), (left + 44.0, y));
-            match entry {
-                Row::Line(line, _) => {
-                    ops.extend(self.is_connected.then(|| segment(*line, [start, end], false, theme)));
-                    ops.push(dot(mark, *line, theme));
+            match line {
+                Some(line) => {
+                    ops.extend(self.is_connected.then(|| segment(line, [start, end], false, theme)));
+                    ops.push(dot(mark, line, theme));
                 }
-                Row::OutOfMemory => ops.extend(cross(mark, theme)),
+                None => ops.extend(cross(mark, theme)),
             }
-            ops.push(Op::text((left + LEGEND_INDENT, y), entry.label(), Align::Left, TEXT, theme.text));
+            ops.push(Op::text((left + LEGEND_INDENT, y), label, Align::Left, TEXT, theme.text));
         }
         ops
     }

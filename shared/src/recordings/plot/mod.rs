@@ -59,28 +59,24 @@ impl Peaks {
     }
 
     fn sketch(&self, theme: &Theme) -> Sketch {
-        sketch(&self.plot, &self.title, self.steps, theme)
+        let legend = Legend::of(&self.plot);
+        let (legend_width, legend_height) = legend.size();
+        // A long legend makes the picture taller instead of the letters smaller.
+        let height = (BOTTOM + BELOW).max(TOP + legend_height + MARGIN);
+        let mut sketch = Sketch::blank((RIGHT + MARGIN + legend_width).round(), height, theme);
+        sketch.ops.push(text((MARGIN, 30.0), &self.title, Align::Left, TITLE, theme));
+        let mut drawing = Drawing::new(&self.plot, self.steps, theme);
+        drawing.axis();
+        drawing.limits();
+        self.plot.lines.iter().enumerate().for_each(|(index, line)| drawing.line(index, line));
+        sketch.ops.append(&mut drawing.plotted.ops);
+        sketch.ops.extend(legend.ops((RIGHT, TOP), theme));
+        sketch
     }
 }
 
 fn title(name: &str) -> String {
     if name.is_empty() { "Peak reserved memory".to_owned() } else { format!("{name} · peak reserved memory") }
-}
-
-fn sketch(plot: &Plot, title: &str, steps: u64, theme: &Theme) -> Sketch {
-    let legend = Legend::of(plot);
-    let (legend_width, legend_height) = legend.size();
-    // A long legend makes the picture taller instead of the letters smaller.
-    let height = (BOTTOM + BELOW).max(TOP + legend_height + MARGIN);
-    let mut sketch = Sketch::blank((RIGHT + MARGIN + legend_width).round(), height, theme);
-    sketch.ops.push(text((MARGIN, 30.0), title, Align::Left, TITLE, theme));
-    let mut drawing = Drawing::new(plot, steps, theme);
-    drawing.axis();
-    drawing.limits();
-    plot.lines.iter().enumerate().for_each(|(index, line)| drawing.line(index, line));
-    sketch.ops.append(&mut drawing.plotted.ops);
-    sketch.ops.extend(legend.ops((RIGHT, TOP), theme));
-    sketch
 }
 
 fn text((x, baseline): Place, words: &str, align: Align, font: Font, theme: &Theme) -> Op {

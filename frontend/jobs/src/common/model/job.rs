@@ -114,30 +114,19 @@ fn words(name: &str) -> String {
 /// Returns the figures of a finished recording.
 pub(crate) fn figures(report: &RecordingReport) -> Vec<Figure> {
     let figure =
-        |label, value, explanation, emphasis| Figure { label, value, note: String::new(), explanation, emphasis };
-    vec![
-        figure(
-            "Peak live",
-            format::bytes(report.peak_live_bytes),
-            "The highest total of requested sizes of live allocations at any moment.",
-            Emphasis::Live,
-        ),
-        figure(
-            "Peak allocated",
-            format::bytes(report.peak_allocated_bytes),
-            "The same total with rounded block sizes, as in `max_memory_allocated`.",
-            Emphasis::Plain,
-        ),
-        figure(
-            "Peak reserved",
-            format::bytes(report.peak_reserved_bytes),
-            "The highest total size of segments that PyTorch held from CUDA, as in `max_memory_reserved`.",
-            Emphasis::Reserved,
-        ),
-        figure("Events", format::count(report.events), "Allocator events in the snapshot.", Emphasis::Plain),
-        figure("Steps", format::count(report.steps), "Completed optimizer steps.", Emphasis::Plain),
-        figure("Duration", seconds(report.seconds), "From the recorder's start to its end.", Emphasis::Plain),
-    ]
+        |(label, value, explanation, emphasis)| Figure { label, value, note: String::new(), explanation, emphasis };
+    let live = "The highest total of requested sizes of live allocations at any moment.";
+    let allocated = "The same total with rounded block sizes, as in `max_memory_allocated`.";
+    let reserved = "The highest total size of segments that PyTorch held from CUDA, as in `max_memory_reserved`.";
+    let figures = [
+        ("Peak live", format::bytes(report.peak_live_bytes), live, Emphasis::Live),
+        ("Peak allocated", format::bytes(report.peak_allocated_bytes), allocated, Emphasis::Plain),
+        ("Peak reserved", format::bytes(report.peak_reserved_bytes), reserved, Emphasis::Reserved),
+        ("Events", format::count(report.events), "Allocator events in the snapshot.", Emphasis::Plain),
+        ("Steps", format::count(report.steps), "Completed optimizer steps.", Emphasis::Plain),
+        ("Duration", seconds(report.seconds), "From the recorder's start to its end.", Emphasis::Plain),
+    ];
+    figures.map(figure).to_vec()
 }
 
 /// Formats the age of a moment: `just now`, `5 min ago`, `3 h ago`, `2 days ago`.
@@ -206,6 +195,11 @@ mod tests {
         }
     }
 
+    fn oom(step: Option<u64>, place: [&str; 3]) -> OutOfMemory {
+        let [phase, module, operation] = place.map(str::to_owned);
+        OutOfMemory { message: String::new(), step, phase, module, operation }
+    }
+
     fn progress(step: Option<u64>, phase: &str) -> Progress {
         Progress { step, phase: phase.to_owned(), live_bytes: 1, reserved_bytes: 2 }
     }
@@ -230,14 +224,7 @@ mod tests {
 
     #[test]
     fn running_out_of_memory_is_no_plain_finish() {
-        let oom = OutOfMemory {
-            message: String::new(),
-            step: None,
-            phase: String::new(),
-            module: String::new(),
-            operation: String::new(),
-        };
-        let result = Some(report(Some(oom)));
+        let result = Some(report(Some(oom(None, ["", "", ""]))));
         let outcome = JobOutcome::of(JobState::Finished, result.as_ref());
         let job = JobResource { result, outcome, ..job(JobState::Finished) };
         assert_eq!(state_word(job.state, job.outcome), "Out of memory");
@@ -257,17 +244,9 @@ mod tests {
 
     #[test]
     fn running_out_of_memory_has_a_place() {
-        let oom = OutOfMemory {
-            message: String::new(),
-            step: Some(0),
-            phase: "backward".to_owned(),
-            module: "layers.3".to_owned(),
-            operation: "aten::mm".to_owned(),
-        };
-        assert_eq!(oom_place(&oom), "Step 1, backward, in layers.3 (aten::mm)");
-        let early =
-            OutOfMemory { step: None, phase: String::new(), module: String::new(), operation: String::new(), ..oom };
-        assert_eq!(oom_place(&early), "While building the model");
+        let late = oom(Some(0), ["backward", "layers.3", "aten::mm"]);
+        assert_eq!(oom_place(&late), "Step 1, backward, in layers.3 (aten::mm)");
+        assert_eq!(oom_place(&oom(None, ["", "", ""])), "While building the model");
     }
 
     #[track_caller]

@@ -4,24 +4,14 @@ use frontend::platform::ApiError;
 use shared::api::{ErrorBody, ErrorCode};
 use shared::job::Problem;
 
-/// Explanation of a failed request.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Refusal {
-    /// Sentence that says what happened.
-    pub message: String,
-    /// Sentence that says what to do.
-    pub hint: String,
-}
-
-/// Explains an error in words.
-pub(crate) fn refusal(error: &ApiError) -> Refusal {
+/// Returns a sentence that says what happened, and one that says what to do.
+pub(crate) fn refusal(error: &ApiError) -> [&str; 2] {
     match error {
-        ApiError::NoServer => Refusal {
-            message: "The server does not respond.".to_owned(),
-            hint: "Check that the server runs and that this machine can reach it. Nothing that was sent is lost."
-                .to_owned(),
-        },
-        ApiError::Refused(ErrorBody { message, hint, .. }) => Refusal { message: message.clone(), hint: hint.clone() },
+        ApiError::NoServer => [
+            "The server does not respond.",
+            "Check that the server runs and that this machine can reach it. Nothing that was sent is lost.",
+        ],
+        ApiError::Refused(ErrorBody { message, hint, .. }) => [message, hint],
     }
 }
 
@@ -77,9 +67,9 @@ mod tests {
 
     #[test]
     fn refusals_keep_the_servers_words() {
-        let refusal = refusal(&refused(ErrorCode::InvalidConfig));
-        assert_eq!((refusal.message.as_str(), refusal.hint.as_str()), ("1 thing is wrong.", "Mend it."));
-        assert_eq!(problem_place(&problems(&refused(ErrorCode::InvalidConfig))[0]), "Line 3:1 · batch");
+        let error = refused(ErrorCode::InvalidConfig);
+        assert_eq!(refusal(&error), ["1 thing is wrong.", "Mend it."]);
+        assert_eq!(problem_place(&problems(&error)[0]), "Line 3:1 · batch");
         assert!(problems(&ApiError::NoServer).is_empty());
     }
 

@@ -47,8 +47,11 @@ impl Change {
 
     /// Returns the change to one recording with values of some keys; keys that no address can set are left out.
     pub(crate) fn to_recording(value: impl Fn(&str) -> Option<String>) -> Self {
-        let values = KEYS.into_iter().filter_map(|key| Some((key, value(key)?)));
-        Self { task: Some(JobTask::Record), values: values.collect() }
+        Self { task: Some(JobTask::Record), values: Self::values(value) }
+    }
+
+    fn values(value: impl Fn(&str) -> Option<String>) -> Vec<(&'static str, String)> {
+        KEYS.into_iter().filter_map(|key| Some((key, value(key)?))).collect()
     }
 }
 
@@ -73,10 +76,8 @@ impl Route {
         if parameter("new").is_none() {
             return Self::List;
         }
-        let change = Change {
-            task: parameter("task").and_then(|task| JobTask::of(&task)),
-            values: KEYS.into_iter().filter_map(|key| Some((key, parameter(key)?))).collect(),
-        };
+        let task = parameter("task").and_then(|task| JobTask::of(&task));
+        let change = Change { task, values: Change::values(&parameter) };
         let start = match (parameter("gallery"), parameter("from")) {
             _ if parameter("brought").is_some() => Start::Brought,
             (Some(name), _) => Start::Gallery(name),

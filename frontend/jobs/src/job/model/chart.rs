@@ -34,7 +34,7 @@ impl Chart {
     ///
     /// The card's memory is shown only once a quarter of it is in use, because otherwise it would flatten the curve.
     pub(crate) fn new(course: Rc<Course>, memory_bytes: Option<u64>) -> Self {
-        let highest = course.peak_live_bytes().max(course.peak_reserved_bytes());
+        let highest = course.highest_bytes();
         Self { capacity_bytes: memory_bytes.filter(|memory| highest >= memory / 4), course }
     }
 
@@ -45,13 +45,9 @@ impl Chart {
 
     /// Describes the chart for screen readers.
     pub(crate) fn spoken(&self) -> String {
-        let (live, reserved) = (self.course.peak_live_bytes(), self.course.peak_reserved_bytes());
+        let [live, reserved] = [self.course.peak_live_bytes(), self.course.peak_reserved_bytes()].map(format::bytes);
         let end = if self.course.ooms.is_empty() { "" } else { ", then it ran out of memory" };
-        format!(
-            "Memory over the run: at most {} live and {} reserved{end}",
-            format::bytes(live),
-            format::bytes(reserved)
-        )
+        format!("Memory over the run: at most {live} live and {reserved} reserved{end}")
     }
 
     /// Draws the chart at a size in CSS pixels.
@@ -68,7 +64,7 @@ impl Chart {
 
     fn plot(&self, theme: &Theme) -> Plot {
         let Course { parts, steps, .. } = self.course.as_ref();
-        let highest = self.course.peak_live_bytes().max(self.course.peak_reserved_bytes());
+        let highest = self.course.highest_bytes();
         let label = |&(value, step): &(f64, u64)| Tick { value, label: format!("step {}", step + 1) };
         let corners = |bytes: fn(&(u64, u64)) -> u64| corners(parts, bytes);
         Plot {
@@ -192,6 +188,10 @@ impl Course {
         }
     }
 
+    fn highest_bytes(&self) -> u64 {
+        self.peak_live_bytes().max(self.peak_reserved_bytes())
+    }
+
     /// Returns the largest live bytes that are drawn.
     pub(crate) fn peak_live_bytes(&self) -> u64 {
         self.parts.iter().map(|(live, _)| *live).max().unwrap_or(0)
@@ -222,6 +222,14 @@ mod tests {
             _ => None,
         };
         chart.sketch(size, &Theme::light()).ops.into_iter().filter_map(text).collect()
+    }
+
+    #[track_caller]
+    fn check_texts(chart: &Chart, expected: &[&str]) {
+        let drawn = texts(chart, (800.0, 280.0));
+        for text in expected {
+            assert!(drawn.iter().any(|drawn| drawn == text), "{text} in {drawn:?}");
+        }
     }
 
     #[test]
@@ -263,10 +271,7 @@ mod tests {
     fn curves_and_labels_are_drawn() {
         let theme = Theme::light();
         let chart = Chart::new(course(3, 12 << 30), Some(16 << 30));
-        let drawn = texts(&chart, (800.0, 280.0));
-        for text in ["0 GiB", "step 1", "step 3", "GPU memory 16.0 GiB"] {
-            assert!(drawn.iter().any(|drawn| drawn == text), "{text} in {drawn:?}");
-        }
+        check_texts(&chart, &["0 GiB", "step 1", "step 3", "GPU memory 16.0 GiB"]);
         let sketch = chart.sketch((800.0, 280.0), &theme);
         let has_line =
             |wanted: Color| sketch.ops.iter().any(|op| matches!(op, Op::Line { color, .. } if *color == wanted));
@@ -284,13 +289,9 @@ mod tests {
         let course = Course { peak: Some(20.5), ooms: vec![29.5], ..Course::clone(&course(3, 12 << 30)) };
         let chart = Chart::new(Rc::new(course), Some(16 << 30));
         assert!(chart.spoken().ends_with("12.0 GiB reserved, then it ran out of memory"), "{}", chart.spoken());
-        let drawn = texts(&chart, (800.0, 280.0));
-        for text in ["peak live 6.00 GiB", "out of memory"] {
-            assert!(drawn.iter().any(|drawn| drawn == text), "{text} in {drawn:?}");
-        }
-        let dots =
-            chart.sketch((800.0, 280.0), &Theme::dark()).ops.iter().filter(|op| matches!(op, Op::Dot { .. })).count();
-        assert_eq!(dots, 1);
+        check_texts(&chart, &["peak live 6.00 GiB", "out of memory"]);
+        let ops = chart.sketch((800.0, 280.0), &Theme::dark()).ops;
+        assert_eq!(ops.iter().filter(|op| matches!(op, Op::Dot { .. })).count(), 1);
     }
 
     #[test]

@@ -1,10 +1,9 @@
 //! The config of a new job while it is edited, as text or through the form.
 
-use super::edit::{FieldValue, set, written};
-use super::edit::{TextFile, brought};
+use super::edit::{Brought, FieldValue, TextFile, brought, set, written};
 use crate::common::model::route::Change;
 use shared::api::{JobRequest, JobTask};
-use shared::job::{Card, Device, Format, Import, ImportNote, Job, Problem, RawJob, Source};
+use shared::job::{Card, Format, Import, ImportNote, Job, Problem, RawJob, Source};
 use std::rc::Rc;
 
 /// Initial text of the editor.
@@ -73,10 +72,8 @@ impl Check {
         match Import::read(Source { name: "", text }, None) {
             Err(problems) => {
                 check.problems = problems;
-                check.raw = Some(text)
-                    .filter(|_| format == Format::Toml)
-                    .and_then(|text| RawJob::readable(text, format))
-                    .map(Rc::new);
+                let readable = (format == Format::Toml).then(|| RawJob::readable(text, format));
+                check.raw = readable.flatten().map(Rc::new);
             }
             Ok(Import { job: raw, places, .. }) => {
                 check.raw = Some(Rc::new(raw.clone()));
@@ -166,18 +163,9 @@ impl Default for Draft {
 impl Draft {
     fn of(text: String, task: JobTask) -> Self {
         let check = Check::of(&text, task);
-        let readable = check.clone();
-        Self {
-            text,
-            script: Script::default(),
-            task,
-            check,
-            readable,
-            understood: Vec::new(),
-            ignored: Vec::new(),
-            refused: Vec::new(),
-            last: None,
-        }
+        let (understood, ignored, refused) = (Vec::new(), Vec::new(), Vec::new());
+        let (script, readable) = (Script::default(), check.clone());
+        Self { text, script, task, check, readable, understood, ignored, refused, last: None }
     }
 
     /// Returns what is sent to the server.
@@ -274,17 +262,12 @@ impl Draft {
     /// Applies the card or device and the number of steps where they differ from the config's.
     fn overridden(self, card: &str, steps: u64) -> Self {
         let Some(job) = self.check.job.clone() else { return self };
-        let written = match &job.device {
-            Device::Virtual(cards) => cards.to_string(),
-            Device::Cuda(index) => format!("cuda:{index}"),
-        };
         let place = if card.starts_with("cuda") { "device" } else { "card" };
-        let place = (written != card && !card.is_empty()).then(|| (place, FieldValue::Text(card.to_owned())));
+        let place =
+            (job.device.to_string() != card && !card.is_empty()).then(|| (place, FieldValue::Text(card.to_owned())));
         let steps = (job.steps != steps && steps > 0).then_some(("steps", FieldValue::Whole(steps)));
-        [place, steps]
-            .into_iter()
-            .flatten()
-            .fold(self, |draft, (path, value)| draft.after(DraftAction::Set(path, Some(value))))
+        let set = |draft: Self, (path, value)| draft.after(DraftAction::Set(path, Some(value)));
+        [place, steps].into_iter().flatten().fold(self, set)
     }
 
     /// Imports files; training arguments on their own are combined with the model config that was imported before.
@@ -311,7 +294,7 @@ impl Draft {
 }
 
 /// Returns true if the imported text names a model.
-fn is_config(read: &Result<super::edit::Brought, Vec<Problem>>) -> bool {
+fn is_config(read: &Result<Brought, Vec<Problem>>) -> bool {
     read.as_ref().is_ok_and(|read| Check::of(&read.text, JobTask::Record).raw.is_some_and(|raw| raw.model.is_some()))
 }
 
@@ -356,13 +339,9 @@ mod tests {
         let brought = draft("model = \"mlp\"\n").after(DraftAction::Bring(vec![file]));
         assert_eq!((brought.task, brought.script.name.as_str()), (JobTask::Script, "train.py"));
         assert_eq!((brought.script.text.as_str(), brought.text.as_str()), ("import torch\n", "model = \"mlp\"\n"));
-        let again = DraftAction::Again {
-            source: "pass".to_owned(),
-            card: "t4-16gb".to_owned(),
-            steps: 5,
-            task: JobTask::Script,
-        };
-        let Script { text, card, steps, .. } = Draft::default().after(again).script;
+        let (source, card) = ("pass".to_owned(), "t4-16gb".to_owned());
+        let again = Draft::default().after(DraftAction::Again { source, card, steps: 5, task: JobTask::Script });
+        let Script { text, card, steps, .. } = again.script;
         assert_eq!((text.as_str(), card.as_str(), steps), ("pass", "t4-16gb", 5));
     }
 
@@ -420,9 +399,8 @@ mod tests {
     fn another_job_is_run_again_as_it_ran() {
         let again = |card: &str, steps| {
             let source = "model = \"gpt2\"\nsteps = 3\ncard = \"t4-16gb\"\n".to_owned();
-            Draft::default()
-                .after(DraftAction::Again { source, card: card.to_owned(), steps, task: JobTask::Record })
-                .text
+            let (card, task) = (card.to_owned(), JobTask::Record);
+            Draft::default().after(DraftAction::Again { source, card, steps, task }).text
         };
         assert_eq!(again("t4-16gb", 3), "model = \"gpt2\"\nsteps = 3\ncard = \"t4-16gb\"\n");
         assert_eq!(again("l4-24gb", 5), "model = \"gpt2\"\nsteps = 5\ncard = \"l4-24gb\"\n");

@@ -204,18 +204,12 @@ mod tests {
     #[test]
     fn fields_hold_what_is_written() {
         let values = values("model = \"gpt2\"\nbatch = 4\ncheckpointing = { every = 2 }");
-        assert_eq!((values.written("model.preset"), values.written("batch")), ("gpt2".to_owned(), "4".to_owned()));
-        assert_eq!(
-            (values.written("optimizer.kind"), values.default("optimizer.kind")),
-            (String::new(), "adamw".to_owned())
-        );
-        assert_eq!(values.default("sequence"), "1024");
-        assert_eq!(
-            (values.unset("optimizer.kind"), values.unset("model.preset")),
-            ("adamw (default)".into(), "Not set".into())
-        );
+        assert_eq!(["model.preset", "batch", "optimizer.kind"].map(|path| values.written(path)), ["gpt2", "4", ""]);
+        assert_eq!(["optimizer.kind", "sequence"].map(|path| values.default(path)), ["adamw", "1024"]);
+        let unset = ["optimizer.kind", "model.preset"].map(|path| values.unset(path));
+        assert_eq!(unset, ["adamw (default)", "Not set"]);
         let assumed = |path| values.assumed(path).unwrap_or_default();
-        assert_eq!((assumed("precision"), assumed("batch")), ("fp32".to_owned(), String::new()));
+        assert_eq!(["precision", "batch"].map(assumed), ["fp32", ""]);
         assert!(values.is_on("checkpointing") && !values.is_on("offload_activations"));
     }
 
@@ -240,6 +234,6 @@ mod tests {
 
     #[test]
     fn counts_are_short() {
-        assert_eq!((short_count(124_439_808), short_count(1_557_611_200)), ("124 M".to_owned(), "1.56 B".to_owned()));
+        assert_eq!([124_439_808, 1_557_611_200].map(short_count), ["124 M", "1.56 B"]);
     }
 }

@@ -11,7 +11,7 @@ pub(crate) fn numbers(job: &Job) -> Vec<Figure> {
 
 /// Returns a warning if it is certain before the run that a job can't fit.
 pub(crate) fn warning(job: &Job) -> Option<String> {
-    let (weights_bytes, memory_bytes) = (weights_bytes(job)?, memory_bytes(job)?);
+    let (weights_bytes, memory_bytes) = (weights_bytes(job)?, job.device.cards().first()?.memory_bytes);
     (weights_bytes > memory_bytes).then(|| {
         let (weights, memory) = (format::bytes(weights_bytes), format::bytes(memory_bytes));
         format!("The weights alone take {weights}, more than the GPU's {memory}: this job will run out of memory.")
@@ -49,14 +49,6 @@ fn weights(job: &Job) -> Option<Figure> {
     })
 }
 
-/// Returns the memory of the first card, if it is known.
-fn memory_bytes(job: &Job) -> Option<u64> {
-    match &job.device {
-        Device::Virtual(cards) => cards.0.first().map(|card| card.memory_bytes),
-        Device::Cuda(_) => None,
-    }
-}
-
 fn card(job: &Job) -> Figure {
     let (value, note) = match &job.device {
         Device::Virtual(cards) => {
@@ -64,7 +56,7 @@ fn card(job: &Job) -> Figure {
             let each = if cards.0.len() > 1 { " each" } else { "" };
             (format!("{memory}{each}"), cards.to_string())
         }
-        Device::Cuda(index) => (format!("cuda:{index}"), "a GPU of the server".to_owned()),
+        Device::Cuda(_) => (job.device.to_string(), "a GPU of the server".to_owned()),
     };
     Figure {
         label: "GPU memory",

@@ -150,8 +150,14 @@ impl AttentionKernel {
     }
 }
 
+/// Splits features of shape (samples, tokens, features) into heads, as the dimension before the tokens.
+pub(in crate::model) fn split_heads(features: &Tensor, head_dim: i64) -> Result<Tensor> {
+    let [samples, tokens, _] = features.size()[..] else { unreachable!("features are of samples and tokens") };
+    features.f_view([samples, tokens, -1, head_dim])?.f_transpose(1, 2)
+}
+
 unsafe extern "C" {
-    fn snapscope_attention_backends(flash: c_int, efficient: c_int, cudnn: c_int, math: c_int);
+    safe fn snapscope_attention_backends(flash: c_int, efficient: c_int, cudnn: c_int, math: c_int);
 }
 
 /// Allows only one backend, as `torch.nn.attention.sdpa_kernel` does, or all of them for PyTorch to choose from.
@@ -162,13 +168,6 @@ fn select(attention: Attention) {
         let any = matches!(attention, Attention::Sdpa | Attention::Eager);
         c_int::from(any || attention == backend)
     };
-    // SAFETY: no pointer is passed.
-    unsafe {
-        snapscope_attention_backends(
-            allowed(Attention::Flash),
-            allowed(Attention::Efficient),
-            allowed(Attention::Cudnn),
-            allowed(Attention::Math),
-        );
-    }
+    let [flash, efficient] = [Attention::Flash, Attention::Efficient].map(allowed);
+    snapscope_attention_backends(flash, efficient, allowed(Attention::Cudnn), allowed(Attention::Math));
 }

@@ -1,9 +1,11 @@
 //! Layers of images: `torch.nn.Conv2d` with square kernels, and `torch.nn.BatchNorm2d`.
 
-use tch::{Kind, Tensor};
+use shared::job::{Conv, Window};
+use tch::{Device, Kind, Tensor};
 
 use crate::Result;
 use crate::builder::{Builder, Init};
+use crate::model::Batch;
 use crate::numbers::Numbers as _;
 use crate::pass::{Pass, autocast};
 use crate::place::Module;
@@ -30,43 +32,59 @@ impl Layout {
     }
 }
 
-/// Shape of a convolution with a square kernel.
-#[derive(Debug, Clone, Copy)]
-pub(in crate::model) struct Conv2dShape {
-    pub(in crate::model) inputs: i64,
-    pub(in crate::model) outputs: i64,
-    /// Height and width of the kernel in pixels; odd.
-    pub(in crate::model) kernel: i64,
-    /// Distance between the inputs of adjacent outputs, in pixels.
-    pub(in crate::model) stride: i64,
+/// Returns images of shape (samples, channels, height, width) with random labels, in host memory.
+pub(in crate::model) fn images(shape: [i64; 4], kind: Kind, layout: Layout, classes: i64) -> Result<Batch> {
+    // Black images take as much memory as others and are the cheapest to create.
+    let images = Tensor::f_zeros(shape, (kind, Device::Cpu))?;
+    layout.apply(&images)?;
+    let labels = Tensor::f_randint(classes, [shape[0]], (Kind::Int64, Device::Cpu))?;
+    Ok(vec![("images", images), ("labels", labels)])
 }
 
-/// `torch.nn.Conv2d` without a bias, padded so that stride 1 keeps the size of the image.
+/// `torch.nn.Conv2d` with a square kernel.
 #[derive(Debug)]
 pub(in crate::model) struct Conv2d {
     module: Module,
-    shape: Conv2dShape,
+    shape: Conv,
     weight: Tensor,
+    bias: Option<Tensor>,
 }
 
 impl Conv2d {
-    pub(in crate::model) fn new(builder: &Builder, shape: Conv2dShape, layout: Layout) -> Result<Self> {
-        let Conv2dShape { inputs, outputs, kernel, .. } = shape;
-        let fan_out = (outputs * kernel * kernel) as f64;
-        let weight =
-            builder.parameter("weight", &[outputs, inputs, kernel, kernel], Init::Normal((2.0 / fan_out).sqrt()))?;
+    /// Creates a convolution of images with `inputs` channels, with PyTorch's initial values.
+    pub(in crate::model) fn new(builder: &Builder, shape: Conv, inputs: u64, layout: Layout) -> Result<Self> {
+        let fan_in = inputs / shape.groups * shape.window.kernel * shape.window.kernel;
+        Self::of(builder, shape, inputs, layout, Init::Uniform(1.0 / (fan_in as f64).sqrt()))
+    }
+
+    /// Creates a convolution of a residual network: without a bias, and padded so that stride 1 keeps the image's size.
+    pub(in crate::model) fn residual(builder: &Builder, shape: [u64; 4], layout: Layout) -> Result<Self> {
+        let [inputs, channels, kernel, stride] = shape;
+        let window = Window { kernel, stride, padding: kernel / 2 };
+        let shape = Conv { channels, window, dilation: 1, groups: 1, bias: false };
+        let fan_out = (channels * kernel * kernel) as f64;
+        Self::of(builder, shape, inputs, layout, Init::Normal((2.0 / fan_out).sqrt()))
+    }
+
+    fn of(builder: &Builder, shape: Conv, inputs: u64, layout: Layout, init: Init) -> Result<Self> {
+        let kernel = shape.window.kernel;
+        let sizes = [shape.channels, inputs / shape.groups, kernel, kernel].map(u64::cast_signed);
+        let weight = builder.parameter("weight", &sizes, init)?;
         layout.apply(&weight)?;
-        Ok(Self { module: builder.module(), shape, weight })
+        let bias = builder.bias(shape.bias, sizes[0], init)?;
+        Ok(Self { module: builder.module(), shape, weight, bias })
     }
 
     pub(in crate::model) fn forward(&self, input: &Tensor) -> Result<Tensor> {
-        let Conv2dShape { kernel, stride, .. } = self.shape;
-        let padding = kernel / 2;
+        let Conv { window: Window { stride, padding, .. }, dilation, groups, .. } = self.shape;
+        let [stride, padding, dilation, groups] = [stride, padding, dilation, groups].map(u64::cast_signed);
         self.module.run(|| {
             // Autocast casts the operands of an operation from the last to the first.
+            let bias = self.bias.as_ref().map(autocast::weight).transpose()?;
             let weight = autocast::weight(&self.weight)?;
             let input = autocast::activation(input)?;
-            input.f_conv2d(&weight, None::<&Tensor>, [stride, stride], [padding, padding], [1, 1], 1)
+            let (stride, padding, dilation) = ([stride; 2], [padding; 2], [dilation; 2]);
+            input.f_conv2d(&weight, bias.as_ref(), stride, padding, dilation, groups)
         })
     }
 }
@@ -92,8 +110,8 @@ impl BatchNorm2d {
             module: builder.module(),
             weight: builder.parameter("weight", &[channels], one)?,
             bias: builder.parameter("bias", &[channels], zero)?,
-            running_mean: builder.buffer("running_mean", &[channels], builder.kind(), zero)?,
-            running_var: builder.buffer("running_var", &[channels], builder.kind(), one)?,
+            running_mean: builder.buffer("running_mean", &[channels], builder.kind, zero)?,
+            running_var: builder.buffer("running_var", &[channels], builder.kind, one)?,
             batches: builder.buffer("num_batches_tracked", &[], Kind::Int64, zero)?,
         })
     }

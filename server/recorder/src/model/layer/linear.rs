@@ -26,7 +26,7 @@ impl Linear {
     pub(in crate::model) fn new(builder: &Builder, inputs: i64, outputs: i64, bias: bool) -> Result<Self> {
         let bound = Init::Uniform(1.0 / (inputs as f64).sqrt());
         let weight = builder.parameter("weight", &[outputs, inputs], bound)?;
-        let bias = if bias { Some(builder.parameter("bias", &[outputs], bound)?) } else { None };
+        let bias = builder.bias(bias, outputs, bound)?;
         Ok(Self { module: builder.module(), weight, bias })
     }
 
@@ -39,7 +39,7 @@ impl Linear {
         deviation: f64,
     ) -> Result<Self> {
         let weight = builder.parameter("weight", &[outputs, inputs], Init::Normal(deviation))?;
-        let bias = if bias { Some(builder.parameter("bias", &[outputs], Init::Constant(0.0))?) } else { None };
+        let bias = builder.bias(bias, outputs, Init::Constant(0.0))?;
         Ok(Self { module: builder.module(), weight, bias })
     }
 
@@ -50,8 +50,8 @@ impl Linear {
 
     /// Creates a tied layer with a bias of its own, which starts at 0.
     pub(in crate::model) fn tied_with_bias(builder: &Builder, weight: &Tensor) -> Result<Self> {
-        let bias = builder.parameter("bias", &[weight.size()[0]], Init::Constant(0.0))?;
-        Ok(Self { bias: Some(bias), ..Self::tied(builder, weight) })
+        let bias = builder.bias(true, weight.size()[0], Init::Constant(0.0))?;
+        Ok(Self { bias, ..Self::tied(builder, weight) })
     }
 
     pub(in crate::model) fn forward(&self, input: &Tensor) -> Result<Tensor> {
@@ -79,7 +79,9 @@ impl Adapter {
     /// Creates the adapter of the linear layer that `builder` builds, if it has one.
     pub(in crate::model) fn new(builder: &Builder, inputs: i64, outputs: i64) -> Result<Option<Self>> {
         let module = builder.module();
-        let Some(Lora { rank, alpha, dropout, .. }) = builder.lora().filter(|lora| lora.adapts(&module.path())) else {
+        let Some(Lora { rank, alpha, dropout, .. }) =
+            builder.lora.as_deref().filter(|lora| lora.adapts(&module.path()))
+        else {
             return Ok(None);
         };
         let trained = builder.trained(Kind::Float);

@@ -4,11 +4,10 @@ use shared::job::{self, TransformerFamily};
 use tch::Tensor;
 
 use super::dense::{Dense, DenseShape};
-use super::positions::Surroundings;
-use super::positions::rotate;
+use super::positions::{Surroundings, rotate};
 use crate::Result;
 use crate::builder::Builder;
-use crate::model::layer::{Attended, AttentionKernel, Dropout};
+use crate::model::layer::{Attended, AttentionKernel, Dropout, split_heads};
 use crate::pass::Pass;
 use crate::place::Module;
 
@@ -123,10 +122,8 @@ impl Heads {
         [self.queries, self.keys, self.keys].map(|heads| heads * self.features)
     }
 
-    /// Splits features into heads, as the dimension before the tokens.
     fn split(self, features: &Tensor) -> Result<Tensor> {
-        let [samples, tokens, _] = features.size()[..] else { unreachable!("features are of samples and tokens") };
-        features.f_view([samples, tokens, -1, self.features])?.f_transpose(1, 2)
+        split_heads(features, self.features)
     }
 }
 

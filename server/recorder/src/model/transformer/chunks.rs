@@ -31,10 +31,6 @@ impl ChunkedLoss {
     }
 
     /// Computes the mean loss of hidden states (samples, tokens, features); each predicts the label of the next token.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if an operation fails.
     pub(super) fn causal<H>(self, hidden: &Tensor, labels: &Tensor, head: H) -> Result<Tensor>
     where
         H: Fn(&Tensor) -> Result<Tensor> + Clone + Send + 'static,

@@ -3,8 +3,7 @@
 use shared::job::{self, TransformerFamily};
 use tch::Tensor;
 
-use super::attention::Attention;
-use super::attention::Cache;
+use super::attention::{Attention, Cache};
 use super::dense::Mlp;
 use super::positions::Surroundings;
 use crate::Result;
@@ -60,53 +59,36 @@ impl Decoder {
         cache: Option<&mut Cache>,
         pass: &Pass,
     ) -> Result<Tensor> {
-        self.block.run(input, |input| match self.family {
-            TransformerFamily::Gpt2 => self.gpt2(input, surroundings, cache, pass),
-            TransformerFamily::Llama => self.llama(input, surroundings, cache, pass),
+        self.block.run(input, |input| {
+            let normed = self.attention_norm.forward(input)?;
+            let Attended { output: attended, probabilities } =
+                self.attention.forward(&normed, surroundings, cache, pass)?;
+            match self.family {
+                // `GPT2Block.forward`, whose variables hold the addends until it returns.
+                TransformerFamily::Gpt2 => {
+                    let residual = attended.f_add(input)?;
+                    drop(normed);
+                    let normed = self.mlp_norm.forward(&residual)?;
+                    let fed = self.mlp.forward(&normed, pass)?;
+                    let output = residual.f_add(&fed)?;
+                    drop(normed);
+                    drop((residual, attended, probabilities, fed));
+                    Ok(output)
+                }
+                // `LlamaDecoderLayer.forward`, in which one variable holds each intermediate result in turn.
+                TransformerFamily::Llama => {
+                    drop(normed);
+                    let residual = input.f_add(&attended)?;
+                    drop(attended);
+                    let normed = self.mlp_norm.forward(&residual)?;
+                    let fed = self.mlp.forward(&normed, pass)?;
+                    drop(normed);
+                    let output = residual.f_add(&fed)?;
+                    drop(fed);
+                    drop((residual, probabilities));
+                    Ok(output)
+                }
+            }
         })
-    }
-
-    /// Follows `GPT2Block.forward`, whose variables hold the addends until it returns.
-    fn gpt2(
-        &self,
-        input: &Tensor,
-        surroundings: Surroundings<'_>,
-        cache: Option<&mut Cache>,
-        pass: &Pass,
-    ) -> Result<Tensor> {
-        let normed = self.attention_norm.forward(input)?;
-        let Attended { output: attended, probabilities } =
-            self.attention.forward(&normed, surroundings, cache, pass)?;
-        let residual = attended.f_add(input)?;
-        drop(normed);
-        let normed = self.mlp_norm.forward(&residual)?;
-        let fed = self.mlp.forward(&normed, pass)?;
-        let output = residual.f_add(&fed)?;
-        drop(normed);
-        drop((residual, attended, probabilities, fed));
-        Ok(output)
-    }
-
-    /// Follows `LlamaDecoderLayer.forward`, in which one variable holds each intermediate result in turn.
-    fn llama(
-        &self,
-        input: &Tensor,
-        surroundings: Surroundings<'_>,
-        cache: Option<&mut Cache>,
-        pass: &Pass,
-    ) -> Result<Tensor> {
-        let normed = self.attention_norm.forward(input)?;
-        let Attended { output: attended, probabilities } =
-            self.attention.forward(&normed, surroundings, cache, pass)?;
-        drop(normed);
-        let residual = input.f_add(&attended)?;
-        drop(attended);
-        let normed = self.mlp_norm.forward(&residual)?;
-        let fed = self.mlp.forward(&normed, pass)?;
-        drop(normed);
-        let output = residual.f_add(&fed)?;
-        drop(fed);
-        drop((residual, probabilities));
-        Ok(output)
     }
 }

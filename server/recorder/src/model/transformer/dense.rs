@@ -71,8 +71,7 @@ struct Conv1d {
 impl Conv1d {
     fn new(builder: &Builder, shape: DenseShape, deviation: f64) -> Result<Self> {
         let weight = builder.parameter("weight", &[shape.inputs, shape.outputs], Init::Normal(deviation))?;
-        let bias =
-            if shape.bias { Some(builder.parameter("bias", &[shape.outputs], Init::Constant(0.0))?) } else { None };
+        let bias = builder.bias(shape.bias, shape.outputs, Init::Constant(0.0))?;
         Ok(Self { module: builder.module(), weight, bias })
     }
 

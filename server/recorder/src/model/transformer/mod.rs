@@ -7,13 +7,14 @@ mod dense;
 mod positions;
 
 use shared::job;
-use tch::{Device, Kind, Reduction, Tensor};
+use tch::{Kind, Reduction, Tensor};
 
 use self::attention::Cache;
 use self::chunks::{ChunkedLoss, IGNORED};
 use self::decoder::Decoder;
 use self::positions::{Rotary, Sequences, Surroundings};
 use super::layer::{Dropout, Embedding, INITIALIZER_RANGE, Linear, Norm};
+use super::network::tokens;
 use super::{Batch, Network, Output};
 use crate::Result;
 use crate::builder::Builder;
@@ -43,10 +44,6 @@ pub struct Transformer {
 
 impl Transformer {
     /// Builds the model on the builder's device, for samples of the job's length.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if memory runs out.
     pub fn new(config: &job::Transformer, job: &job::Job, builder: &Builder) -> Result<Self> {
         let (vocabulary, hidden) = (config.vocabulary.cast_signed(), config.hidden.cast_signed());
         let embedding = builder.child("embedding");
@@ -143,8 +140,7 @@ fn decoded(
 
 impl Network for Transformer {
     fn batch(&self, samples: i64) -> Result<Batch> {
-        let tokens = || Tensor::f_randint(self.vocabulary, [samples, self.sequence], (Kind::Int64, Device::Cpu));
-        Ok(vec![("inputs", tokens()?), ("labels", tokens()?)])
+        tokens(self.vocabulary, [samples, self.sequence])
     }
 
     fn forward(&self, batch: &Batch, pass: &Pass) -> Result<Output> {
@@ -152,13 +148,14 @@ impl Network for Transformer {
         let cached = self.use_cache && !(pass.checkpointing && pass.training);
         let mut cache = cached.then(Cache::default);
         let hidden = self.decode(&batch[0].1, cache.as_mut(), pass)?;
-        if self.chunked.is_some() {
-            let kept = cache.into_iter().flat_map(Cache::into_tensors).collect();
-            return Ok(Output { locals: Vec::new(), logits: hidden, kept });
-        }
-        let logits = self.head.forward(&hidden)?;
-        let kept = cache.into_iter().flat_map(Cache::into_tensors).collect();
-        Ok(Output { locals: vec![hidden], logits, kept })
+        let (locals, logits) = match self.chunked {
+            Some(_) => (Vec::new(), hidden),
+            None => {
+                let logits = self.head.forward(&hidden)?;
+                (vec![hidden], logits)
+            }
+        };
+        Ok(Output { locals, logits, kept: cache.into_iter().flat_map(Cache::into_tensors).collect() })
     }
 
     fn output_holds_loss(&self) -> bool {

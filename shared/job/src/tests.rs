@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::model::Family;
+use super::model::FAMILIES;
 use super::raw::RawSelected;
 use super::resolve::keys_of;
 use super::{
@@ -21,12 +21,6 @@ fn rows(heading: &str) -> Vec<Vec<&'static str>> {
 
 fn keys(heading: &str) -> Vec<&'static str> {
     rows(heading).iter().map(|row| row[0].trim_matches('`')).collect()
-}
-
-/// Checks that the table of a family has its keys, in any order.
-#[track_caller]
-fn check_family(heading: &str, family: Family) {
-    assert_eq!(keys(heading).into_iter().collect::<BTreeSet<_>>(), keys_of(family).into_iter().collect(), "{heading}");
 }
 
 /// Checks that each default of a table is what the key resolves to; `none` is a key that stays unset.
@@ -64,12 +58,11 @@ fn every_key_has_a_row() {
     assert_eq!(keys("## The evaluation"), RawEvaluation::KEYS);
     assert_eq!(keys("## Several devices"), RawParallel::KEYS);
     assert_eq!(keys("## The sweep"), RawSweep::KEYS);
-    check_family("### `mlp`", Family::Mlp);
-    check_family("### `resnet`", Family::ResNet);
-    check_family("### `transformer`", Family::Transformer);
-    check_family("### `bert`", Family::Bert);
-    check_family("### `rnn`", Family::Rnn);
-    check_family("### `cnn`", Family::Cnn);
+    // Those of a family stand in any order.
+    for (name, family) in FAMILIES {
+        let keys: BTreeSet<_> = keys(&format!("### `{name}`")).into_iter().collect();
+        assert_eq!(keys, keys_of(*family).into_iter().collect(), "{name}");
+    }
     let layers = keys("#### Layers of a `cnn`").into_iter().filter_map(|form| form.split(' ').next());
     assert_eq!(layers.collect::<Vec<_>>(), CnnLayer::names().collect::<Vec<_>>());
 }
@@ -83,17 +76,14 @@ fn defaults_are_as_documented() {
     check_defaults("## The adapters", "model = 'gpt2'\nlora = {}", Some("lora"));
     check_defaults("## The data", "model = 'gpt2'", Some("data"));
     check_defaults("## The evaluation", "model = 'gpt2'\nevaluation = {}", Some("evaluation"));
-    check_defaults("### `mlp`", "model = { family = 'mlp' }", Some("model"));
-    check_defaults("### `resnet`", "model = { family = 'resnet' }", Some("model"));
-    check_defaults("### `transformer`", "model = { family = 'transformer' }", Some("model"));
-    check_defaults("### `bert`", "model = { family = 'bert' }", Some("model"));
-    check_defaults("### `rnn`", "model = { family = 'rnn' }", Some("model"));
-    check_defaults("### `cnn`", "model = { family = 'cnn' }", Some("model"));
+    for (name, _) in FAMILIES {
+        check_defaults(&format!("### `{name}`"), &format!("model = {{ family = '{name}' }}"), Some("model"));
+    }
 }
 
 #[test]
 fn limits_are_as_documented() {
-    for (heading, table) in [
+    let tables = [
         ("## The job", ""),
         ("## Checkpointing", "checkpointing."),
         ("## The loss", "loss."),
@@ -101,14 +91,12 @@ fn limits_are_as_documented() {
         ("## The data", "data."),
         ("## The evaluation", "evaluation."),
         ("## Several devices", "parallel."),
-        ("### `mlp`", "model."),
-        ("### `resnet`", "model."),
-        ("### `transformer`", "model."),
-        ("### `bert`", "model."),
-        ("### `rnn`", "model."),
-        ("### `cnn`", "model."),
-    ] {
-        for row in rows(heading) {
+    ];
+    let tables = tables.map(|(heading, table)| (heading.to_owned(), table));
+    for (heading, table) in
+        tables.into_iter().chain(FAMILIES.iter().map(|(name, _)| (format!("### `{name}`"), "model.")))
+    {
+        for row in rows(&heading) {
             let bounds = row[1].split_once(" to ").map(|(least, most)| (number(least), number(most)));
             let Some((Some(least), Some(most))) = bounds else { continue };
             let path = format!("{table}{}", row[0].trim_matches('`'));
