@@ -4,7 +4,7 @@ use shared::api::{JobEvent, JobState};
 use sqlx::FromRow;
 
 use super::Result;
-use super::pool::{Database, change, on};
+use super::pool::{Database, change, rows};
 
 #[derive(Debug, Clone, PartialEq, Eq, FromRow)]
 pub struct Event {
@@ -41,10 +41,6 @@ impl Database {
     /// Appends the events and latest progress of a running job, as long as this worker runs it.
     ///
     /// Returns `None` if another worker has the job or it has ended; otherwise true if its cancellation was requested.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the database fails.
     pub async fn report(
         &self,
         job: &str,
@@ -72,13 +68,9 @@ impl Database {
     }
 
     /// Returns at most `most` events of a job that follow event number `sequence`.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the database fails.
     pub async fn events_after(&self, job: &str, sequence: i64, most: i64) -> Result<Vec<Event>> {
         let query = "SELECT sequence, at_ms, body FROM recording_events WHERE job = $1 AND sequence > $2 \
                      ORDER BY sequence LIMIT $3";
-        Ok(on!(self, pool => sqlx::query_as(query).bind(job).bind(sequence).bind(most).fetch_all(pool).await)?)
+        Ok(rows!(self, fetch_all, query, job, sequence, most)?)
     }
 }

@@ -4,7 +4,7 @@ use shared::api::{JobState, JobTask};
 use sqlx::FromRow;
 
 use super::Result;
-use super::pool::{Database, change, on};
+use super::pool::{Database, change, execute, rows};
 
 /// A job to be submitted.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -166,75 +166,44 @@ pub enum Deletion {
 
 impl Database {
     /// Reads a job.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the database fails.
     pub async fn job(&self, id: &str) -> Result<Option<JobRow>> {
         let query = format!("SELECT {COLUMNS} FROM recording_jobs WHERE id = $1");
-        Ok(on!(self, pool => sqlx::query_as(sqlx::AssertSqlSafe(query)).bind(id).fetch_optional(pool).await)?)
+        Ok(rows!(self, fetch_optional, sqlx::AssertSqlSafe(query), id)?)
     }
 
     /// Reads one page of the job list, latest first.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the database fails.
     pub async fn jobs(&self, page: &Page) -> Result<Vec<JobSummary>> {
         let query = format!(
             "{SUMMARIES} WHERE ($1 IS NULL OR j.state = $1) AND ($2 IS NULL OR j.id < $2) ORDER BY j.id DESC LIMIT $3"
         );
         let (state, before, limit) = (page.state.map(JobState::word), page.before.as_deref(), i64::from(page.limit));
-        Ok(on!(self, pool => {
-            sqlx::query_as(sqlx::AssertSqlSafe(query)).bind(state).bind(before).bind(limit).fetch_all(pool).await
-        })?)
+        Ok(rows!(self, fetch_all, sqlx::AssertSqlSafe(query), state, before, limit)?)
     }
 
     /// Reads the summary of one job.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the database fails.
     pub async fn job_summary(&self, id: &str) -> Result<Option<JobSummary>> {
         let query = format!("{SUMMARIES} WHERE j.id = $1");
-        Ok(on!(self, pool => sqlx::query_as(sqlx::AssertSqlSafe(query)).bind(id).fetch_optional(pool).await)?)
+        Ok(rows!(self, fetch_optional, sqlx::AssertSqlSafe(query), id)?)
     }
 
     /// Counts the jobs of each kind and state.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the database fails.
     pub async fn job_counts(&self) -> Result<Vec<Counts>> {
         let query =
             "SELECT kind, state, COUNT(*) AS jobs FROM recording_jobs GROUP BY kind, state ORDER BY kind, state";
-        Ok(on!(self, pool => sqlx::query_as(query).fetch_all(pool).await)?)
+        Ok(rows!(self, fetch_all, query)?)
     }
 
     /// Reads the memory curve of a job and the document of several recordings, as JSON.
     ///
     /// [`JobRow`] omits both, because only the page of the job shows them.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the database fails.
     pub async fn job_documents(&self, id: &str) -> Result<JobDocuments> {
         let query = "SELECT curve, report FROM recording_jobs WHERE id = $1";
-        let row = on!(self, pool => sqlx::query_as(query).bind(id).fetch_optional(pool).await)?;
-        Ok(row.unwrap_or_default())
+        Ok(rows!(self, fetch_optional, query, id)?.unwrap_or_default())
     }
 
     /// Renames a job and returns false if no job has this ID.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the database fails.
     pub async fn rename_job(&self, id: &str, name: &str) -> Result<bool> {
-        let query = "UPDATE recording_jobs SET name = $2 WHERE id = $1";
-        let done = on!(self, pool => {
-            sqlx::query(query).bind(id).bind(name).execute(pool).await.map(|done| done.rows_affected())
-        })?;
-        Ok(done > 0)
+        Ok(execute!(self, "UPDATE recording_jobs SET name = $2 WHERE id = $1", id, name)? > 0)
     }
 
     /// Deletes a job that has ended, with its events.
@@ -269,15 +238,9 @@ impl Database {
     /// Deletes jobs that ended before a time, with their events, and returns how many.
     ///
     /// Their snapshots are left to the housekeeper.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the database fails.
     pub async fn forget_jobs(&self, ended_before_ms: i64) -> Result<u64> {
         let query =
             "DELETE FROM recording_jobs WHERE finished_ms < $1 AND state IN ('finished', 'failed', 'cancelled')";
-        Ok(
-            on!(self, pool => sqlx::query(query).bind(ended_before_ms).execute(pool).await.map(|done| done.rows_affected()))?,
-        )
+        Ok(execute!(self, query, ended_before_ms)?)
     }
 }
