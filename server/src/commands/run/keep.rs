@@ -12,6 +12,7 @@ use super::children::Children;
 use super::folder::Folder;
 use super::processes::Processes;
 use super::reported;
+use crate::commands::host::of_machine;
 
 /// Interval between looks at the script.
 const TICK: Duration = Duration::from_millis(20);
@@ -35,6 +36,11 @@ pub(super) struct Limits {
     pub(super) memory_bytes: u64,
     /// Bytes that all processes write to the disk.
     pub(super) disk_bytes: u64,
+}
+
+/// Returns the limit on resident memory where the user names none: nine tenths of this machine's memory.
+pub(super) fn most_of_machine() -> u64 {
+    of_machine("MemTotal:").unwrap_or(u64::MAX) / 10 * 9
 }
 
 /// How a run ended.
@@ -82,7 +88,8 @@ pub(super) fn keep(
         std::thread::sleep(TICK);
     };
     processes.end();
-    End { status: code(status), stop, limits: *limits, seconds: start.elapsed().as_secs_f64() }
+    let status = status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or_default());
+    End { status, stop, limits: *limits, seconds: start.elapsed().as_secs_f64() }
 }
 
 /// Returns the limit that the processes exceed.
@@ -117,8 +124,4 @@ fn end_softly(children: &mut Children, folder: &mut Folder, processes: &Processe
         }
     }
     children.wait()
-}
-
-fn code(status: ExitStatus) -> i32 {
-    status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or_default())
 }

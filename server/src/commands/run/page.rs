@@ -30,16 +30,16 @@ fn one(args: &RunArgs, ran: &Ran) -> String {
     let Some(run) = decisive(ran) else { return String::new() };
     let mut page = format!("\n{}\n\n", subtitle(args, run));
     if run.snapshot.is_some() {
-        text::table(&figures(ran, run), &[1]).iter().for_each(|line| page += &format!("  {line}\n"));
-        page.push('\n');
+        page += &format!("{}\n", text::section(&figures(ran, run), &[1]));
     }
     if let Some(engine) = &run.engine {
         page += &format!("{}\n", log_summary(engine));
     }
-    for line in notes(ran, run) {
-        text::lines(&line).iter().for_each(|line| page += &format!("  {line}\n"));
+    notes(ran, run).iter().for_each(|note| page += &text::indented(&text::lines(note)));
+    if ran.runs.len() > 1 {
+        let rows: Vec<Vec<String>> = ran.runs.iter().take(MOST_RANKS).map(rank_row).collect();
+        page += &text::section(&rows, &[1, 2]);
     }
-    page += &ranks(ran);
     if let Some(snapshot) = &run.snapshot {
         page += &format!("  Next: snapscope diagnose {snapshot}\n");
     }
@@ -165,13 +165,14 @@ fn values(ran: &Ran, run: &RunReport) -> Vec<String> {
         (places.values().sum(), shown.join(", "))
     };
     let mut said = Vec::new();
-    if let (reads @ 1.., places) = list(false) {
-        let (values, were) = (counted(reads, "value"), if reads == 1 { "was" } else { "were" });
-        said.push(format!("{values} {were} read from the device; sizes after them are guesses: {places}"));
-    }
-    if let (reads @ 1.., places) = list(true) {
-        let (values, were) = (counted(reads, "value"), if reads == 1 { "was" } else { "were" });
-        said.push(format!("{values} {were} assumed, such as choices spread evenly: {places}"));
+    for (is_assumed, what) in [
+        (false, "read from the device; sizes after them are guesses"),
+        (true, "assumed, such as choices spread evenly"),
+    ] {
+        if let (reads @ 1.., places) = list(is_assumed) {
+            let (values, were) = (counted(reads, "value"), if reads == 1 { "was" } else { "were" });
+            said.push(format!("{values} {were} {what}: {places}"));
+        }
     }
     if let Some(reason) = &ran.without_values {
         said.push(format!("Values of the script were not followed: {reason}"));
@@ -181,15 +182,6 @@ fn values(ran: &Ran, run: &RunReport) -> Vec<String> {
         said.push("No size depends on a value that only a GPU could compute".to_owned());
     }
     said
-}
-
-/// Lists the ranks of a run.
-fn ranks(ran: &Ran) -> String {
-    if ran.runs.len() < 2 {
-        return String::new();
-    }
-    let rows: Vec<Vec<String>> = ran.runs.iter().take(MOST_RANKS).map(rank_row).collect();
-    text::table(&rows, &[1, 2]).iter().map(|line| format!("  {line}\n")).collect()
 }
 
 fn rank_row(run: &RunReport) -> Vec<String> {
@@ -204,40 +196,25 @@ fn several(args: &RunArgs, found: &[Ran]) -> String {
     let mut page = format!("\n{} · torch {torch}\n\n", args.script());
     let mut rows = vec![["card", "peak reserved", "of", "steps", "", "snapshot"].map(str::to_owned).to_vec()];
     rows.extend(found.iter().filter_map(row));
-    text::table(&rows, &[1, 2, 3]).iter().for_each(|line| page += &format!("  {line}\n"));
-    page.push('\n');
+    page += &format!("{}\n", text::section(&rows, &[1, 2, 3]));
     for ran in found {
         for note in decisive(ran).map(|run| notes(ran, run)).unwrap_or_default() {
-            text::lines(&format!("{}: {note}", ran.cards)).iter().for_each(|line| page += &format!("  {line}\n"));
+            page += &text::indented(&text::lines(&format!("{}: {note}", ran.cards)));
         }
     }
     if args.fit {
-        page += &format!("\n  {}\n", smallest(found));
+        let fits = found.iter().filter(|ran| ran.status == RunStatus::Fits).min_by_key(|ran| capacity(&ran.cards));
+        page += &match fits {
+            Some(ran) => format!("\n  The smallest card that holds it is {}\n", ran.cards),
+            None => "\n  None of these cards holds it\n".to_owned(),
+        };
     }
     page
 }
 
 fn row(ran: &Ran) -> Option<Vec<String>> {
     let run = decisive(ran)?;
-    let steps = count(run.steps);
-    let snapshot = run.snapshot.clone().unwrap_or_default();
-    let size = |size_bytes: u64| if size_bytes == 0 { "-".to_owned() } else { bytes(size_bytes) };
-    let verdict = ran.status.name().replace('-', " ");
-    Some(vec![
-        ran.cards.to_string(),
-        size(run.peak_reserved_bytes),
-        bytes(run.capacity_bytes),
-        steps,
-        verdict,
-        snapshot,
-    ])
-}
-
-/// Answers `--fit`.
-fn smallest(found: &[Ran]) -> String {
-    let fits = found.iter().filter(|ran| ran.status == RunStatus::Fits).min_by_key(|ran| capacity(&ran.cards));
-    match fits {
-        Some(ran) => format!("The smallest card that holds it is {}", ran.cards),
-        None => "None of these cards holds it".to_owned(),
-    }
+    let peak = if run.peak_reserved_bytes == 0 { "-".to_owned() } else { bytes(run.peak_reserved_bytes) };
+    let (verdict, snapshot) = (ran.status.name().replace('-', " "), run.snapshot.clone().unwrap_or_default());
+    Some(vec![ran.cards.to_string(), peak, bytes(run.capacity_bytes), count(run.steps), verdict, snapshot])
 }

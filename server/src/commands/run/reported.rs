@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde::Deserialize;
-use shared::api::RemedyFacts;
+use shared::api::{RemedyFacts, RunOutOfMemory, ValueRead};
 
 /// Facts of a process that imported PyTorch; all but the first are missing until it uses CUDA.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
@@ -29,7 +29,7 @@ pub(super) struct Reported {
     pub(super) snapshot_error: Option<String>,
     pub(super) stopped: Option<String>,
     pub(super) exception: Option<ReportedException>,
-    pub(super) values: Vec<ReportedValue>,
+    pub(super) values: Vec<ValueRead>,
     /// Events that the full histories of all devices have pushed out.
     pub(super) events_lost: u64,
     /// Functions that are not modeled, with the lines that led to them.
@@ -71,6 +71,14 @@ pub(super) struct ReportedOom {
     pub(super) function: Option<String>,
 }
 
+impl ReportedOom {
+    /// Returns the error in the form that programs read.
+    pub(super) fn told(&self) -> RunOutOfMemory {
+        let Self { device, size: requested_bytes, free: free_bytes, steps, file, line, function } = self.clone();
+        RunOutOfMemory { device, requested_bytes, free_bytes, steps, file, line, function }
+    }
+}
+
 /// First call of a function that is not modeled.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 pub(super) struct ReportedCall {
@@ -87,17 +95,6 @@ pub(super) struct ReportedException {
     pub(super) message: String,
     pub(super) file: Option<String>,
     pub(super) line: Option<u64>,
-}
-
-/// Reads of a value at a line.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-pub(super) struct ReportedValue {
-    pub(super) file: String,
-    pub(super) line: u64,
-    pub(super) count: u64,
-    pub(super) kind: shared::api::ValueKind,
-    #[serde(default)]
-    pub(super) is_assumed: bool,
 }
 
 impl Reported {
