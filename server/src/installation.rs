@@ -66,10 +66,6 @@ pub async fn join(database: &Database, store: &Store) -> Result<Result<(), Belon
 }
 
 /// Determines the relation of a store to a database.
-///
-/// # Errors
-///
-/// Returns an error if the database or the store fails.
 pub async fn belonging(database: &Database, store: &Store) -> Result<Belonging, SnapshotError> {
     let own = database.installation().await?;
     if let Some(name) = store.installation().await? {

@@ -24,10 +24,6 @@ pub struct Scratch {
 
 impl Scratch {
     /// Makes a new folder below `parent`, which is made if missing, and removes those of dead processes.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the folder is not writable.
     pub fn open(parent: &Path) -> io::Result<Self> {
         make_private(parent)?;
         // A folder exists before its lock is held, so no other process may look in between.

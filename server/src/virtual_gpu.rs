@@ -17,10 +17,6 @@ const NAMES: &str = include_str!("../virtual-gpu/sonames.txt");
 const LISTING: &str = include_str!("../virtual-gpu/nvidia-smi");
 
 /// Returns a folder with all links: `folder` itself if it has them, or else a new one at `place`.
-///
-/// # Errors
-///
-/// Returns an error if the place is full or cannot be written.
 pub(crate) fn with_links(folder: &Path, place: &Path) -> io::Result<PathBuf> {
     let mut names = NAMES.lines();
     if names.clone().any(|name| folder.join(name).exists()) {

@@ -16,10 +16,6 @@ pub(super) struct Named {
 }
 
 /// Returns the files in the order of the arguments, with those of a folder in the order of their names.
-///
-/// # Errors
-///
-/// Returns an error if a folder cannot be read or has no files.
 pub(super) fn files(paths: &[PathBuf]) -> Result<Vec<Named>, Failure> {
     let mut files = Vec::new();
     for path in paths {
@@ -32,10 +28,7 @@ pub(super) fn files(paths: &[PathBuf]) -> Result<Vec<Named>, Failure> {
 }
 
 fn of_folder(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
-    let unreadable = |error| {
-        Failure::new(format!("{}: {error}", folder.display()), "check the path and the permissions of the folder")
-    };
-    let entries = fs::read_dir(folder).map_err(unreadable)?;
+    let entries = fs::read_dir(folder).map_err(|error| Failure::reading(folder, &error, "folder"))?;
     let is_hidden = |path: &Path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
     let paths = entries.flatten().map(|entry| entry.path());
     let mut files: Vec<PathBuf> = paths.filter(|path| path.is_file() && !is_hidden(path)).collect();

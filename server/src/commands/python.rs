@@ -67,10 +67,6 @@ const PACKAGE: &[File] = files!("snapscope/":
 );
 
 /// Writes the file that starts the hook, and the hook itself, whose folder `package` gets the shared files.
-///
-/// # Errors
-///
-/// Returns an error if the folder is full or cannot be written.
 pub(super) fn write_hook(folder: &Path, hook: &[File], package: &str) -> io::Result<()> {
     write(folder, HOOK)?;
     write(folder, hook)?;
@@ -78,10 +74,6 @@ pub(super) fn write_hook(folder: &Path, hook: &[File], package: &str) -> io::Res
 }
 
 /// Writes the package into a folder.
-///
-/// # Errors
-///
-/// Returns an error if the folder is full or cannot be written.
 pub(super) fn write_package(folder: &Path) -> io::Result<()> {
     write(folder, HOOK)?;
     write(&folder.join("snapscope"), PACKAGE)

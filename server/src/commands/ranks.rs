@@ -43,10 +43,6 @@ impl Drawn {
 
 impl RanksArgs {
     /// Reads the files and returns the text to print; an unreadable file does not stop the others.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if no file can be read, if a folder has no snapshots, or if no device had memory in use.
     pub fn run(&self) -> Result<Output, Failure> {
         let (ranks, unread) = ranks(&files(&self.files)?)?;
         let (ranks, sparklines): (Vec<Rank>, Vec<String>) =
@@ -74,9 +70,7 @@ fn files(named: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
 }
 
 fn files_of(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
-    let unreadable = |error: std::io::Error| {
-        Failure::new(format!("{}: {error}", folder.display()), "check the path and the permissions of the folder")
-    };
+    let unreadable = |error: std::io::Error| Failure::reading(folder, &error, "folder");
     let is_snapshot = |path: &PathBuf| {
         let name = path.file_name().map(|name| name.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
         path.is_file() && ENDINGS.iter().any(|ending| name.ends_with(ending))

@@ -40,11 +40,6 @@ pub struct ReportArgs {
 
 impl ReportArgs {
     /// Reads the files and returns a card in Markdown for each; an unreadable file does not stop the others.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if a folder cannot be read, or if the snapshot to attach is not the only file or cannot be
-    /// written.
     pub fn run(&self) -> Result<Output, Failure> {
         let (mut cards, mut unread) = (Vec::new(), Vec::new());
         for file in named::files(&self.files)? {

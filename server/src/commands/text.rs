@@ -90,6 +90,16 @@ pub(super) fn table(rows: &[Vec<String>], right: &[usize]) -> Vec<String> {
     rows.iter().map(line).collect()
 }
 
+/// Aligns rows as [`table`] does, each an indented line of a page.
+pub(super) fn section(rows: &[Vec<String>], right: &[usize]) -> String {
+    indented(&table(rows, right))
+}
+
+/// Indents lines of a page.
+pub(super) fn indented(lines: &[String]) -> String {
+    lines.iter().map(|line| format!("  {line}\n")).collect()
+}
+
 /// Breaks a paragraph into lines that fit the terminal, or 96 characters if that is wider or the output is a file.
 pub(super) fn lines(text: &str) -> Vec<String> {
     const WIDEST: usize = 96;

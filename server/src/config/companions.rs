@@ -22,10 +22,6 @@ pub(super) struct Companions {
 
 impl Companions {
     /// Looks around this program; `hint` says what to set if its path is unknown.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the path of this program is unknown.
     pub(super) fn find(hint: &str) -> Result<Self, Failure> {
         let program = program().map_err(|failure| Failure::new(failure.message, hint))?;
         Ok(Self::of(&program))
@@ -88,10 +84,6 @@ pub(super) const fn remedy(is_installed: bool) -> &'static str {
 }
 
 /// Returns the web pages: those of a named folder, those inside this program, or those of a build.
-///
-/// # Errors
-///
-/// Returns an error if there are none.
 pub(crate) fn built_pages(named: Option<PathBuf>) -> Result<BuiltPages, Failure> {
     let missing = |message| {
         Failure::new(message, "run `./dev build` in a clone of Snapscope, or pass the folder of its pages with --dist")

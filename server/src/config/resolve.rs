@@ -29,10 +29,6 @@ const OUTPUT_BYTES: u64 = 4 << 30;
 
 impl SettingsArgs {
     /// Reads the settings file, checks all settings and fills in the defaults.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if a setting is invalid or if there is no built page.
     pub fn resolve(self) -> Result<ServeConfig, Failure> {
         let args = self.with_file()?;
         let listen = listen(args.listen.as_deref().unwrap_or("127.0.0.1:8080"))?;
@@ -71,10 +67,6 @@ impl SettingsArgs {
     }
 
     /// Resolves only the addresses of the database and the store.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if a setting is invalid.
     pub fn resolve_place(self) -> Result<(DatabaseAddress, StoreAddress), Failure> {
         let data = self.data.clone().map_or_else(default_data, Ok)?;
         let store = self.store.as_deref().map_or_else(|| Ok(StoreAddress::Folder(data.join("store"))), store)?;
@@ -82,10 +74,6 @@ impl SettingsArgs {
     }
 
     /// Resolves the settings of `snapscope worker` and ignores those that only a server needs.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if a setting is invalid or if the database or the store is not named.
     pub fn resolve_worker(self) -> Result<WorkerConfig, Failure> {
         let args = self.with_file()?;
         let data = args.data.clone().map_or_else(default_data, Ok)?;

@@ -90,7 +90,6 @@ fn read_or_make(file: &Path) -> io::Result<String> {
     let token = hex(bytes);
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
-    #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     options.open(file)?.write_all(token.as_bytes())?;
     Ok(token)
@@ -117,7 +116,6 @@ mod tests {
         assert!(made.is_made && made.is_private);
         assert_eq!(made.token.as_ref().map(String::len), Some(2 * BYTES));
         assert_eq!(private.tokens(HERE.parse().unwrap(), &folder).unwrap(), made);
-        #[cfg(unix)]
         for (path, mode) in [(folder.join("token"), 0o600), (folder, 0o700)] {
             use std::os::unix::fs::PermissionsExt as _;
             assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, mode, "{path:?}");

@@ -67,10 +67,6 @@ fn capacity_bytes(task: JobTask, config: &str, curve: Option<&RecordingCurve>) -
 }
 
 /// Reads a job with the details of its own page; `None` if no job has this ID.
-///
-/// # Errors
-///
-/// Returns an error if the database fails.
 pub async fn details(database: &Database, id: &str) -> Result<Option<JobDetails>> {
     // In this order, a job that is over has its log and its documents.
     let (Some(summary), Some(row)) = (database.job_summary(id).await?, database.job(id).await?) else {

@@ -79,11 +79,6 @@ const SHUTDOWN_SECONDS: u64 = 5;
 ///
 /// The address is printed on standard output as soon as connections are accepted, so that scripts can wait for that
 /// line.
-///
-/// # Errors
-///
-/// Returns an error if the settings are invalid, the page cannot be read, the database or the store does not answer, or
-/// the address cannot be bound.
 pub fn run(args: SettingsArgs) -> Result<(), Failure> {
     let config = args.resolve()?;
     start_log(config.log, config.log_format);
@@ -115,11 +110,6 @@ pub struct Started {
 }
 
 /// Opens all resources of a server and binds its address.
-///
-/// # Errors
-///
-/// Returns an error if the database or the store does not answer, a folder cannot be made, or the address cannot be
-/// bound.
 pub async fn start(config: ServeConfig, site: Data<Site>, signals: Signals) -> Result<Started, Failure> {
     let (database, store) = installation::open(&config.database, &config.store).await?;
     let failed = |error: crate::database::DatabaseError| Failure::new(error.to_string(), "check the database");
@@ -154,10 +144,6 @@ impl Started {
     }
 
     /// Handles requests, records jobs and runs the housekeeper until the server is stopped.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the server fails.
     pub async fn run(self) -> Result<(), Failure> {
         let State { config, database, store, worker, .. } = &**self.state;
         let (stop, stopped) = watch::channel(false);

@@ -23,10 +23,6 @@ pub struct Site {
 
 impl Site {
     /// Reads the built pages, and marks their documents with the kind of server.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if a file cannot be read.
     pub fn load(pages: &BuiltPages, mark: Mark) -> Result<Self, Failure> {
         let mut files = pages.read_all().map_err(|error| {
             Failure::new(

@@ -89,10 +89,6 @@ impl State {
     }
 
     /// Checks that the store takes objects, by a trial object unless one has succeeded within [`BETWEEN_TRIALS`].
-    ///
-    /// # Errors
-    ///
-    /// Returns the reason if the trial fails.
     pub(super) async fn store_is_writable(&self) -> std::result::Result<(), String> {
         let mut written = self.written.lock().await;
         if written.is_none_or(|written| written.elapsed() > BETWEEN_TRIALS) {

@@ -21,10 +21,6 @@ pub struct Token {
 
 impl Token {
     /// Makes a new token from the system's random numbers.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the system provides no random numbers.
     pub fn random() -> std::io::Result<Self> {
         let mut bytes = [0; BYTES];
         getrandom::fill(&mut bytes).map_err(std::io::Error::from)?;

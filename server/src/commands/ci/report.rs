@@ -86,10 +86,6 @@ impl CiStatus {
 
 impl CiReport {
     /// Compares the sides; `top` is the user's checkout if the base ran in another one.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if a snapshot has no device.
     pub(super) fn of(args: &CiRunArgs, base: Side, head: Side, top: Option<&Path>) -> Result<Self, Failure> {
         let mut report = Self {
             status: CiStatus::WithinLimits,

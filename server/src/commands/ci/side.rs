@@ -43,12 +43,9 @@ pub(super) struct Task<'a> {
 }
 
 impl Task<'_> {
-    /// Runs the command on the virtual GPU.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if it cannot be started, or if an option is wrong.
+    /// Runs the command on the virtual GPU; its output follows a line that names the side.
     pub(super) fn run(&self) -> Result<Side, Failure> {
+        eprintln!("snapscope: {}", self.name);
         let mut itself = Itself::new(self.config, &self.folder);
         itself.arguments = self.arguments();
         itself.variables.extend(self.python_path().map(|path| ("PYTHONPATH".into(), path)));

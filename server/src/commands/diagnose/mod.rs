@@ -205,8 +205,11 @@ impl DiagnoseArgs {
             true => log_markdown(&name, &report),
             false => {
                 let findings = findings(&report.diagnosis, "GPU", None);
-                let (summary, tables, notices) =
-                    (log::summary(&report), log::tables(&report.tables), log::notices(&report));
+                let (summary, tables, notices) = (
+                    log::summary(&report),
+                    report.tables.iter().map(log::table).collect::<String>(),
+                    log::notices(&report),
+                );
                 format!("{name}\n{summary}{findings}{tables}{notices}")
             }
         };

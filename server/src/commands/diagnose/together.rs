@@ -15,7 +15,7 @@ use shared::report::{LogOwners, LogTable};
 
 use super::log;
 use crate::commands::named::Named;
-use crate::commands::text::lines;
+use crate::commands::text::{indented, lines};
 use crate::snapshot_file::Opened;
 
 /// Files that were given together.
@@ -110,9 +110,7 @@ impl Joined {
             if position == 0 {
                 let _ = writeln!(self.text, "\n{files}");
             }
-            lines(&text).iter().for_each(|line| {
-                let _ = writeln!(self.text, "  {line}");
-            });
+            self.text += &indented(&lines(&text));
             self.text.extend(owners.as_ref().map(log::owners));
             let code = if owners.is_some() { "card-shared" } else { "card-not-shared" };
             let diagnostic = Diagnostic { code, severity: Severity::Info, count: 1, message: text, offset: None };
@@ -127,10 +125,8 @@ impl Joined {
         }
         let _ = writeln!(self.text, "\n{files}");
         for OperatorsAtPeak { matched, table } in reports {
-            lines(&matched).iter().for_each(|line| {
-                let _ = writeln!(self.text, "  {line}");
-            });
-            self.text += &log::tables(table.as_slice());
+            self.text += &indented(&lines(&matched));
+            self.text.extend(table.as_ref().map(log::table));
             let code = if table.is_some() { "trace-matched" } else { "trace-not-matched" };
             let diagnostic = Diagnostic { code, severity: Severity::Info, count: 1, message: matched, offset: None };
             self.matched.push(OfFile::new(files, diagnostic));

@@ -113,10 +113,6 @@ fn compared(a: Chosen, b: Chosen, top: usize, own: &OwnCode) -> Comparison {
 
 impl DiffArgs {
     /// Reads the files and returns the text to print.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if a file cannot be read, is not a snapshot, or has no such device, event or step.
     pub fn run(&self) -> Result<String, Failure> {
         let report = match self.sides()? {
             (Part::Chosen(a), Part::Chosen(b)) => compared(*a, *b, self.top, &self.own.rule()),

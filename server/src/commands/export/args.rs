@@ -109,8 +109,6 @@ impl ExportArgs {
 
     /// Writes the file whole or not at all, and returns its size in bytes.
     pub(super) fn write(&self, fill: impl FnOnce(&mut Sink<'_>)) -> Result<u64, Failure> {
-        write(&self.output, fill).map_err(|error| {
-            Failure::new(format!("{}: {error}", self.output.display()), "check the folder and its free space")
-        })
+        write(&self.output, fill).map_err(|error| Failure::writing(&self.output, &error))
     }
 }

@@ -28,11 +28,6 @@ use args::Target;
 
 impl ExportArgs {
     /// Writes the file and returns the text to print.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the snapshot cannot be read, if it has no such device or event, if an option does not apply
-    /// to the form, or if the output cannot be written.
     pub fn run(&self) -> Result<String, Failure> {
         self.check()?;
         let file = self.file.display().to_string();

@@ -75,11 +75,6 @@ const RECORDER_BYTES: u64 = 16 << 30;
 
 impl FitArgs {
     /// Searches for the largest batch and returns the text to print.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the config is wrong, if something that a recording needs is missing, or if a recording
-    /// failed.
     pub fn run(&self) -> Result<Output, Failure> {
         match &self.config {
             Some(config) => self.of_config(config).map(Output::from),
@@ -156,9 +151,7 @@ fn page(report: &FitReport, parameters: Option<u64>, steps: u64) -> String {
         Some(Table { head, rows, right }) => ([head].into_iter().chain(rows).collect(), right),
         None => (proof(report, steps), vec![1]),
     };
-    for line in text::table(&rows, &right) {
-        page += &format!("  {line}\n");
-    }
+    page += &text::section(&rows, &right);
     for note in notes(report) {
         page += &format!("\nnote: {note}\n");
     }

@@ -29,11 +29,6 @@ pub(super) struct OfConfig {
 
 impl OfConfig {
     /// Records the config with its remedies.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the config is wrong, if something that a recording needs is missing, or if the config cannot
-    /// be recorded as it is.
     pub(super) fn report(
         &self,
         config: &Path,

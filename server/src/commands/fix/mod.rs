@@ -19,10 +19,10 @@ use std::time::Duration;
 
 use clap::Args;
 use shared::api::FixReport;
-use shared::job::{Card, Cards, Overrides};
+use shared::job::{Card, Overrides};
 use shared::recordings::fix::{answer, html, lines, notes, svg, table};
 
-use super::output::{Output, document};
+use super::output::{self, Output, document};
 use super::run::{check_platform, read_cards, script_name};
 use super::sweep::progress::Display;
 use super::text;
@@ -90,10 +90,6 @@ pub struct FixArgs {
 
 impl FixArgs {
     /// Tries the remedies and returns the text to print.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the training cannot run as it is.
     pub fn run(&self) -> Result<Output, Failure> {
         if let Some(names) = &self.only {
             return self.run_one(names);
@@ -106,12 +102,14 @@ impl FixArgs {
                 let limits = Limits { time: self.time_limit, memory_bytes, ..Limits::default() };
                 self.of_config.report(config, overrides, limits, self.json, &display)
             }
-            None => self.of_script(&display),
+            None => self.trials(&display).and_then(|trials| {
+                Fix { trials, name: script_name(&self.command), knob: self.knob.clone(), display: &display }.report()
+            }),
         };
         display.finish();
         let report = report?;
         if let Some(file) = &self.output {
-            write(&report, file)?;
+            output::write(file, &written(&report, file))?;
         }
         let text = match self.json {
             true => document(&report),
@@ -124,20 +122,13 @@ impl FixArgs {
         Ok(Output { status, ..text.into() })
     }
 
-    fn of_script(&self, display: &Display) -> Result<FixReport, Failure> {
-        let trials = self.trials(display)?;
-        Fix { trials, name: script_name(&self.command), knob: self.knob.clone(), display }.report()
-    }
-
     fn trials<'a>(&'a self, display: &'a Display) -> Result<Trials<'a>, Failure> {
         check_platform()?;
-        let scratch = make_temporary("snapscope-fix-", None).map_err(|error| {
-            Failure::new(format!("a temporary folder cannot be made: {error}"), "set TMPDIR to a folder with room")
-        })?;
+        let scratch = make_temporary("snapscope-fix-", None).map_err(|error| Failure::temporary(&error))?;
         Ok(Trials {
             config: ScriptConfig::from_environment()?,
             command: &self.command,
-            cards: self.cards()?,
+            cards: read_cards(&self.card.clone().unwrap_or_else(|| Card::default().name))?,
             steps: self.steps,
             time_limit: self.time_limit,
             memory_limit: self.memory_limit,
@@ -149,10 +140,6 @@ impl FixArgs {
             is_alone: AtomicBool::new(false),
             turns: RwLock::default(),
         })
-    }
-
-    fn cards(&self) -> Result<Cards, Failure> {
-        read_cards(&self.card.clone().unwrap_or_else(|| Card::default().name))
     }
 
     /// Runs the script with some remedies, as `snapscope run` does.
@@ -180,26 +167,22 @@ impl FixArgs {
     }
 }
 
-/// Writes the answer to a file, by its ending.
-fn write(report: &FixReport, file: &Path) -> Result<(), Failure> {
-    let ending = file.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
-    let text = match ending {
-        "svg" => svg(report),
-        "json" => document(report),
+/// Returns the answer in the form that the ending of a file asks for.
+fn written(report: &FixReport, file: &Path) -> String {
+    match file.extension().and_then(|ending| ending.to_str()) {
+        Some("svg") => svg(report),
+        Some("json") => document(report),
         _ => html(report),
-    };
-    std::fs::write(file, text)
-        .map_err(|error| Failure::new(format!("{}: {error}", file.display()), "check the folder and its free space"))
+    }
 }
 
 /// Formats the answer, the remedies and the lines.
 fn page(report: &FixReport) -> String {
     let table = table(report);
-    let rows: Vec<_> = [table.head].into_iter().chain(table.rows).collect();
-    let indented = |lines: &[String]| lines.iter().map(|line| format!("  {line}\n")).collect::<String>();
-    let mut page = format!("{}\n\n{}", answer(report), indented(&text::table(&rows, &table.right)));
+    let mut page =
+        format!("{}\n\n{}", answer(report), text::section(&[vec![table.head], table.rows].concat(), &table.right));
     if !lines(report).is_empty() {
-        page += &format!("\nadd\n{}", indented(lines(report)));
+        page += &format!("\nadd\n{}", text::indented(lines(report)));
     }
     for note in notes(report) {
         page += &format!("\nnote: {note}");

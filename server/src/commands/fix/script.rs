@@ -42,10 +42,6 @@ struct Proven {
 
 impl Fix<'_> {
     /// Runs all of it; after an interrupt, tells what is known until then.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the script cannot run as it is.
     pub(super) fn report(mut self) -> Result<FixReport, Failure> {
         let _shared = self.trials.share();
         let (baseline, mut report) = self.baseline()?;

@@ -37,7 +37,7 @@ impl Sampler {
     /// Opens the file before the program is started; an older file keeps its content until there is something to sample.
     pub(super) fn open(path: &Path) -> Result<Self, Failure> {
         let file = OpenOptions::new().write(true).create(true).truncate(false).open(path);
-        let file = file.map_err(|error| unwritable(path, &error))?;
+        let file = file.map_err(|error| Failure::writing(path, &error))?;
         let (path, file) = (path.to_owned(), BufWriter::new(file));
         Ok(Self { path, file, older: shm::names(), watched: None, samples: 0 })
     }
@@ -47,7 +47,7 @@ impl Sampler {
         let shared = SharedFolder::new(root, std::mem::take(&mut self.older));
         self.watched = Some(Watched { root, shared, arenas: Arenas::default() });
         let begun = self.file.get_ref().set_len(0).and_then(|()| self.file.write_all(proc::header().as_bytes()));
-        begun.map_err(|error| unwritable(&self.path, &error))
+        begun.map_err(|error| Failure::writing(&self.path, &error))
     }
 
     /// Takes a sample, which is in the file afterwards; returns false if the process has ended.
@@ -58,7 +58,7 @@ impl Sampler {
             return Ok(false);
         }
         let lines = arenas.lines(&rows) + &shared.lines(&rows);
-        write_sample(&mut self.file, &rows, &lines).map_err(|error| unwritable(&self.path, &error))?;
+        write_sample(&mut self.file, &rows, &lines).map_err(|error| Failure::writing(&self.path, &error))?;
         self.samples += 1;
         Ok(true)
     }
@@ -67,7 +67,7 @@ impl Sampler {
     pub(super) fn finish(mut self) -> Result<u64, Failure> {
         let left = self.watched.map(|watched| left(&watched.shared)).unwrap_or_default();
         let written = self.file.write_all(left.as_bytes()).and_then(|()| self.file.flush());
-        written.map_err(|error| unwritable(&self.path, &error))?;
+        written.map_err(|error| Failure::writing(&self.path, &error))?;
         Ok(self.samples)
     }
 }
@@ -93,10 +93,6 @@ pub(in crate::commands) fn sampled_beside<T>(
         let samples = sampling.join().expect("sampling does not panic");
         done.and_then(|done| samples.map(|_| done))
     })
-}
-
-fn unwritable(path: &Path, error: &std::io::Error) -> Failure {
-    Failure::new(format!("{}: {error}", path.display()), "check the folder and its free space")
 }
 
 /// Returns the line about files that stay in shared memory; Python's resource tracker removes some of them after the end.

@@ -50,10 +50,6 @@ pub struct DemoArgs {
 
 impl DemoArgs {
     /// Serves a recording of the gallery, in which every step keeps its graph, until the page is closed.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if there are no web pages, or if no server can be started.
     pub fn run(self) -> Result<Output, Failure> {
         const NAME: &str = "speech_losses_bad.pickle.gz";
         let pages = built_pages(self.dist.clone())?;
@@ -70,10 +66,6 @@ impl DemoArgs {
 impl OpenArgs {
     /// Serves the files until the page is closed, or returns their text; a file that cannot be read is named on standard
     /// error and does not stop the others.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if no file can be read, if there are no web pages, or if no server can be started.
     pub fn run(&self) -> Result<Output, Failure> {
         let terminal = Terminal::from_environment();
         let chosen = if self.files.is_empty() { vec![latest::choose(Path::new("."))?] } else { self.files.clone() };
@@ -138,14 +130,11 @@ fn name_of(path: &Path) -> String {
 
 /// Refuses a file that cannot be opened, or whose bytes are not on a disk.
 fn check(path: &Path) -> Result<(), Failure> {
-    let unreadable = |reason: String| {
-        Failure::new(format!("{}: {reason}", path.display()), "check the path and the permissions of the file")
-    };
-    let about = path.metadata().map_err(|error| unreadable(error.to_string()))?;
-    if !about.is_file() {
-        return Err(unreadable("this is not a file".to_owned()));
+    let unreadable = |error: io::Error| Failure::reading(path, &error, "file");
+    if !path.metadata().map_err(unreadable)?.is_file() {
+        return Err(Failure::reading(path, &"this is not a file", "file"));
     }
-    File::open(path).map(drop).map_err(|error| unreadable(error.to_string()))
+    File::open(path).map(drop).map_err(unreadable)
 }
 
 pub(super) fn nothing_of_interest() -> Failure {

@@ -74,11 +74,6 @@ pub struct PeakArgs {
 
 impl PeakArgs {
     /// Reads the file and returns the text to print.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the file cannot be read, is not a snapshot or has no such device or event, if the options
-    /// contradict each other, or if the filter is not a regular expression.
     pub fn run(&self) -> Result<String, Failure> {
         self.answer(&self.own.apply(self.events.open(&self.file, self.device)?))
     }

@@ -31,10 +31,6 @@ const HOOK: &[python::File] = python::files!("record/": "snapscope_begin.py");
 
 impl RecordArgs {
     /// Runs the command to its end; its input, output and signals are its own.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if there is no room for temporary files, or if the command cannot be started.
     pub fn run(&self) -> Result<Output, Failure> {
         let config = ScriptConfig::from_environment()?;
         let folder = Folder::make().map_err(|error| {
@@ -98,10 +94,6 @@ struct Folder {
 
 impl Folder {
     /// Makes the folder, which only its owner can read.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the folder for temporary files is full or cannot be written.
     fn make() -> io::Result<Self> {
         let made = Self { folder: make_temporary("snapscope-record-", None)? };
         python::write_package(&made.packages())?;

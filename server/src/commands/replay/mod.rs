@@ -3,7 +3,7 @@
 
 mod sweep;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 use shared::allocator::ConfError;
@@ -15,7 +15,7 @@ use shared::base::format::{bytes, count, counted, percent};
 use shared::export;
 use shared::pickle::Style;
 use shared::report::{self, Replay, RunFigures, Verification};
-use shared::trace::{Accelerator, Device, Trace};
+use shared::trace::{Accelerator, Device};
 
 use super::export::write::write;
 use super::output::document;
@@ -66,11 +66,6 @@ pub struct ReplayArgs {
 
 impl ReplayArgs {
     /// Reads the file, replays it and returns the text to print.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the file cannot be read, is not a snapshot or has no such device, if a setting is not
-    /// modelled, or if the output cannot be written.
     pub fn run(&self) -> Result<String, Failure> {
         let opened = Opened::read(&self.file)?;
         let report = self.report(&opened)?;
@@ -103,20 +98,21 @@ impl ReplayArgs {
         let whole_step = WholeStep::of(&study);
         let usable_bytes = config.limit_bytes().map(|bytes| bytes.saturating_sub(elsewhere_bytes));
         report.whole_step = whole_step.as_ref().map(|whole| report::WholeStep::new(whole, &replayed, usable_bytes));
-        report.verify = if self.verify { Some(self.verification(opened, device)?) } else { None };
+        if self.verify {
+            let verified = verify(&opened.trace, device, self.capacity);
+            let hint = "omit `--verify`, or add `--capacity`";
+            report.verify = Some(verified.map_err(|error| refused(&error, hint))?);
+        }
         if self.sweep {
             let recorded = recorded.unwrap_or_else(|_| config.settings.clone());
             report.sweep = Some(sweep::sweep(&replayer, &study, recorded, &config, self.elsewhere, whole_step));
         }
         if let Some(output) = &self.output {
-            write_replay(&replayer.trace(&config), output)?;
+            let trace = replayer.trace(&config);
+            write(output, |sink| export::pickle(&trace, Style::Python, sink))
+                .map_err(|error| Failure::writing(output, &error))?;
         }
         Ok(report)
-    }
-
-    fn verification(&self, opened: &Opened, device: &Device) -> Result<Verification, Failure> {
-        verify(&opened.trace, device, self.capacity)
-            .map_err(|error| refused(&error, "omit `--verify`, or add `--capacity`"))
     }
 
     /// Returns the card's memory and how much of it others take, in bytes.
@@ -129,13 +125,6 @@ impl ReplayArgs {
         }
         (recorded_capacity(device, timeline).unwrap_or(ReplayConfig::NO_LIMIT_BYTES), 0)
     }
-}
-
-fn write_replay(trace: &Trace, output: &Path) -> Result<(), Failure> {
-    let written = write(output, |sink| export::pickle(trace, Style::Python, sink));
-    written
-        .map(drop)
-        .map_err(|error| Failure::new(format!("{}: {error}", output.display()), "check the folder and its free space"))
 }
 
 fn settings_hint(error: &ConfError) -> &'static str {

@@ -29,10 +29,6 @@ pub(super) struct Located {
 
 impl SourceFolder {
     /// Looks through a folder for files with the names of the paths; it follows no links and skips hidden folders.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the folder cannot be read or has too many files.
     pub(super) fn open(folder: &Path, paths: &[&str]) -> Result<Self, Failure> {
         let unreadable = |error: io::Error| {
             Failure::new(format!("--source {}: {error}", folder.display()), "pass the folder with the source files")

@@ -45,10 +45,6 @@ impl Sources {
     }
 
     /// Looks for files in a folder that stacks name by these paths.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the folder cannot be read.
     pub(in crate::commands) fn of(folder: &Path, paths: &[&str]) -> Result<Self, Failure> {
         let folder = SourceFolder::open(folder, paths)?;
         let (mut files, mut missing) = (BTreeMap::new(), Vec::new());

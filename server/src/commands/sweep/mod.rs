@@ -82,11 +82,6 @@ pub struct SweepArgs {
 
 impl SweepArgs {
     /// Records every combination and returns the text to print.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the config or a range is wrong, if something that a recording needs is missing, if all
-    /// recordings failed, or if a result cannot be written.
     pub fn run(&self) -> Result<String, Failure> {
         let outputs = self.outputs()?;
         let overrides = Overrides { steps: self.steps, ..Overrides::default() };
@@ -161,7 +156,7 @@ fn check_any(outcomes: &[Outcome]) -> Result<(), Failure> {
 /// Formats the table and the paths of what was written.
 fn page(table: &Table, keep: Option<&Path>, outputs: &[Output]) -> String {
     let rows: Vec<_> = [table.head.clone()].into_iter().chain(table.rows.iter().cloned()).collect();
-    let lines = text::table(&rows, &table.right).iter().map(|line| format!("  {line}\n")).collect::<String>();
+    let lines = text::section(&rows, &table.right);
     let written = outputs.iter().map(|output| format!("wrote {}\n", output.path().display()));
     let kept = keep.map(|folder| format!("the snapshots are in {}\n", folder.display()));
     let notes: String = written.chain(kept).collect();

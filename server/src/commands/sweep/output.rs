@@ -57,10 +57,6 @@ impl Output {
     }
 
     /// Writes the report in the format of this file.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the file cannot be written.
     pub(super) fn write(&self, report: &SweepReport, steps: u64) -> Result<(), Failure> {
         let text = match self.kind {
             Kind::Markdown => recordings::table(report, steps).markdown(),

@@ -47,10 +47,6 @@ pub struct Context {
 
 impl Context {
     /// Makes the state of a worker that has not started.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if its scratch folder cannot be made.
     pub fn new(
         database: Database,
         store: Store,
@@ -84,10 +80,6 @@ impl Context {
     }
 
     /// Records in the database that this worker is alive and which kinds it serves.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the database fails.
     pub async fn show(&self) -> crate::database::Result<()> {
         for slots in &self.settings.slots {
             let problem = self.problems().get(&slots.kind).cloned();

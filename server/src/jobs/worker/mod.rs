@@ -36,10 +36,6 @@ pub async fn run(context: Arc<Context>, stop: watch::Receiver<bool>) {
 }
 
 /// Makes the tokio runtime of a server or worker process.
-///
-/// # Errors
-///
-/// Returns an error if threads cannot be started.
 pub fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
     tokio::runtime::Builder::new_multi_thread()
         .enable_all()
@@ -48,10 +44,6 @@ pub fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
 }
 
 /// Runs a worker process for a server elsewhere until a signal stops it.
-///
-/// # Errors
-///
-/// Returns an error if the settings are invalid or if the database or the store does not answer.
 pub fn run_alone(args: SettingsArgs) -> Result<(), Failure> {
     let config = args.resolve_worker()?;
     start_log(config.log, config.log_format);

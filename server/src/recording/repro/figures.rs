@@ -80,10 +80,6 @@ fn unread(error: &DecodeError, config: &RecorderConfig, allowance: Allowance) ->
 }
 
 /// Runs in the process: applies the limits, reads the file and returns the figures as JSON.
-///
-/// # Errors
-///
-/// Returns an error if the file is not a snapshot.
 pub fn print_figures(file: &Path, allowance: Allowance) -> Result<String, Failure> {
     allowance.hold(file);
     let trace = snapshot_file::import(file, "the recorder's snapshot")?;

@@ -92,10 +92,6 @@ pub(super) struct Transcript {
 }
 
 /// Runs the recorder to its end.
-///
-/// # Errors
-///
-/// Returns an error if it does not start or if its status cannot be queried.
 pub(super) fn keep(launch: &Launch, limits: &Limits, watcher: &mut dyn Watcher) -> io::Result<(End, Transcript)> {
     let start = Instant::now();
     let mut process = Process::start(launch, limits)?;

@@ -133,12 +133,7 @@ pub fn check(
         let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
         before_start(Failure::new(problems.join("; "), "name a real GPU, such as cuda:0"))
     })?;
-    let folder = make_temporary("check-", scratch).map_err(|error| {
-        before_start(Failure::new(
-            format!("a temporary folder cannot be made: {error}"),
-            "set TMPDIR to a folder with room",
-        ))
-    })?;
+    let folder = make_temporary("check-", scratch).map_err(|error| before_start(Failure::temporary(&error)))?;
     run(config, &job, &Limits::default(), &folder.path().join("check.pickle"), &mut Unwatched)
 }
 

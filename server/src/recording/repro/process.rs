@@ -37,10 +37,6 @@ impl Process {
     /// Starts a command with kernel limits on its file size, processor time and file descriptors.
     ///
     /// It has its own process group, so that an interrupt at the terminal reaches its keeper first.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the program is missing or cannot be executed.
     pub(super) fn start(launch: &Launch, limits: &Limits) -> io::Result<Self> {
         let mut child = Command::new(&launch.program)
             .args(&launch.arguments)
@@ -77,10 +73,6 @@ impl Process {
     }
 
     /// Returns its status if it has ended, and then kills all processes that it started.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the operating system cannot report the status.
     pub(super) fn try_wait(&mut self) -> io::Result<Option<ExitStatus>> {
         let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
         if !self.has_ended && waitid(WaitId::Pid(self.group), look)?.is_none() {
@@ -216,10 +208,6 @@ const CUT: &str = " …";
 /// Calls `take` with each line, without its line ending and cut after `most_bytes`, until the source ends.
 ///
 /// Invalid UTF-8 is replaced; a last line without a line ending counts. Reading stops when `take` returns false.
-///
-/// # Errors
-///
-/// Returns an error if the source cannot be read.
 pub(super) fn each_line(
     mut source: impl BufRead,
     most_bytes: usize,

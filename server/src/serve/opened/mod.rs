@@ -43,10 +43,6 @@ pub struct Opened {
 }
 
 /// Loads the pages and listens on a free port.
-///
-/// # Errors
-///
-/// Returns an error if the pages cannot be read or no port is free.
 pub fn open(pages: &BuiltPages, files: Vec<PathBuf>) -> Result<Opened, Failure> {
     let refused = |error: std::io::Error| {
         Failure::new(format!("no server can be started on this machine: {error}"), "check the limits of this machine")
@@ -70,10 +66,6 @@ pub fn open(pages: &BuiltPages, files: Vec<PathBuf>) -> Result<Opened, Failure> 
 
 impl Opened {
     /// Answers requests until the last page has been closed, or until a signal.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the server fails.
     pub async fn run(self) -> Result<(), Failure> {
         let handle = self.server.handle();
         let attendance = self.attendance;
