@@ -32,6 +32,11 @@ impl Failure {
         Self::new(format!("{}: {error}", path.display()), format!("check the path and the permissions of the {kind}"))
     }
 
+    /// Makes the failure of a program that cannot be started.
+    pub(crate) fn starting(program: &dyn fmt::Display, error: &io::Error) -> Self {
+        Self::new(format!("{program}: {error}"), "check the name of the program and that it may be run")
+    }
+
     /// Makes the failure of a place for temporary files.
     pub(crate) fn temporary(error: &io::Error) -> Self {
         Self::new(format!("a temporary folder cannot be made: {error}"), "set TMPDIR to a folder with room")

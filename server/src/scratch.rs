@@ -52,17 +52,13 @@ fn remove_abandoned(parent: &Path) -> io::Result<()> {
     for entry in fs::read_dir(parent)? {
         let folder = entry?.path();
         if folder.is_dir()
-            && !is_held(&folder)
+            && !File::open(folder.join(LOCK)).is_ok_and(|lock| lock.try_lock().is_err())
             && let Err(error) = fs::remove_dir_all(&folder)
         {
             warn!(folder = %folder.display(), %error, "the folder of an ended process can't be removed");
         }
     }
     Ok(())
-}
-
-fn is_held(folder: &Path) -> bool {
-    File::open(folder.join(LOCK)).is_ok_and(|lock| lock.try_lock().is_err())
 }
 
 #[cfg(test)]

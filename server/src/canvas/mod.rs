@@ -34,7 +34,6 @@ static FONT: LazyLock<FontRef<'static>> = LazyLock::new(|| {
     FontRef::try_from_slice(REGULAR).expect("a font")
 });
 
-/// Returns true if the font has all letters of a text.
 pub(crate) fn is_drawable(text: &str) -> bool {
     text.chars().all(|letter| FONT.glyph_id(letter).0 != 0)
 }
@@ -46,7 +45,6 @@ pub(crate) fn width(font: Font, text: &str) -> f64 {
     f64::from(width) / f64::from(SAMPLES)
 }
 
-/// Paints a drawing and returns it as PNG.
 pub(crate) fn png(sketch: &Sketch) -> Vec<u8> {
     LazyLock::force(&FONT);
     let size = (sketch.width.ceil() as u32, sketch.height.ceil() as u32);

@@ -109,7 +109,6 @@ impl Place {
         Ok(Self { database, store })
     }
 
-    /// Returns the location of the backup in a folder.
     fn backup(folder: &Path) -> Self {
         Self {
             database: DatabaseAddress::file(&folder.join(DATABASE)),

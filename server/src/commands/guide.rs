@@ -120,7 +120,6 @@ pub fn manual(mut program: Command) -> io::Result<String> {
     Ok(page)
 }
 
-/// Lists the named cards.
 pub fn cards() -> String {
     let row = |card: &Card| {
         vec![card.name.clone(), format::bytes(card.memory_bytes), card.capability.to_string(), card.product.clone()]

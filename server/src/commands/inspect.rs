@@ -11,7 +11,7 @@ use shared::base::format::{bytes, count, counted, duration};
 use shared::report::{LiveConfig, headlines};
 use shared::trace::{Action, Container, Device, Encoding, Format};
 
-use super::own::OwnOption;
+use super::names::OwnOption;
 use super::range::EventRange;
 use super::{output, peak, text};
 use crate::Failure;
@@ -82,6 +82,7 @@ pub(super) fn page(opened: &Opened) -> String {
         .map(|sentence| sentence + "\n")
         .collect();
     let mut page = format!("{}\n{sentences}{}\n", document.file, subtitle(&document));
+    let is_unused = |timeline: &Timeline| timeline.live_peak().1 == 0 && timeline.reserved_peak().1 == 0;
     let (quiet, busy): (Vec<_>, Vec<_>) = opened.devices().partition(|(_, timeline)| is_unused(timeline));
     for (device, timeline) in busy {
         device_page(&mut page, opened, &opened.device_name(device.index), device, timeline);
@@ -100,10 +101,6 @@ pub(super) fn page(opened: &Opened) -> String {
         let _ = writeln!(page, "{}: {}", diagnostic.severity.name(), diagnostic.message);
     }
     page
-}
-
-fn is_unused(timeline: &Timeline) -> bool {
-    timeline.live_peak().1 == 0 && timeline.reserved_peak().1 == 0
 }
 
 fn subtitle(document: &Inspection) -> String {

@@ -20,7 +20,6 @@ pub(super) struct Itself {
     pub(super) program: PathBuf,
     /// Arguments, without `--json`.
     pub(super) arguments: Vec<OsString>,
-    /// Folder in which it runs.
     pub(super) folder: PathBuf,
     /// Variables that it has besides those of this process.
     pub(super) variables: Vec<(OsString, OsString)>,

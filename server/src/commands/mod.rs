@@ -22,7 +22,6 @@ mod named;
 mod names;
 mod open;
 mod output;
-mod own;
 mod peak;
 mod python;
 mod range;

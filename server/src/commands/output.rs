@@ -47,7 +47,6 @@ pub fn colored(text: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Writes a file whole.
 pub(super) fn write(file: &Path, text: &str) -> Result<(), Failure> {
     std::fs::write(file, text).map_err(|error| Failure::writing(file, &error))
 }

@@ -73,13 +73,11 @@ pub(super) fn write_hook(folder: &Path, hook: &[File], package: &str) -> io::Res
     write(&folder.join(package), SHARED)
 }
 
-/// Writes the package into a folder.
 pub(super) fn write_package(folder: &Path) -> io::Result<()> {
     write(folder, HOOK)?;
     write(&folder.join("snapscope"), PACKAGE)
 }
 
-/// Writes files, and the folders in which they lie.
 pub(super) fn write(folder: &Path, files: &[File]) -> io::Result<()> {
     for (name, text) in files {
         let path = folder.join(name);

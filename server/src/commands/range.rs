@@ -76,7 +76,6 @@ impl Wanted {
 }
 
 impl EventRange {
-    /// Selects so many events around the peak.
     pub(super) fn around_peak(events: u64) -> Self {
         Self { wanted: Some(Wanted::Peak(events)) }
     }

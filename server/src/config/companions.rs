@@ -16,7 +16,6 @@ use crate::failure::Failure;
 pub(super) struct Companions {
     /// Folder of the program.
     beside: PathBuf,
-    /// Folder above it.
     above: PathBuf,
 }
 
@@ -45,7 +44,6 @@ impl Companions {
         self.installed().unwrap_or_else(|| self.beside.clone()).join("snapscope-recorder")
     }
 
-    /// Returns the folder of the virtual GPU.
     pub(super) fn virtual_gpu(&self) -> PathBuf {
         self.installed().unwrap_or_else(|| self.above.clone()).join("virtual-gpu")
     }

@@ -45,7 +45,7 @@ impl SettingsArgs {
             pages: built_pages(args.dist.clone())?,
             database: database(args.database.as_deref(), &data)?,
             store: args.store.as_deref().map_or_else(|| Ok(StoreAddress::Folder(data.join("store"))), store)?,
-            worker: args.worker(&data, "virtual=1")?,
+            worker: args.worker(&data)?,
             recorder: RecorderConfig::from_environment()?,
             queue: args.queue.unwrap_or(200).into(),
             keep_jobs: time("keep-jobs", args.keep_jobs.as_deref(), "30d")?,
@@ -86,18 +86,18 @@ impl SettingsArgs {
         Ok(WorkerConfig {
             database: database(args.database.as_deref(), &data)?,
             store: self::store(store)?,
-            worker: args.worker(&data, "virtual=1")?,
+            worker: args.worker(&data)?,
             recorder: RecorderConfig::from_environment()?,
             log: log_level(args.log.as_deref())?,
             log_format: log_format(args.log_format.as_deref())?,
         })
     }
 
-    fn worker(&self, data: &Path, default_jobs: &str) -> Result<WorkerSettings, Failure> {
+    fn worker(&self, data: &Path) -> Result<WorkerSettings, Failure> {
         let scripts = self.scripts.clone().filter(|python| !python.as_os_str().is_empty());
         let of_scripts = scripts.iter().map(|_| Slots { kind: SCRIPTS.to_owned(), jobs: 1 });
         Ok(WorkerSettings {
-            slots: slots(self.jobs.as_deref().unwrap_or(default_jobs))?.into_iter().chain(of_scripts).collect(),
+            slots: slots(self.jobs.as_deref().unwrap_or("virtual=1"))?.into_iter().chain(of_scripts).collect(),
             scripts,
             limits: Limits {
                 time: time("job-time", self.job_time.as_deref(), "30min")?,

@@ -10,13 +10,10 @@ use super::pool::{Database, change, rows};
 pub struct Event {
     /// Number of the event within its job, from 1 without gaps.
     pub sequence: i64,
-    /// Time of the event, in milliseconds since 1970.
-    pub at_ms: i64,
     /// The event as JSON.
     pub body: String,
 }
 
-/// Returns the JSON body of a state-change event.
 pub(super) fn event(state: JobState) -> String {
     serde_json::to_string(&JobEvent::State { state }).expect("plain data can be written")
 }
@@ -69,7 +66,7 @@ impl Database {
 
     /// Returns at most `most` events of a job that follow event number `sequence`.
     pub async fn events_after(&self, job: &str, sequence: i64, most: i64) -> Result<Vec<Event>> {
-        let query = "SELECT sequence, at_ms, body FROM recording_events WHERE job = $1 AND sequence > $2 \
+        let query = "SELECT sequence, body FROM recording_events WHERE job = $1 AND sequence > $2 \
                      ORDER BY sequence LIMIT $3";
         Ok(rows!(self, fetch_all, query, job, sequence, most)?)
     }

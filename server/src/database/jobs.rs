@@ -79,16 +79,12 @@ const SUMMARIES: &str = "SELECT j.id, j.state, j.kind, j.priority, j.name, j.tas
     LEFT JOIN (SELECT id, ROW_NUMBER() OVER (PARTITION BY kind ORDER BY priority DESC, id) - 1 AS ahead \
                FROM recording_jobs WHERE state = 'queued') q ON q.id = j.id";
 
-/// A job with all its columns except the curve and the document of several recordings.
+/// A job as its worker and its own page need it.
 #[derive(Debug, Clone, PartialEq, Eq, FromRow)]
 pub struct JobRow {
     pub id: String,
     /// Word of a [`JobState`].
     pub state: String,
-    /// Queue of the job: `virtual`, or a device such as `cuda:0`.
-    pub kind: String,
-    /// Higher priorities run first.
-    pub priority: i64,
     pub name: String,
     /// Word of a [`JobTask`].
     pub task: String,
@@ -98,12 +94,6 @@ pub struct JobRow {
     pub source: String,
     /// Notes on how each foreign key of the config was treated, as JSON.
     pub notes: String,
-    /// Time of submission, in milliseconds since 1970.
-    pub created_ms: i64,
-    /// Time of the latest start, in milliseconds since 1970.
-    pub started_ms: Option<i64>,
-    /// End time, in milliseconds since 1970.
-    pub finished_ms: Option<i64>,
     /// Number of starts, without those given back because a worker stopped.
     pub attempts: i64,
     /// Name of the worker process that runs the job.
@@ -112,23 +102,19 @@ pub struct JobRow {
     pub beats: i64,
     /// Latest progress, as JSON.
     pub progress: Option<String>,
-    /// Report of the recording, as JSON.
-    pub result: Option<String>,
     /// Reason for the failure, as JSON.
     pub error: Option<String>,
     /// Last lines of the recorder's log.
     pub log: Option<String>,
-    /// Hash of the snapshot.
     pub snapshot: Option<String>,
 }
 
-pub(super) const COLUMNS: &str = "id, state, kind, priority, name, task, config, source, notes, created_ms, started_ms, finished_ms, \
-    attempts, worker, beats, progress, result, error, log, snapshot";
+pub(super) const COLUMNS: &str =
+    "id, state, name, task, config, source, notes, attempts, worker, beats, progress, error, log, snapshot";
 
 /// Filter and size of one page of the job list.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Page {
-    /// Restricts the list to jobs in this state.
     pub state: Option<JobState>,
     /// Restricts the list to jobs older than the one with this ID.
     pub before: Option<String>,
@@ -156,7 +142,6 @@ pub struct Counts {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Deletion {
-    /// The job and its events are deleted.
     Deleted,
     /// The job is queued or running and stays.
     NotOver,
@@ -165,7 +150,6 @@ pub enum Deletion {
 }
 
 impl Database {
-    /// Reads a job.
     pub async fn job(&self, id: &str) -> Result<Option<JobRow>> {
         let query = format!("SELECT {COLUMNS} FROM recording_jobs WHERE id = $1");
         Ok(rows!(self, fetch_optional, sqlx::AssertSqlSafe(query), id)?)
@@ -180,13 +164,11 @@ impl Database {
         Ok(rows!(self, fetch_all, sqlx::AssertSqlSafe(query), state, before, limit)?)
     }
 
-    /// Reads the summary of one job.
     pub async fn job_summary(&self, id: &str) -> Result<Option<JobSummary>> {
         let query = format!("{SUMMARIES} WHERE j.id = $1");
         Ok(rows!(self, fetch_optional, sqlx::AssertSqlSafe(query), id)?)
     }
 
-    /// Counts the jobs of each kind and state.
     pub async fn job_counts(&self) -> Result<Vec<Counts>> {
         let query =
             "SELECT kind, state, COUNT(*) AS jobs FROM recording_jobs GROUP BY kind, state ORDER BY kind, state";

@@ -52,6 +52,13 @@ pub struct Outcome {
     pub snapshot: Option<String>,
 }
 
+impl Outcome {
+    /// Makes an end without results.
+    pub fn of(state: JobState) -> Self {
+        Self { state, result: None, report: None, curve: None, error: None, log: String::new(), snapshot: None }
+    }
+}
+
 /// Completes a transaction that may have requeued a job: appends the event of its state.
 macro_rules! settle {
     ($transaction:expr, $job:expr, $changed:expr) => {{
@@ -71,7 +78,7 @@ impl Database {
     ///
     /// # Errors
     ///
-    /// Returns an error if the database fails. If the claim took effect all the same, the reaper finds the job.
+    /// Returns an error if the database fails. If the claim took effect all the same, another worker finds the job.
     pub async fn claim(&self, kind: &str, worker: &str, is_alone: bool) -> Result<Claim> {
         // An idle worker looks often, and does not write.
         let next = "SELECT attempts FROM recording_jobs WHERE state = 'queued' AND kind = $1 \

@@ -129,12 +129,16 @@ impl Database {
 mod tests {
     use super::*;
 
+    async fn opened() -> Result<(tempfile::TempDir, Database, String)> {
+        let folder = tempfile::tempdir().unwrap();
+        let address = format!("sqlite:{}", folder.path().join("a.sqlite").display());
+        Ok((folder, Database::open(&address).await?, address))
+    }
+
     #[tokio::test]
     async fn a_new_file_is_its_owners_alone() -> Result<()> {
         use std::os::unix::fs::PermissionsExt as _;
-        let folder = tempfile::tempdir().unwrap();
-        let address = format!("sqlite:{}", folder.path().join("a.sqlite").display());
-        let _database = Database::open(&address).await?;
+        let (folder, _database, _) = opened().await?;
         for file in ["a.sqlite", "a.sqlite-wal", "a.sqlite-shm"] {
             let mode = std::fs::metadata(folder.path().join(file)).unwrap().permissions().mode();
             assert_eq!(mode & 0o777, 0o600, "{file}");
@@ -144,9 +148,7 @@ mod tests {
 
     #[tokio::test]
     async fn tables_of_a_later_version_are_refused() -> Result<()> {
-        let folder = tempfile::tempdir().unwrap();
-        let address = format!("sqlite:{}", folder.path().join("a.sqlite").display());
-        let database = Database::open(&address).await?;
+        let (_folder, database, address) = opened().await?;
         let Database::Sqlite(pool) = &database else { unreachable!() };
         let insert = "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time) \
                       VALUES (20200101000001, 'of another version', 1, x'00', 0)";

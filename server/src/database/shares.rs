@@ -26,7 +26,6 @@ pub struct NewShare {
 /// A stored link, joined with its snapshot.
 #[derive(Debug, Clone, PartialEq, Eq, FromRow)]
 pub struct ShareRow {
-    /// Hash of the snapshot.
     pub snapshot: String,
     /// Name of the snapshot's object in the store.
     pub object: String,
@@ -89,7 +88,6 @@ impl Database {
         Ok(execute!(self, "DELETE FROM shares WHERE expires_ms <= $1", now_ms())?)
     }
 
-    /// Counts the links.
     pub async fn share_count(&self) -> Result<u64> {
         self.sum("SELECT COUNT(*) FROM shares").await
     }

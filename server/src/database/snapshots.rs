@@ -64,13 +64,11 @@ impl Database {
         Ok(rows!(self, fetch_all, query)?)
     }
 
-    /// Reads a snapshot's row.
     pub async fn snapshot(&self, hash: &str) -> Result<Option<SnapshotRow>> {
         let query = "SELECT hash, object, stored_bytes, created_ms FROM snapshots WHERE hash = $1";
         Ok(rows!(self, fetch_optional, query, hash)?)
     }
 
-    /// Sums the stored bytes of all snapshots.
     pub async fn stored_bytes(&self) -> Result<u64> {
         self.sum("SELECT CAST(COALESCE(SUM(stored_bytes), 0) AS BIGINT) FROM snapshots").await
     }

@@ -8,7 +8,6 @@ use super::{Result, now_ms};
 /// A worker process and one of its kinds of device.
 #[derive(Debug, Clone, PartialEq, Eq, FromRow)]
 pub struct WorkerRow {
-    /// Unique name.
     pub name: String,
     /// Queue that it serves: `virtual`, or a device such as `cuda:0`.
     pub kind: String,

@@ -7,7 +7,6 @@ use shared::job::{Device, RawJob};
 use super::submit::{card_of, of_script};
 use crate::database::{Database, JobSummary, Result};
 
-/// Converts a row of the job list.
 pub fn resource(row: JobSummary) -> JobResource {
     let state = JobState::of(&row.state).unwrap_or(JobState::Failed);
     let (card, steps) = card_and_steps(&row);

@@ -1,4 +1,4 @@
-//! Serves the files of the page.
+//! Serves the files of the page, and pages without files of their own, whose modules load the content through the API.
 
 use actix_web::http::Method;
 use actix_web::http::header::{
@@ -65,6 +65,34 @@ pub(super) fn is_current(headers: &HeaderMap, tag: &str) -> bool {
 /// Returns the items of a comma-separated header, over all of its lines.
 fn list(headers: &HeaderMap, name: HeaderName) -> impl Iterator<Item = &str> {
     headers.get_all(name).filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(',')).map(str::trim)
+}
+
+/// Returns the page with all jobs.
+#[utoipa::path(
+    get, path = "/jobs", operation_id = "jobs_page", tag = "pages",
+    responses((status = 200, description = "The page", body = String, content_type = "text/html"))
+)]
+pub(crate) async fn jobs(request: HttpRequest, site: Data<Site>) -> HttpResponse {
+    document(&request, &site)
+}
+
+/// Returns the page of a job.
+#[utoipa::path(
+    get, path = "/jobs/{id}", operation_id = "job_page", tag = "pages",
+    params(("id" = String, Path, description = "The job's `id`")),
+    responses((
+        status = 200, description = "The page, even if there is no such job", body = String, content_type = "text/html"
+    ))
+)]
+pub(crate) async fn job(request: HttpRequest, site: Data<Site>) -> HttpResponse {
+    document(&request, &site)
+}
+
+fn document(request: &HttpRequest, site: &Site) -> HttpResponse {
+    match site.document("/jobs.html") {
+        Some(document) => respond(&document.asset, request.headers()),
+        None => refuse_page(ErrorCode::NotFound, "There is no such page."),
+    }
 }
 
 #[cfg(test)]

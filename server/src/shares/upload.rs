@@ -42,7 +42,6 @@ pub struct Upload {
 }
 
 impl Upload {
-    /// Starts an empty upload in a folder.
     pub fn start(folder: &Path, most_bytes: u64) -> std::io::Result<Self> {
         let place = tempfile::Builder::new().prefix("upload-").tempfile_in(folder)?;
         let file = File::from_std(place.reopen()?);

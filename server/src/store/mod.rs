@@ -5,13 +5,11 @@
 
 mod address;
 mod error;
-mod metrics;
 #[cfg(test)]
 mod tests;
 
 pub use address::{BucketVariables, StoreAddress};
 pub use error::{StoreError, StoreErrorKind};
-pub use metrics::StoreMetrics;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -25,6 +23,9 @@ use object_store::buffered::BufWriter;
 use object_store::local::LocalFileSystem;
 use object_store::path::Path as ObjectPath;
 use object_store::{ClientOptions, ObjectStore, ObjectStoreExt as _, RetryConfig};
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::registry::{Registry, Unit};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use uuid::Uuid;
 
@@ -79,7 +80,6 @@ impl Discarded {
     }
 }
 
-/// An object in a listing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Listed {
     pub object: String,
@@ -218,7 +218,6 @@ impl Store {
         Ok(removed)
     }
 
-    /// Lists the objects in the trash.
     pub async fn trash(&self) -> Result<Vec<Discarded>> {
         let folder = format!("{}/", self.place(TRASH));
         // Other entries in the trash were not put there by this program.
@@ -344,4 +343,30 @@ fn remove(folder: &Path, written_before_ms: i64) -> io::Result<u64> {
 
 fn is_older(entry: &fs::DirEntry, before: std::time::SystemTime) -> bool {
     entry.metadata().and_then(|metadata| metadata.modified()).is_ok_and(|modified| modified < before)
+}
+
+/// Counters of a store, shared by its clones.
+#[derive(Debug, Clone, Default)]
+pub struct StoreMetrics {
+    operations: Family<[(&'static str, &'static str); 2], Counter>,
+    bytes: Family<[(&'static str, &'static str); 1], Counter>,
+}
+
+impl StoreMetrics {
+    pub fn register(&self, registry: &mut Registry) {
+        let help = "Operations of the store by outcome";
+        registry.register("store_operations", help, self.operations.clone());
+        let help = "Data written to and read from the store";
+        registry.register_with_unit("store_transferred", help, Unit::Bytes, self.bytes.clone());
+    }
+
+    pub(super) fn counted<T>(&self, operation: &'static str, result: Result<T>) -> Result<T> {
+        let outcome = if result.is_ok() { "done" } else { "failed" };
+        self.operations.get_or_create(&[("operation", operation), ("outcome", outcome)]).inc();
+        result
+    }
+
+    pub(super) fn transferred(&self, direction: &'static str, bytes: u64) {
+        self.bytes.get_or_create(&[("direction", direction)]).inc_by(bytes);
+    }
 }

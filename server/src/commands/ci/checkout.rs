@@ -9,7 +9,6 @@ use crate::folder::make_temporary;
 
 /// The repository in whose folder the command was started.
 pub(super) struct Repository {
-    /// Its top folder.
     pub(super) top: PathBuf,
     /// The current folder, from the top.
     pub(super) below: PathBuf,

@@ -5,7 +5,6 @@
 //! Invariant: the user's checkout is neither changed nor moved, and the temporary one is gone at the end.
 
 mod checkout;
-mod limit;
 mod options;
 mod page;
 mod report;

@@ -11,7 +11,6 @@ use super::report::{CiReport, CiStatus, PeakChange};
 use crate::commands::diff::Table;
 use crate::commands::text;
 
-/// Formats the report for the terminal.
 pub(super) fn page(args: &CiRunArgs, report: &CiReport) -> String {
     let mut page = format!("\n{}\n", heading(args, report));
     if !report.peaks.is_empty() {

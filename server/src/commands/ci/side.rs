@@ -13,7 +13,6 @@ use crate::commands::record::Forwarded;
 use crate::config::ScriptConfig;
 use crate::snapshot_file::Opened;
 
-/// What ran on one side.
 pub(super) struct Side {
     /// Word for it in texts, such as `base 1a2b3c4`.
     pub(super) name: String,
@@ -33,7 +32,6 @@ pub(super) struct Task<'a> {
     pub(super) config: &'a ScriptConfig,
     pub(super) forwarded: &'a Forwarded,
     pub(super) name: String,
-    /// Folder of the command.
     pub(super) folder: PathBuf,
     /// Checkout in which it runs; `None` for the user's own.
     pub(super) checkout: Option<&'a Checkout<'a>>,

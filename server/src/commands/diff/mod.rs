@@ -15,9 +15,8 @@ use shared::analysis::{DiffBy, Profile, Side, Study, categories, diff};
 use shared::base::OwnCode;
 use shared::report::{ComparedSide, Comparison, comparison};
 
-use super::names::names;
+use super::names::{OwnOption, names};
 use super::output::document;
-use super::own::OwnOption;
 use super::{abreast, peak};
 use crate::Failure;
 use crate::snapshot_file::{self, Opened, snapshot_of};

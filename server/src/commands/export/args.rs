@@ -94,7 +94,6 @@ impl Target {
     }
 }
 
-/// Creates the parser for the names of tables.
 fn tables() -> impl TypedValueParser<Value = Table> {
     PossibleValuesParser::new(Table::ALL.map(Table::name))
         .map(|name: String| Table::of_name(&name).expect("only names of tables are possible"))

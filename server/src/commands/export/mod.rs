@@ -2,17 +2,20 @@
 
 mod args;
 pub(super) mod left_out;
-mod log;
 mod picture;
 pub(super) mod write;
 
+pub use args::ExportArgs;
+
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
-use logs::Content;
+use logs::{Content, Log, log_report};
 use shared::analysis::Timeline;
+use shared::base::Moment;
 use shared::base::format::bytes;
 use shared::draw::svg::svg;
-use shared::export::{self, SanitizeOptions, Sanitized, Subject, Table};
+use shared::draw::theme::Theme;
+use shared::export::{self, LogForm, SanitizeOptions, Sanitized, Subject, Table, log_picture};
 use shared::import::Importer;
 use shared::pickle::Style;
 use shared::trace::{Device, Trace};
@@ -20,11 +23,8 @@ use shared::trace::{Device, Trace};
 use crate::Failure;
 use crate::canvas::png;
 use crate::snapshot_file::{Opened, open_by};
-use picture::PictureName;
-use shared::base::Moment;
-
-pub use args::ExportArgs;
 use args::Target;
+use picture::PictureName;
 
 impl ExportArgs {
     /// Writes the file and returns the text to print.
@@ -37,7 +37,10 @@ impl ExportArgs {
         };
         let (size_bytes, left_out) = match self.sanitize {
             true => self.write_clean(file, &trace)?,
-            false => (self.write_plain(file, trace)?, String::new()),
+            false if self.to == Target::Pickle => {
+                (self.write(|sink| export::pickle(&trace, Style::Python, sink))?, String::new())
+            }
+            false => (self.write_derived(&Opened::of(file, trace))?, String::new()),
         };
         Ok(self.written(size_bytes) + &left_out)
     }
@@ -66,24 +69,13 @@ impl ExportArgs {
             ("--height", self.picture.height.is_some() && !is_for(PICTURES)),
             ("--dark", self.picture.dark && !is_for(PICTURES)),
         ];
-        match wrong.iter().find(|(_, is_wrong)| *is_wrong) {
-            Some((option, _)) => {
-                let name = |value: Option<PossibleValue>| value.map_or_else(String::new, |v| v.get_name().to_owned());
-                let what = match is_for(PICTURES) {
-                    true => format!("--picture {}", name(self.picture.shows().to_possible_value())),
-                    false => format!("--to {}", name(self.to.to_possible_value())),
-                };
-                Err(Failure::new(format!("{option} does not apply to {what}"), "omit it"))
-            }
-            None => Ok(()),
-        }
-    }
-
-    fn write_plain(&self, file: String, trace: Trace) -> Result<u64, Failure> {
-        match self.to {
-            Target::Pickle => self.write(|sink| export::pickle(&trace, Style::Python, sink)),
-            _ => self.write_derived(&Opened::of(file, trace)),
-        }
+        let Some((option, _)) = wrong.iter().find(|(_, is_wrong)| *is_wrong) else { return Ok(()) };
+        let name = |value: Option<PossibleValue>| value.map_or_else(String::new, |v| v.get_name().to_owned());
+        let what = match is_for(PICTURES) {
+            true => format!("--picture {}", name(self.picture.shows().to_possible_value())),
+            false => format!("--to {}", name(self.to.to_possible_value())),
+        };
+        Err(Failure::new(format!("{option} does not apply to {what}"), "omit it"))
     }
 
     /// Writes a sanitized copy and returns its size in bytes and the text on what it leaves out.
@@ -93,7 +85,11 @@ impl ExportArgs {
         let sanitized = Sanitized::new(trace, &self.options());
         let size_bytes = match self.to {
             Target::Pickle => self.write(|sink| sanitized.pickle(Style::Python, sink, |_| ()))?,
-            _ => self.write_derived(&Opened::of(file, read_back(&sanitized)))?,
+            _ => {
+                let mut importer = Importer::new();
+                sanitized.pickle(Style::Python, |piece| importer.push(piece).expect("an export can be read"), |_| ());
+                self.write_derived(&Opened::of(file, importer.finish().expect("an export can be read")))?
+            }
         };
         let report = sanitized.report();
         let list = match self.list_texts {
@@ -143,12 +139,6 @@ impl ExportArgs {
     }
 }
 
-fn read_back(sanitized: &Sanitized<'_>) -> Trace {
-    let mut importer = Importer::new();
-    sanitized.pickle(Style::Python, |piece| importer.push(piece).expect("an export can be read"), |_| ());
-    importer.finish().expect("an export can be read")
-}
-
 /// Returns the moment after an event that at least one of the devices has.
 fn moment(event: i64, devices: &[(&Device, &Timeline)]) -> Result<u32, Failure> {
     let most = devices.iter().map(|(_, timeline)| timeline.events()).max().unwrap_or(0);
@@ -159,4 +149,68 @@ fn moment(event: i64, devices: &[(&Device, &Timeline)]) -> Result<u32, Failure> 
             format!("events go from -1 (before the first) to {}", Moment(most).event_number()),
         )
     })
+}
+
+impl ExportArgs {
+    /// Writes the report on a log and returns its size in bytes.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the form or an option is for snapshots only, if the log has no curves to draw, or if the
+    /// output cannot be written.
+    fn write_log(&self, log: &Log) -> Result<u64, Failure> {
+        let form = self.log_form()?;
+        let report = log_report(log);
+        if form.needs_curves() && report.curves.is_empty() {
+            let hint = "use --to html, --to json or --to markdown for what it says";
+            return Err(Failure::new("the log has no memory over time to draw", hint));
+        }
+        let name = self.name();
+        let theme = if self.picture.dark { Theme::dark() } else { Theme::light() };
+        self.write(|sink| match form {
+            LogForm::Png => sink(&png(&log_picture(&name, &report, &theme))),
+            form => sink(form.text(&name, &report, &theme).0.as_bytes()),
+        })
+    }
+
+    fn log_form(&self) -> Result<LogForm, Failure> {
+        let name = self.to.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned());
+        let picture = &self.picture;
+        let of_snapshots = [
+            ("--table", self.table.is_some()),
+            ("--at", self.at.is_some()),
+            ("--device", self.device.is_some()),
+            ("--capacity", self.capacity.is_some()),
+            ("--picture", picture.picture.is_some()),
+            ("--axis", picture.axis.is_some()),
+            ("--first", picture.first.is_some()),
+            ("--last", picture.last.is_some()),
+            ("--width", picture.width.is_some()),
+            ("--height", picture.height.is_some()),
+        ];
+        if let Some((option, _)) = of_snapshots.iter().find(|(_, is_given)| *is_given) {
+            return Err(Failure::new(format!("{option} is for snapshots, and the file is a log"), "omit it"));
+        }
+        if self.sanitize {
+            let hint = "look through the report before you send it: it has the names of users and programs of the log";
+            return Err(Failure::new("--sanitize is for snapshots, and the file is a log", hint));
+        }
+        LogForm::of_name(&name).ok_or_else(|| {
+            let forms = LogForm::ALL.map(LogForm::name).join(", ");
+            Failure::new(format!("a log cannot be written as {name}"), format!("use one of {forms}"))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::commands::export::args::Target;
+
+    #[test]
+    fn every_form_of_logs_is_a_value_of_to() {
+        for form in LogForm::ALL {
+            assert!(Target::from_str(form.name(), false).is_ok(), "{form:?}");
+        }
+    }
 }

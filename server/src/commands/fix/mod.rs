@@ -3,8 +3,6 @@
 //! Each remedy is tried by a run on the virtual GPU, none by formula, and is offered only if its run took the same steps
 //! with less memory. What the user has to add is what the hook has done while the script ran.
 
-mod config;
-mod knob;
 mod lines;
 mod remedies;
 mod script;
@@ -23,18 +21,20 @@ use shared::job::{Card, Overrides};
 use shared::recordings::fix::{answer, html, lines, notes, svg, table};
 
 use super::output::{self, Output, document};
+use super::repro::config::{Written, stopped};
 use super::run::{check_platform, read_cards, script_name};
+use super::sweep::AT_ONCE;
 use super::sweep::progress::Display;
 use super::text;
 use crate::Failure;
-use crate::config::ScriptConfig;
+use crate::config::{RecorderConfig, ScriptConfig};
 use crate::folder::make_temporary;
+use crate::recording::fix::fix_config;
 use crate::recording::repro::Limits;
-use crate::recording::sweep::Audience as _;
+use crate::recording::sweep::{Audience as _, Settings};
 use crate::units;
-use knob::Knob;
 use remedies::Remedy;
-use script::Fix;
+use script::{Fix, Knob};
 use trials::Trials;
 
 /// The options of `snapscope fix`.
@@ -76,8 +76,13 @@ pub struct FixArgs {
     #[arg(long, value_name = "SIZE", value_parser = units::size)]
     memory_limit: Option<u64>,
 
-    #[command(flatten)]
-    of_config: config::OfConfig,
+    /// The `TrainingArguments` of a Hugging Face config, in JSON or YAML
+    #[arg(long, value_name = "FILE", conflicts_with = "command")]
+    training_args: Option<PathBuf>,
+
+    /// Tokens per sample of a config
+    #[arg(long, value_name = "N", conflicts_with = "command")]
+    seq_len: Option<u64>,
 
     /// Print one JSON document, and no progress
     #[arg(long)]
@@ -96,12 +101,7 @@ impl FixArgs {
         }
         let display = Display::new(self.json, None);
         let report = match &self.config {
-            Some(config) => {
-                let overrides = Overrides { card: self.card.clone(), steps: Some(self.steps), ..Overrides::default() };
-                let memory_bytes = self.memory_limit.unwrap_or(Limits::default().memory_bytes);
-                let limits = Limits { time: self.time_limit, memory_bytes, ..Limits::default() };
-                self.of_config.report(config, overrides, limits, self.json, &display)
-            }
+            Some(config) => self.of_config(config, &display),
             None => self.trials(&display).and_then(|trials| {
                 Fix { trials, name: script_name(&self.command), knob: self.knob.clone(), display: &display }.report()
             }),
@@ -120,6 +120,26 @@ impl FixArgs {
         };
         let status = if display.is_cancelled() { Failure::EXIT_STATUS } else { 0 };
         Ok(Output { status, ..text.into() })
+    }
+
+    /// Records the config with its remedies.
+    fn of_config(&self, config: &Path, display: &Display) -> Result<FixReport, Failure> {
+        let overrides = Overrides {
+            card: self.card.clone(),
+            steps: Some(self.steps),
+            sequence: self.seq_len,
+            ..Overrides::default()
+        };
+        let Written { raw, notes, places } = Written::read(config, self.training_args.as_deref(), overrides)?;
+        let recorder = RecorderConfig::from_environment()?;
+        if !self.json {
+            eprint!("{}", notes.text());
+        }
+        let memory_bytes = self.memory_limit.unwrap_or(Limits::default().memory_bytes);
+        let limits = Limits { time: self.time_limit, memory_bytes, ..Limits::default() };
+        let settings = Settings { limits, at_once: AT_ONCE, keep: None, scratch: None };
+        let found = fix_config(&recorder, &raw, &settings, display);
+        found.map_err(|error| stopped(error, config, &places, |batch| batch.to_string()))
     }
 
     fn trials<'a>(&'a self, display: &'a Display) -> Result<Trials<'a>, Failure> {

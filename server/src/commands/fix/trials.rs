@@ -26,7 +26,6 @@ const MEMORY_OF_RUN: u64 = 4 << 30;
 /// Part of a card's memory that is to stay free.
 const MARGIN: u64 = 32;
 
-/// Points of a curve.
 const POINTS: u32 = 300;
 
 /// What all runs have in common.

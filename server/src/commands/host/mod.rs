@@ -82,9 +82,7 @@ impl HostArgs {
 
     fn start(&self) -> Result<Child, Failure> {
         let (program, arguments) = self.command.split_first().expect("clap asks for a command or a process");
-        Command::new(program).args(arguments).spawn().map_err(|error| {
-            Failure::new(format!("{program}: {error}"), "check the name of the program and that it may be run")
-        })
+        Command::new(program).args(arguments).spawn().map_err(|error| Failure::starting(program, &error))
     }
 }
 

@@ -95,7 +95,6 @@ fn is_below(mut pid: u32, root: u32, parents: &HashMap<u32, u32>) -> bool {
     false
 }
 
-/// Returns the parent of every process.
 fn parents() -> HashMap<u32, u32> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
@@ -171,13 +170,8 @@ mod tests {
     }
 
     #[test]
-    fn names_of_processes_can_have_parentheses() {
-        assert_eq!(parent_of("17 (a) b) c) S 4 17 17"), Some(4));
-        assert_eq!(parent_of("17 (a"), None);
-    }
-
-    #[test]
-    fn what_is_not_known_is_empty() {
+    fn names_can_have_parentheses_and_what_is_not_known_is_empty() {
+        assert_eq!([parent_of("17 (a) b) c) S 4 17 17"), parent_of("17 (a")], [Some(4), None]);
         let row = Sampled { pid: 7, parent: 1, rss_bytes: 9, command: "a b".into(), ..Sampled::default() };
         assert_eq!(row.cells(), "7,1,9,,,,,,a b");
     }

@@ -1,13 +1,13 @@
 //! Writes samples of a process and of its descendants to a file.
 
 use std::fs::{File, OpenOptions};
-use std::io::{BufWriter, Write};
+use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::arenas::Arenas;
-use super::proc::{self, Sampled};
+use super::proc;
 use super::shm::{self, SharedFolder};
 use crate::Failure;
 
@@ -58,7 +58,10 @@ impl Sampler {
             return Ok(false);
         }
         let lines = arenas.lines(&rows) + &shared.lines(&rows);
-        write_sample(&mut self.file, &rows, &lines).map_err(|error| Failure::writing(&self.path, &error))?;
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let rows = rows.iter().map(|row| format!("{}.{:03},{}\n", now.as_secs(), now.subsec_millis(), row.cells()));
+        let written = self.file.write_all((rows.collect::<String>() + &lines).as_bytes());
+        written.and_then(|()| self.file.flush()).map_err(|error| Failure::writing(&self.path, &error))?;
         self.samples += 1;
         Ok(true)
     }
@@ -105,14 +108,4 @@ fn left(shared: &SharedFolder) -> String {
         std::thread::sleep(PAUSE);
     }
     shared.left().unwrap_or_default()
-}
-
-/// Writes a row for each process, and lines that belong to the sample.
-fn write_sample(file: &mut impl Write, rows: &[Sampled], lines: &str) -> std::io::Result<()> {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    for row in rows {
-        writeln!(file, "{}.{:03},{}", now.as_secs(), now.subsec_millis(), row.cells())?;
-    }
-    file.write_all(lines.as_bytes())?;
-    file.flush()
 }

@@ -9,7 +9,7 @@ mod screen;
 pub(super) use screen::memory_line;
 
 use std::fs::File;
-use std::io::{self, Write as _};
+use std::io;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -92,7 +92,7 @@ impl OpenArgs {
         let files = files.into_iter().map(|file| file.path).collect();
         crate::jobs::worker::runtime()?.block_on(async {
             let opened = serve::open(&pages, files)?;
-            announce(&opened.address);
+            serve::announce(&opened.address);
             match terminal.forwarding(opened.port) {
                 Some(line) => eprintln!("forward the port from your own machine: {line}"),
                 None if terminal.has_display => show(&opened.address),
@@ -101,12 +101,6 @@ impl OpenArgs {
             opened.run().await
         })
     }
-}
-
-/// Prints the address on standard output; a closed pipe is no reason to stop.
-fn announce(address: &str) {
-    let mut out = io::stdout();
-    let _ = writeln!(out, "Snapscope: {address}").and_then(|()| out.flush());
 }
 
 /// Returns the files that can be read, with those of folders, and the failures of the others.

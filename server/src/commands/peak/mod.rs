@@ -12,9 +12,8 @@ use shared::report::{LiveConfig, LiveGroups, live_groups};
 use shared::trace::Device;
 
 pub(super) use self::page::{group_lines, page};
-use super::names::names;
+use super::names::{OwnOption, names};
 use super::output::document;
-use super::own::OwnOption;
 use super::range::EventRange;
 use crate::Failure;
 use crate::snapshot_file::Opened;

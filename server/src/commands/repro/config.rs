@@ -8,6 +8,7 @@ use shared::job::{Import, ImportNote, KeyPlaces, Overrides, Problem, RawJob, Sou
 
 use crate::Failure;
 use crate::commands::text;
+use crate::recording::sweep::SearchError;
 
 /// Maximum number of bytes that are read of a config.
 ///
@@ -76,6 +77,23 @@ fn read_text(path: &Path) -> Result<String, Failure> {
             "a config is TOML, YAML or JSON in UTF-8; `snapscope inspect` reads snapshots",
         )
     })
+}
+
+/// Says why a search on a config failed; `number` formats a batch.
+pub(in crate::commands) fn stopped(
+    error: SearchError,
+    config: &Path,
+    places: &KeyPlaces,
+    number: fn(u64) -> String,
+) -> Failure {
+    match error {
+        SearchError::Config(problems) => refuse(config, &places.locate(problems)),
+        SearchError::Stopped(failure) => failure,
+        SearchError::Recording(batch, failure) => {
+            let of_batch = batch.map_or_else(String::new, |batch| format!("batch {}: ", number(batch)));
+            Failure::new(of_batch + &failure.message, failure.hint)
+        }
+    }
 }
 
 /// Builds one failure from all problems of a file, one line each.

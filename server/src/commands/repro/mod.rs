@@ -90,7 +90,11 @@ impl ReproArgs {
         }
         let path = self.config.as_deref().expect("only --check and --keys go without a config");
         let (job, notes) = self.resolved(path)?;
-        let output = self.output.clone().unwrap_or_else(|| default_output(path));
+        let output = self.output.clone().unwrap_or_else(|| {
+            // `gpt2.pickle` in the current folder for `configs/gpt2.toml`.
+            let name = path.file_stem().map_or_else(|| "recording".into(), ToOwned::to_owned);
+            PathBuf::from(name).with_added_extension("pickle")
+        });
         check_output(&output)?;
         if !self.json {
             eprint!("{}", notes.text());
@@ -101,7 +105,7 @@ impl ReproArgs {
             Some(log) => sampled_beside(log, record)?,
             None => record()?,
         };
-        Ok(if self.json { json(&recording) } else { page::summary(&recording, &job, &output) })
+        Ok(if self.json { document(&recording.report()) } else { page::summary(&recording, &job, &output) })
     }
 
     /// Reads and resolves a config with its training arguments and overrides.
@@ -118,10 +122,9 @@ impl ReproArgs {
         }
         let checked = repro::check(&RecorderConfig::from_environment()?, device, None);
         let recording = checked.map_err(|failure| Self::failed(*failure, repro::CHECK_STEPS))?;
-        Ok(if self.json { json(&recording) } else { page::checked(&recording, device) })
+        Ok(if self.json { document(&recording.report()) } else { page::checked(&recording, device) })
     }
 
-    /// Prints what is known of a failure.
     fn failed(failure: RecordingFailure, steps: u64) -> Failure {
         eprint!("{}", page::failure_details(&failure, steps));
         Failure::new(failure.message, failure.hint)
@@ -144,16 +147,6 @@ impl ReproArgs {
             sequence: self.seq_len,
         }
     }
-}
-
-fn json(recording: &Recording) -> String {
-    document(&recording.report())
-}
-
-/// Returns the default output path: `gpt2.pickle` in the current folder for `configs/gpt2.toml`.
-fn default_output(config: &Path) -> PathBuf {
-    let name = config.file_stem().map_or_else(|| "recording".into(), ToOwned::to_owned);
-    PathBuf::from(name).with_added_extension("pickle")
 }
 
 /// Returns an error if `output` exists and is not a snapshot, because it may be somebody's weights.

@@ -109,28 +109,17 @@ mod tests {
     #[test]
     fn a_failure_shows_what_is_there() {
         let failure = RecordingFailure {
-            message: "m".into(),
-            hint: "h".into(),
             step: Some(1),
             phase: "forward".into(),
-            module: String::new(),
             log_tail: vec!["last words".into()],
-            is_from_outside: false,
             partial: Some("out.pickle".into()),
+            ..RecordingFailure::default()
         };
         assert_eq!(
             failure_details(&failure, 2),
             "last lines of the recorder:\n  last words\nlast known position: step 2 of 2, forward\n\
              the trace up to this point is in out.pickle\n"
         );
-        let silent = RecordingFailure {
-            step: None,
-            phase: String::new(),
-            log_tail: vec![],
-            is_from_outside: false,
-            partial: None,
-            ..failure
-        };
-        assert_eq!(failure_details(&silent, 2), "");
+        assert_eq!(failure_details(&RecordingFailure::default(), 2), "");
     }
 }

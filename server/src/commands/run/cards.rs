@@ -19,7 +19,6 @@ pub(super) fn choose(args: &RunArgs) -> Result<Vec<Cards>, Failure> {
     Ok(vec![read(&args.card.clone().unwrap_or_else(|| Card::default().name))?])
 }
 
-/// Reads the cards of a machine.
 pub(in crate::commands) fn read(text: &str) -> Result<Cards, Failure> {
     Cards::parse(text).map_err(|error| Failure::new(error.to_string(), "`snapscope cards` lists them"))
 }

@@ -18,18 +18,15 @@ pub(super) struct Children {
     /// Highest resident memory so far.
     peak_bytes: u64,
     start: Instant,
-    /// Status of the first that failed.
     failed: Option<ExitStatus>,
 }
 
 impl Children {
-    /// Starts the first of some commands.
     pub(super) fn start(mut first: Command, others: VecDeque<Command>) -> io::Result<Self> {
         let running = vec![first.spawn()?];
         Ok(Self { running, waiting: others, at_once: 0, peak_bytes: 0, start: Instant::now(), failed: None })
     }
 
-    /// Notes the resident memory of all.
     pub(super) fn measured(&mut self, resident_bytes: u64) {
         self.peak_bytes = self.peak_bytes.max(resident_bytes);
     }
@@ -75,7 +72,6 @@ impl Children {
         self.waiting.clear();
     }
 
-    /// Waits for those that run.
     pub(super) fn wait(&mut self) -> ExitStatus {
         self.stop();
         for child in &mut self.running {

@@ -26,7 +26,6 @@ const TO_WRITE: Duration = Duration::from_secs(60);
 /// Time between an interrupt, a request to end, and the kill.
 const TO_END: Duration = Duration::from_secs(3);
 
-/// Limits of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Limits {
     pub(super) time: Duration,
@@ -43,7 +42,6 @@ pub(super) fn most_of_machine() -> u64 {
     of_machine("MemTotal:").unwrap_or(u64::MAX) / 10 * 9
 }
 
-/// How a run ended.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct End {
     /// Status of the command itself, 128 plus the signal if one ended it.
@@ -92,7 +90,6 @@ pub(super) fn keep(
     End { status, stop, limits: *limits, seconds: start.elapsed().as_secs_f64() }
 }
 
-/// Returns the limit that the processes exceed.
 fn over(processes: &mut Processes, limits: &Limits, children: &mut Children) -> Option<RunStop> {
     let (resident, written) = processes.measure();
     children.measured(resident);

@@ -14,7 +14,6 @@ use shared::job::Cards;
 use shared::report::LogReport;
 
 use super::children::Children;
-use super::engine;
 use super::folder::Folder;
 use super::keep::{End, Limits, keep};
 use super::log::{self, Logged};
@@ -33,7 +32,6 @@ pub(super) struct Assumptions {
     pub(super) new_tokens: Option<u64>,
 }
 
-/// Variables of an environment.
 pub(super) type Variables = Vec<(OsString, OsString)>;
 
 /// A run of a command on virtual GPUs.
@@ -120,7 +118,7 @@ impl<'a> Launch<'a> {
         let processes = reported::read(folder.path());
         let logged = log::read(&folder.log());
         // Inference engines append there what they log.
-        let engine = engine::read(&folder.path().join("engine.log"));
+        let engine = log::read_engine(&folder.path().join("engine.log"));
         Ok(Ended { end, processes, logged, engine })
     }
 
@@ -141,10 +139,7 @@ impl<'a> Launch<'a> {
         let of_rank = |rank: &Variables| self.command(folder, stand_ins, rank);
         let mut commands: VecDeque<Command> = self.ranks.iter().map(of_rank).collect();
         let first = commands.pop_front().unwrap_or_else(|| of_rank(&Variables::new()));
-        Children::start(first, commands).map_err(|error| {
-            let message = format!("{}: {error}", self.command[0].to_string_lossy());
-            Failure::new(message, "check the name of the program and that it may be run")
-        })
+        Children::start(first, commands).map_err(|error| Failure::starting(&self.command[0].display(), &error))
     }
 
     fn command(&self, folder: &Folder, stand_ins: &Path, rank: &Variables) -> Command {
@@ -223,6 +218,11 @@ fn no_folder(error: std::io::Error) -> Failure {
 /// With huge pages, and with more memory from the system at a time, a loop of small allocations has a twelfth of the page
 /// faults.
 const TUNABLES: &str = "glibc.malloc.hugetlb=1:glibc.malloc.top_pad=67108864";
+
+/// Formats the place of a line of the user's: ` at train.py:7`, or nothing if it is not known.
+pub(super) fn place(file: Option<&str>, line: Option<u64>) -> String {
+    file.zip(line).map_or_else(String::new, |(file, line)| format!(" at {}:{line}", shown(file)))
+}
 
 /// Shortens a path to one from the current folder, if it is below it.
 pub(in crate::commands) fn shown(path: &str) -> String {

@@ -7,11 +7,9 @@
 //!
 //! Invariant: nothing that a script started is left running, and nothing is installed into the user's environment.
 
-mod badge;
 mod cards;
 mod check;
 mod children;
-mod engine;
 mod folder;
 mod keep;
 mod launch;
@@ -37,11 +35,11 @@ use crate::config::ScriptConfig;
 use ran::document;
 use script::Script;
 
-pub(super) use badge::badge;
 pub(super) use cards::read as read_cards;
 pub(super) use launch::{check_platform, shown};
 pub use options::RunArgs;
 pub(super) use options::script_name;
+pub(super) use page::badge;
 pub(super) use ran::weight;
 pub use sandbox::BehindWallsArgs;
 pub(super) use sharing::Shared;

@@ -1,4 +1,4 @@
-//! Formats the verdict for the terminal.
+//! Formats the verdict for the terminal, and as a badge for a page, such as a README.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,6 @@ use crate::commands::text;
 /// Most lines of the script that are named for the values that they read.
 const MOST_PLACES: usize = 8;
 
-/// Most ranks that are listed.
 const MOST_RANKS: usize = 16;
 
 /// Formats the verdicts of all runs: a page for one, a table for several.
@@ -37,7 +36,12 @@ fn one(args: &RunArgs, ran: &Ran) -> String {
     }
     notes(ran, run).iter().for_each(|note| page += &text::indented(&text::lines(note)));
     if ran.runs.len() > 1 {
-        let rows: Vec<Vec<String>> = ran.runs.iter().take(MOST_RANKS).map(rank_row).collect();
+        let row = |run: &RunReport| {
+            let name = run.rank.map_or("process".to_owned(), |rank| format!("rank {rank}"));
+            let (reserved, steps) = (bytes(run.peak_reserved_bytes), counted(run.steps, "step"));
+            vec![name, reserved, steps, run.status.name().to_owned(), run.snapshot.clone().unwrap_or_default()]
+        };
+        let rows: Vec<Vec<String>> = ran.runs.iter().take(MOST_RANKS).map(row).collect();
         page += &text::section(&rows, &[1, 2]);
     }
     if let Some(snapshot) = &run.snapshot {
@@ -184,12 +188,6 @@ fn values(ran: &Ran, run: &RunReport) -> Vec<String> {
     said
 }
 
-fn rank_row(run: &RunReport) -> Vec<String> {
-    let name = run.rank.map_or("process".to_owned(), |rank| format!("rank {rank}"));
-    let snapshot = run.snapshot.clone().unwrap_or_default();
-    vec![name, bytes(run.peak_reserved_bytes), counted(run.steps, "step"), run.status.name().to_owned(), snapshot]
-}
-
 /// Formats one table of several machines.
 fn several(args: &RunArgs, found: &[Ran]) -> String {
     let torch = found.iter().find_map(|ran| ran.runs.first()?.torch.clone()).unwrap_or_default();
@@ -217,4 +215,35 @@ fn row(ran: &Ran) -> Option<Vec<String>> {
     let peak = if run.peak_reserved_bytes == 0 { "-".to_owned() } else { bytes(run.peak_reserved_bytes) };
     let (verdict, snapshot) = (ran.status.name().replace('-', " "), run.snapshot.clone().unwrap_or_default());
     Some(vec![ran.cards.to_string(), peak, bytes(run.capacity_bytes), count(run.steps), verdict, snapshot])
+}
+
+/// Width of a letter at the size of the text, which is stretched to the sum, in pixels.
+const LETTER: usize = 6;
+
+/// Space beside each text.
+const MARGIN: usize = 6;
+
+/// Returns the verdict as SVG, such as `fits t4-16gb: 13.2 GiB`, of the process that needs the most memory.
+pub(in crate::commands) fn badge(run: &RunReport) -> String {
+    let card = &run.card;
+    let (label, figure, color) = match run.status {
+        RunStatus::Fits => (format!("fits {card}"), bytes(run.peak_reserved_bytes), "#2e7d32"),
+        RunStatus::OutOfMemory => (format!("does not fit {card}"), "out of memory".to_owned(), "#c62828"),
+        RunStatus::Failed | RunStatus::Unsupported => ("GPU memory".to_owned(), "unknown".to_owned(), "#616161"),
+    };
+    let width = |text: &str| text.chars().count() * LETTER;
+    let (left, right) = (width(&label) + 2 * MARGIN, width(&figure) + 2 * MARGIN);
+    let text = |x: usize, text: &str| {
+        format!("<text x=\"{x}\" y=\"14\" textLength=\"{}\">{}</text>", width(text), text.replace('&', "&amp;"))
+    };
+    format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{all}\" height=\"20\" role=\"img\" aria-label=\"{label}: {figure}\">\
+         <title>{label}: {figure}</title><clipPath id=\"r\"><rect width=\"{all}\" height=\"20\" rx=\"3\"/></clipPath>\
+         <g clip-path=\"url(#r)\"><rect width=\"{left}\" height=\"20\" fill=\"#424242\"/>\
+         <rect x=\"{left}\" width=\"{right}\" height=\"20\" fill=\"{color}\"/></g>\
+         <g fill=\"#fff\" font-family=\"Verdana,Geneva,DejaVu Sans,sans-serif\" font-size=\"11\">{}{}</g></svg>\n",
+        text(MARGIN, &label),
+        text(left + MARGIN, &figure),
+        all = left + right,
+    )
 }

@@ -13,7 +13,6 @@ pub(super) struct Reported {
     pub(super) pid: u32,
     pub(super) rank: Option<u64>,
     pub(super) torch: Option<String>,
-    pub(super) torch_file: Option<String>,
     pub(super) cuda: Option<String>,
     pub(super) hip: Option<String>,
     pub(super) import_error: Option<String>,
@@ -26,7 +25,6 @@ pub(super) struct Reported {
     /// Reason of the latest snapshot.
     pub(super) reason: Option<String>,
     pub(super) snapshot: Option<String>,
-    pub(super) snapshot_error: Option<String>,
     pub(super) stopped: Option<String>,
     pub(super) exception: Option<ReportedException>,
     pub(super) values: Vec<ValueRead>,
@@ -42,7 +40,6 @@ pub(super) struct Reported {
     pub(super) notes: Vec<String>,
     /// True if the script compiles code, inside of which values are not followed.
     pub(super) is_compiled: bool,
-    /// What remedies changed.
     pub(super) remedies: BTreeMap<String, RemedyFacts>,
 }
 
@@ -50,12 +47,9 @@ pub(super) struct Reported {
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub(super) struct ReportedDevice {
-    pub(super) index: u64,
-    pub(super) name: String,
     pub(super) total: u64,
     pub(super) peak_allocated: u64,
     pub(super) peak_reserved: u64,
-    pub(super) retries: u64,
 }
 
 /// An out-of-memory error.
@@ -103,7 +97,6 @@ impl Reported {
         self.devices.is_some() && self.stopped.is_none() && Path::new(&format!("/proc/{}", self.pid)).exists()
     }
 
-    /// Returns true if the process used CUDA.
     pub(super) fn used_cuda(&self) -> bool {
         self.devices.as_ref().is_some_and(|devices| !devices.is_empty())
     }

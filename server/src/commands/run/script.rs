@@ -28,7 +28,6 @@ pub(super) struct Script<'a> {
 }
 
 impl Script<'_> {
-    /// Runs the script on a machine with these cards.
     pub(super) fn run_on(&self, cards: &Cards) -> Result<Ran, Failure> {
         let output = self.output(cards);
         check_output(&output)?;
@@ -68,7 +67,6 @@ impl Script<'_> {
         output.parent().unwrap_or(Path::new("")).join(format!("{stem}.{name}{suffix}"))
     }
 
-    /// Returns true if the user has interrupted the command.
     pub(super) fn is_interrupted(&self) -> bool {
         self.interrupted.load(Ordering::Relaxed)
     }

@@ -127,10 +127,7 @@ mod tests {
         check("/no/torchrun --no-python --nproc_per_node=4 ./run.sh", "./run.sh", Some(4));
         check("/no/torchrun a.py", "python3 -u a.py", None);
         check("py a.py --nproc-per-node 8", "py a.py --nproc-per-node 8", None);
-    }
-
-    #[test]
-    fn what_starts_ranks_by_itself_is_refused() {
+        // What starts ranks by itself is refused.
         let refused = |words: &str| single(&words.split(' ').map(Into::into).collect::<Vec<_>>(), None).is_err();
         assert!(refused("mpirun -n 2 a.py") && refused("py -m deepspeed.launcher.runner a.py"));
         assert!(!refused("accelerate launch a.py") && !refused("py -m accelerate.commands.launch a.py"));

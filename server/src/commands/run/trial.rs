@@ -26,11 +26,9 @@ const MOST_WRITTEN: u64 = 64 << 30;
 /// Most characters of a line of the command that are quoted.
 const MOST_LINE: usize = 200;
 
-/// What all trials of a command have in common.
 pub(in crate::commands) struct Trials {
     config: ScriptConfig,
     pub(in crate::commands) cards: Cards,
-    /// Optimizer steps of each trial.
     steps: u64,
     limits: Limits,
     /// Has the socket of the process that imports PyTorch once for all trials.

@@ -7,8 +7,8 @@ use shared::api::{RunOutOfMemory, RunReport, RunStatus, RunStop};
 use shared::base::format::{bytes, duration};
 use shared::job::Cards;
 
-use super::engine;
-use super::launch::{Ended, shown};
+use super::launch::{Ended, place, shown};
+use super::log::refusal;
 use super::ran::{Ran, capacity, weight};
 use super::reported::{Reported, ReportedCall, ReportedException, ReportedOom};
 use crate::snapshot_file::Opened;
@@ -78,7 +78,7 @@ fn blame(runs: &mut [RunReport], ended: &Ended) {
 
 /// Judges that memory has run out where an inference engine found too little to start.
 fn refuse(runs: &mut [RunReport], ended: &Ended) {
-    if let Some(refusal) = ended.engine.as_deref().and_then(engine::refusal) {
+    if let Some(refusal) = ended.engine.as_deref().and_then(refusal) {
         for run in runs {
             (run.status, run.message) = (RunStatus::OutOfMemory, Some(refusal.clone()));
         }
@@ -100,7 +100,12 @@ fn of_process(cards: &Cards, ended: &Ended, process: &Reported) -> RunReport {
         capacity_bytes: highest.total,
         values_read: process.values.clone(),
         snapshot: process.snapshot.as_deref().map(shown),
-        stopped: stop_of(ended, process),
+        stopped: match process.stopped.as_deref() {
+            Some("steps") => Some(RunStop::Steps),
+            Some("time") => Some(RunStop::Time),
+            Some("terminated") if ended.end.stop.is_none() => Some(RunStop::Signal),
+            _ => ended.end.stop,
+        },
         ooms: process.ooms.iter().map(ReportedOom::told).collect(),
         remedies: process.remedies.clone(),
         message,
@@ -168,10 +173,7 @@ fn failed_status(ended: &Ended, message: &str) -> RunStatus {
 
 fn exception_text(exception: &ReportedException) -> String {
     let message = exception.message.lines().next().unwrap_or_default().trim_end_matches('.');
-    let place = match (&exception.file, exception.line) {
-        (Some(file), Some(line)) => format!(" at {}:{line}", shown(file)),
-        _ => String::new(),
-    };
+    let place = place(exception.file.as_deref(), exception.line);
     let advice = if asks_network(&exception.message) { ADVICE } else { "" };
     format!("{}{place}: {message}{advice}", exception.kind)
 }
@@ -193,16 +195,9 @@ const ADVICE: &str = ". The script asked the network for a file: have it on this
 
 /// Describes an out-of-memory error in a sentence.
 pub(in crate::commands) fn out_of_memory(oom: &RunOutOfMemory) -> String {
-    let place = match (&oom.file, oom.line) {
-        (Some(file), Some(line)) => format!(" at {}:{line}", shown(file)),
-        _ => String::new(),
-    };
-    let step = format!("in step {}", oom.steps + 1);
-    format!(
-        "memory ran out {step}{place}: {} were requested, {} were free",
-        bytes(oom.requested_bytes),
-        bytes(oom.free_bytes)
-    )
+    let (step, place) = (oom.steps + 1, place(oom.file.as_deref(), oom.line));
+    let (requested, free) = (bytes(oom.requested_bytes), bytes(oom.free_bytes));
+    format!("memory ran out in step {step}{place}: {requested} were requested, {free} were free")
 }
 
 /// Judges a run in which no process used CUDA.
@@ -264,16 +259,6 @@ fn disk(ended: &Ended) -> String {
     format!("the script was killed: it wrote more than {limit} to the disk, the limit of --disk-limit")
 }
 
-/// Writes seconds as a duration.
 pub(super) fn micros(seconds: f64) -> String {
     duration((seconds * 1e6) as u64)
-}
-
-fn stop_of(ended: &Ended, process: &Reported) -> Option<RunStop> {
-    match process.stopped.as_deref() {
-        Some("steps") => Some(RunStop::Steps),
-        Some("time") => Some(RunStop::Time),
-        Some("terminated") if ended.end.stop.is_none() => Some(RunStop::Signal),
-        _ => ended.end.stop,
-    }
 }

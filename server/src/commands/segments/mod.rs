@@ -10,8 +10,8 @@ use shared::analysis::SegmentMap;
 use shared::api::OfFile;
 use shared::report::segments;
 
+use super::names::OwnOption;
 use super::output::document;
-use super::own::OwnOption;
 use super::peak;
 use crate::Failure;
 use crate::snapshot_file::Opened;

@@ -1,6 +1,5 @@
 //! Implements `snapscope source`, which shows the memory of source lines, and the lines themselves.
 
-mod folder;
 mod page;
 mod sources;
 #[cfg(test)]

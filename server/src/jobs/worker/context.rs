@@ -74,7 +74,6 @@ impl Context {
         })
     }
 
-    /// Returns the scratch folder of this process.
     pub fn scratch(&self) -> &Path {
         self.scratch.path()
     }
@@ -103,7 +102,6 @@ impl Context {
         self.problems.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the number of running recorders.
     pub fn running(&self) -> usize {
         self.running.load(Ordering::Relaxed)
     }
@@ -184,7 +182,6 @@ impl Default for RecorderMetrics {
 }
 
 impl RecorderMetrics {
-    /// Adds the metrics to a registry.
     pub fn register(&self, registry: &mut Registry) {
         let help = "Recordings started by this process, by outcome";
         registry.register("recordings", help, self.outcomes.clone());

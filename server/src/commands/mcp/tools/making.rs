@@ -120,7 +120,6 @@ fn existing(folder: Option<&Path>) -> Result<PathBuf, Failure> {
     Err(Failure::new(format!("there is no folder {}", folder.display()), "pass an existing `folder`"))
 }
 
-/// Puts each run into a line.
 fn lines(report: &RunsReport) -> String {
     report.runs.iter().map(|run| line(run) + "\n").collect()
 }
