@@ -1,5 +1,5 @@
-//! Chooses the token for submitting, and for reading on a private server; without one, others who use this machine could
-//! reach the server on its loopback address.
+//! Chooses the token for submitting, and for reading on a private server; without one, others who use this machine
+//! could reach the server on its loopback address.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, ErrorKind, Write as _};

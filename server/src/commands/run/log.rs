@@ -1,5 +1,5 @@
-//! Reads the log of the virtual GPU: which functions were called that are not modeled, and what it had to guess; and what
-//! inference engines logged of their start: who has the memory of the GPU, and why an engine did not start.
+//! Reads the log of the virtual GPU: which functions were called that are not modeled, and what it had to guess; and
+//! what inference engines logged of their start: who has the memory of the GPU, and why an engine did not start.
 
 use std::path::Path;
 

@@ -1,5 +1,5 @@
-//! Writes the events of a running recording to the database, which also shows that its worker is alive; finds jobs whose
-//! worker has died and returns them to the queue.
+//! Writes the events of a running recording to the database, which also shows that its worker is alive; finds jobs
+//! whose worker has died and returns them to the queue.
 //!
 //! Clocks of several machines differ and jump. Therefore a worker increments a counter in its jobs' rows while it
 //! lives, and observers measure the time between two changes with their own monotonic clock.
@@ -37,8 +37,8 @@ pub(super) enum Left {
     Lost,
 }
 
-/// Records on a thread of its own and follows it; `work` gets the sender of its events, and what becomes true if it must
-/// stop.
+/// Records on a thread of its own and follows it; `work` gets the sender of its events, and what becomes true if it
+/// must stop.
 pub(super) async fn on_thread<T: Send + 'static>(
     context: &Context,
     job: &str,
