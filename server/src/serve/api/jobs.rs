@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use actix_web::http::header::{
-    CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, ContentType, ETAG, LOCATION,
+    CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, ContentType, LOCATION,
 };
 use actix_web::web::{self, Bytes, Data, Path, Payload};
 use actix_web::{HttpMessage as _, HttpRequest, HttpResponse};
@@ -18,7 +18,7 @@ use utoipa::IntoParams;
 use super::job_request::{self, parameters};
 use crate::database::{Database, Deletion, Event, JobRow, NewJob, Page, Submission};
 use crate::jobs;
-use crate::serve::asset::is_current;
+use crate::serve::asset::tagged;
 use crate::serve::error::ApiError;
 use crate::serve::feeds::Reader;
 use crate::serve::route::Client;
@@ -265,10 +265,7 @@ pub(crate) async fn send(
     (hash, object): (&str, &str),
     name: &str,
 ) -> Result<HttpResponse, ApiError> {
-    let tag = format!("\"{hash}\"");
-    let unchanged = is_current(request.headers(), &tag);
-    let mut response = if unchanged { HttpResponse::NotModified() } else { HttpResponse::Ok() };
-    response.insert_header((ETAG, tag)).insert_header((CACHE_CONTROL, "private, no-cache"));
+    let (mut response, unchanged) = tagged(request.headers(), &format!("\"{hash}\""), "private, no-cache");
     if unchanged {
         return Ok(response.finish());
     }
