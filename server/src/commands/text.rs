@@ -133,11 +133,8 @@ mod tests {
 
     #[test]
     fn bars_have_eighths() {
-        assert_eq!(bar(1, 2, 4), "██");
-        assert_eq!(bar(3, 16, 4), "▊");
-        assert_eq!(bar(1, 1_000_000, 4), "▏");
-        assert_eq!(bar(0, 0, 4), "");
-        assert_eq!(bar(9, 9, 4), "████");
+        let bars = [(1, 2), (3, 16), (1, 1_000_000), (0, 0), (9, 9)].map(|(part, whole)| bar(part, whole, 4));
+        assert_eq!(bars, ["██", "▊", "▏", "", "████"]);
     }
 
     #[test]

@@ -187,16 +187,12 @@ mod tests {
     }
 
     #[test]
-    fn a_token_that_was_chosen_leaves_reading_free() {
+    fn a_token_that_was_chosen_leaves_reading_free_and_nobody_is_let_in_by_mistake() {
         let args = SettingsArgs { token: Some("chosen".into()), ..SettingsArgs::default() };
         for listen in [HERE, EVERYWHERE] {
             let expected = Tokens { token: Some("chosen".into()), is_made: false, is_private: false };
             assert_eq!(tokens(&args, listen), Ok(expected));
         }
-    }
-
-    #[test]
-    fn nobody_is_let_in_by_mistake() {
         assert!(tokens(&SettingsArgs::default(), EVERYWHERE).unwrap_err().contains("no token"));
         let none = SettingsArgs { no_token: Some(true), ..SettingsArgs::default() };
         let open = Ok(Tokens { token: None, is_made: false, is_private: false });

@@ -115,10 +115,7 @@ fn with_a_folder_lines_are_quoted_with_their_memory() {
     ];
     let found = check(&with(folder.path(), ""), &expected);
     assert!(!found.iter().any(|line| line.contains("another version")), "{found:#?}");
-}
-
-#[test]
-fn lines_belong_to_the_innermost_file_of_the_folder() {
+    // They belong to the innermost file of the folder.
     let folder = project(&[("train.py", TRAIN)]);
     let expected = ["300 B 300 B 300 B 1× 6 z = y + y", "150 B 150 B 150 B 2× 5 y = model(x)"];
     check(&with(folder.path(), "--top 1"), &expected);

@@ -183,10 +183,7 @@ mod tests {
         check(exited(64), &log(&[]), &["ended by signal 64"]);
         check(exited(3 << 8), &log(&[]), &["exit status 3"]);
         check(exited(0), &log(&[]), &["exit status 0"]);
-    }
-
-    #[test]
-    fn the_loader_is_quoted() {
+        // The loader is quoted.
         let loader = "recorder: error while loading shared libraries: libcudart.so.13: cannot open shared object file";
         check(exited(127 << 8), &log(&[loader]), &["cannot be loaded: libcudart.so.13: cannot open", "./dev build"]);
         let symbol = "recorder: symbol lookup error: libtorch.so: undefined symbol: cudaMalloc";
