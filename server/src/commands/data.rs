@@ -203,16 +203,13 @@ async fn backup(place: &Place, to: &Path) -> Result<String, Failure> {
     }
     make_private(to).map_err(|error| cannot_write(to, &error))?;
     let target = Place::backup(to);
-    let is_whole = match &database {
-        Database::Sqlite(_) => {
-            let (fresh, file) = (to.join("snapscope.sqlite.new"), to.join(DATABASE));
-            let _ = std::fs::remove_file(&fresh);
-            copy_database(&database, &fresh).await?;
-            std::fs::rename(&fresh, &file).map_err(|error| cannot_write(&file, &error))?;
-            true
-        }
-        Database::Postgres(_) => false,
-    };
+    let is_whole = matches!(database, Database::Sqlite(_));
+    if is_whole {
+        let (fresh, file) = (to.join("snapscope.sqlite.new"), to.join(DATABASE));
+        let _ = std::fs::remove_file(&fresh);
+        copy_database(&database, &fresh).await?;
+        std::fs::rename(&fresh, &file).map_err(|error| cannot_write(&file, &error))?;
+    }
     let rows = database.snapshots().await.map_err(failure)?;
     let backup = Store::connect(&target.store).await?;
     let copied = copy(&store, &backup, &rows, to).await?;

@@ -32,11 +32,16 @@ fn of_folder(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     let is_hidden = |path: &Path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
     let paths = entries.flatten().map(|entry| entry.path());
     let mut files: Vec<PathBuf> = paths.filter(|path| path.is_file() && !is_hidden(path)).collect();
-    files.sort_by_cached_key(|path| number_order(&path.file_name().unwrap_or_default().to_string_lossy()));
+    files.sort_by_cached_key(|path| number_order(&name_of(path)));
     match files.is_empty() {
         true => Err(Failure::new(format!("{}: the folder has no files", folder.display()), "choose another folder")),
         false => Ok(files),
     }
+}
+
+/// Returns the name of a file or folder without those above it; empty without one.
+pub(super) fn name_of(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 #[cfg(test)]
@@ -51,7 +56,7 @@ mod tests {
         }
         fs::create_dir(folder.path().join("sub")).unwrap();
         let found = files(&[folder.path().to_owned(), PathBuf::from("x")]).unwrap();
-        let names: Vec<_> = found.iter().map(|file| file.path.file_name().unwrap().to_str().unwrap()).collect();
+        let names: Vec<_> = found.iter().map(|file| name_of(&file.path)).collect();
         assert_eq!(names, ["2.pickle", "10.pickle", "a.log", "host.csv", "x"]);
         assert!(found[0].is_of_folder && !found[4].is_of_folder);
         let empty = tempfile::tempdir().unwrap();

@@ -64,7 +64,7 @@ impl ReportArgs {
 
 /// Sums a file up: what it is, on which device, with which figures, and the first findings with their first steps.
 fn card(path: &Path) -> Result<String, Failure> {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let name = named::name_of(path);
     let (facts, diagnosis, word) = match snapshot_file::open(path)? {
         Content::Snapshot(opened) => {
             let devices: Vec<_> = opened.devices().collect();

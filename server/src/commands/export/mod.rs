@@ -10,18 +10,17 @@ pub use args::ExportArgs;
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
 use logs::{Content, Log, log_report};
-use shared::analysis::Timeline;
-use shared::base::Moment;
 use shared::base::format::bytes;
 use shared::draw::svg::svg;
 use shared::draw::theme::Theme;
 use shared::export::{self, LogForm, SanitizeOptions, Sanitized, Subject, Table, log_picture};
 use shared::import::Importer;
 use shared::pickle::Style;
-use shared::trace::{Device, Trace};
+use shared::trace::Trace;
 
 use crate::Failure;
 use crate::canvas::png;
+use crate::commands::peak::moment_up_to;
 use crate::snapshot_file::{Opened, open_by};
 use args::Target;
 use picture::PictureName;
@@ -113,7 +112,9 @@ impl ExportArgs {
             (None, Target::Svg | Target::Png) | (Some(_), _) => vec![opened.choose_device(self.device)?],
             (None, _) => opened.devices().collect(),
         };
-        let moment = self.at.map(|event| moment(event, &chosen)).transpose()?;
+        // It is enough that one of the devices has the event.
+        let last = chosen.iter().map(|(_, timeline)| timeline.events()).max().unwrap_or(0);
+        let moment = self.at.map(|event| moment_up_to(last, event, "")).transpose()?;
         let name = self.name();
         let capacity_bytes = self.capacity;
         let subject = Subject { file: &name, trace: &opened.trace, devices: &chosen, moment, capacity_bytes };
@@ -137,21 +138,7 @@ impl ExportArgs {
             Target::Pickle => self.write(|sink| export::pickle(&opened.trace, Style::Python, sink)),
         }
     }
-}
 
-/// Returns the moment after an event that at least one of the devices has.
-fn moment(event: i64, devices: &[(&Device, &Timeline)]) -> Result<u32, Failure> {
-    let most = devices.iter().map(|(_, timeline)| timeline.events()).max().unwrap_or(0);
-    let moment = event.checked_add(1).and_then(|moment| u32::try_from(moment).ok());
-    moment.filter(|&moment| moment <= most).ok_or_else(|| {
-        Failure::new(
-            format!("there is no event {event}"),
-            format!("events go from -1 (before the first) to {}", Moment(most).event_number()),
-        )
-    })
-}
-
-impl ExportArgs {
     /// Writes the report on a log and returns its size in bytes.
     ///
     /// # Errors

@@ -17,7 +17,7 @@ use std::process::{Command, Stdio};
 use clap::Args;
 use shared::base::file_names::is_of_no_interest;
 
-use super::named::{self, Named};
+use super::named::{self, Named, name_of};
 use super::output::Output;
 use super::text::printable;
 use crate::Failure;
@@ -116,10 +116,6 @@ fn readable(paths: &[PathBuf]) -> (Vec<Named>, Vec<Failure>) {
     files.retain(|file| !is_other(file));
     files.retain(|file| check(&file.path).map_err(|failure| unread.push(failure)).is_ok());
     (files, unread)
-}
-
-fn name_of(path: &Path) -> String {
-    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 /// Refuses a file that cannot be opened, or whose bytes are not on a disk.

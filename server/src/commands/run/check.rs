@@ -15,6 +15,7 @@ use super::options::RunArgs;
 use super::ran::document;
 use super::{cards, verdict};
 use crate::Failure;
+use crate::commands::named::name_of;
 use crate::config::ScriptConfig;
 use crate::folder::make_temporary;
 
@@ -46,6 +47,6 @@ pub(super) fn run(args: &RunArgs, config: &ScriptConfig, interrupted: &Arc<Atomi
 
 /// Returns true for `python`, `python3.11` and the like, with or without a folder.
 fn is_python(program: &OsString) -> bool {
-    let name = std::path::Path::new(program).file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let name = name_of(std::path::Path::new(program));
     name.starts_with("python") || name.starts_with("pypy")
 }

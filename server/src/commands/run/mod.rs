@@ -40,7 +40,7 @@ pub(super) use launch::{check_platform, shown};
 pub use options::RunArgs;
 pub(super) use options::script_name;
 pub(super) use page::badge;
-pub(super) use ran::weight;
+pub(super) use ran::{overall, weight};
 pub use sandbox::BehindWallsArgs;
 pub(super) use sharing::Shared;
 pub(super) use trial::Trials;

@@ -5,6 +5,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use crate::Failure;
+use crate::commands::named::name_of;
 
 /// Modules that are what the program `torchrun` is.
 const MODULES: [&str; 2] = ["torch.distributed.run", "torch.distributed.launch"];
@@ -32,7 +33,7 @@ pub(super) struct Single {
 /// Returns an error if another program starts the ranks, or if torchrun has no script.
 pub(super) fn single(command: &[OsString], path: Option<&OsStr>) -> Result<Single, Failure> {
     let Some(program) = command.first() else { return Err(no_script()) };
-    let name = Path::new(program).file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let name = name_of(Path::new(program));
     let is_module = |names: &[&str]| {
         command.get(1).is_some_and(|word| word == "-m")
             && command.get(2).is_some_and(|module| names.iter().any(|name| module == name))

@@ -9,7 +9,7 @@ use shared::job::Cards;
 
 use super::launch::{Ended, place, shown};
 use super::log::refusal;
-use super::ran::{Ran, capacity, weight};
+use super::ran::{Ran, capacity, overall};
 use super::reported::{Reported, ReportedCall, ReportedException, ReportedOom};
 use crate::snapshot_file::Opened;
 
@@ -28,10 +28,7 @@ pub(super) fn judge(cards: &Cards, ended: &Ended) -> Ran {
         blame(&mut runs, ended);
         refuse(&mut runs, ended);
     }
-    // If memory runs out in one process, errors of the others follow from it.
-    let out_of_memory = runs.iter().find(|run| run.status == RunStatus::OutOfMemory);
-    let worst = out_of_memory.or(runs.iter().max_by_key(|run| weight(run.status)));
-    let status = worst.map_or(RunStatus::Failed, |run| run.status);
+    let status = overall(&runs);
     let notes: BTreeSet<String> = ended.processes.iter().flat_map(|process| process.notes.clone()).collect();
     Ran {
         cards: cards.clone(),

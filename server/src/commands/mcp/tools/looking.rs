@@ -24,7 +24,6 @@ use crate::commands::mcp::words::Words;
 use crate::commands::peak::page as groups_page;
 use crate::commands::replay::page;
 use crate::commands::{DiagnoseArgs, DiffArgs, PeakArgs, ReplayArgs, inspect, named};
-use crate::snapshot_file::Opened;
 
 const MOST_FILES: usize = 40;
 
@@ -43,24 +42,17 @@ pub(in crate::commands::mcp) fn open(shelf: &Shelf, options: &OpenOptions) -> Re
             return Ok(Answer::new(text, &report).then(findings()));
         }
     };
-    let sentences = sentences(&opened);
-    let events: u64 = opened.devices().map(|(device, _)| device.events.len() as u64).sum();
-    let text = format!("{}\n{} on {}", sentences.join("\n"), counted(events, "event"), devices(&opened));
+    let devices: Vec<_> = opened.devices().collect();
+    let sentences = headlines(&opened.trace, &studies(&opened.trace, &devices));
+    let events: u64 = devices.iter().map(|(device, _)| device.events.len() as u64).sum();
+    let on = counted(devices.len() as u64, opened.device_word());
+    let text = format!("{}\n{} on {on}", sentences.join("\n"), counted(events, "event"));
     let report = json!({ "file": name, "kind": "snapshot", "answer": sentences, "events": events });
     Ok(Answer::new(text, &report).then(findings()).then(question(
         "summary",
         &json!({ "snapshot": name }),
         "figures of each device",
     )))
-}
-
-fn sentences(opened: &Opened) -> Vec<String> {
-    let devices: Vec<_> = opened.devices().collect();
-    headlines(&opened.trace, &studies(&opened.trace, &devices))
-}
-
-fn devices(opened: &Opened) -> String {
-    counted(opened.trace.devices.len() as u64, opened.device_word())
 }
 
 /// Lists the files of a folder, the latest first.

@@ -56,10 +56,7 @@ pub(in crate::commands::mcp) fn fit(maker: &Maker, options: &FitOptions) -> Resu
             };
             Ok(Answer::new(text, &report))
         }
-        _ => Err(Failure::new(
-            "there is either a config or a command to fit",
-            "pass `config` or `command`, and not both",
-        )),
+        _ => Err(not_one("fit")),
     }
 }
 
@@ -93,12 +90,7 @@ pub(in crate::commands::mcp) fn fix(maker: &Maker, options: &FixOptions) -> Resu
     let arguments = match (config, command) {
         (Some(config), None) => words.word(config).behind("fix"),
         (None, Some(command)) => words.last(command).behind("fix"),
-        _ => {
-            return Err(Failure::new(
-                "there is either a config or a command to fix",
-                "pass `config` or `command`, and not both",
-            ));
-        }
+        _ => return Err(not_one("fix")),
     };
     let mut report: FixReport = maker.document(&folder, arguments)?;
     // Curves are for eyes.
@@ -110,6 +102,11 @@ pub(in crate::commands::mcp) fn fix(maker: &Maker, options: &FixOptions) -> Resu
     }
     fix::notes(&report).iter().for_each(|note| text += &format!("{note}\n"));
     Ok(Answer::new(text, &report))
+}
+
+fn not_one(tool: &str) -> Failure {
+    let message = format!("there is either a config or a command to {tool}");
+    Failure::new(message, "pass `config` or `command`, and not both")
 }
 
 fn existing(folder: Option<&Path>) -> Result<PathBuf, Failure> {
