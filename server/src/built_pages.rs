@@ -14,7 +14,6 @@ use include_dir::{Dir, DirEntry, include_dir};
 /// Pages that were built into this program; empty without them.
 static INSIDE: Dir<'static> = include_dir!("$SNAPSCOPE_PAGES_INSIDE");
 
-/// Place of the built web pages.
 #[derive(Debug, Clone, PartialEq)]
 pub enum BuiltPages {
     /// Folder that `./dev build` filled.

@@ -1,6 +1,7 @@
 //! Error type of the commands.
 
-use std::fmt;
+use std::path::Path;
+use std::{fmt, io};
 
 /// The reason why a command failed, with a hint for the person at the terminal.
 ///
@@ -19,6 +20,26 @@ impl Failure {
 
     pub fn new(message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self { message: message.into(), hint: hint.into() }
+    }
+
+    /// Makes the failure of a file that cannot be written.
+    pub(crate) fn writing(file: &Path, error: &io::Error) -> Self {
+        Self::new(format!("{}: {error}", file.display()), "check the folder and its free space")
+    }
+
+    /// Makes the failure of a path that cannot be read; `kind` is `file` or `folder`.
+    pub(crate) fn reading(path: &Path, error: &dyn fmt::Display, kind: &str) -> Self {
+        Self::new(format!("{}: {error}", path.display()), format!("check the path and the permissions of the {kind}"))
+    }
+
+    /// Makes the failure of a program that cannot be started.
+    pub(crate) fn starting(program: &dyn fmt::Display, error: &io::Error) -> Self {
+        Self::new(format!("{program}: {error}"), "check the name of the program and that it may be run")
+    }
+
+    /// Makes the failure of a place for temporary files.
+    pub(crate) fn temporary(error: &io::Error) -> Self {
+        Self::new(format!("a temporary folder cannot be made: {error}"), "set TMPDIR to a folder with room")
     }
 
     /// Combines two failures, which are printed one after the other.

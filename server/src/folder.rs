@@ -7,32 +7,21 @@ use std::path::Path;
 use tempfile::TempDir;
 
 /// Makes a folder that is removed with its content when the value is dropped, in `parent` or where temporary files are.
-///
-/// # Errors
-///
-/// Returns an error if the parent is full or cannot be written.
 pub(crate) fn make_temporary(prefix: &str, parent: Option<&Path>) -> io::Result<TempDir> {
     let mut builder = tempfile::Builder::new();
-    #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
     let builder = builder.prefix(prefix);
     parent.map_or_else(|| builder.tempdir(), |parent| builder.tempdir_in(parent))
 }
 
 /// Makes a folder and its missing parents; an existing folder keeps its permissions.
-///
-/// # Errors
-///
-/// Returns an error if a folder cannot be made.
 pub(crate) fn make_private(folder: &Path) -> io::Result<()> {
     let mut builder = DirBuilder::new();
-    #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder.recursive(true).create(folder)
 }
 
 #[cfg(test)]
-#[cfg(unix)]
 mod tests {
     use std::os::unix::fs::PermissionsExt as _;
 

@@ -174,99 +174,119 @@ mod tests {
     use super::*;
     use crate::database::{DatabaseError, Deletion, NewJob, NewShare, Outcome};
     use crate::store::StoreAddress;
-    use shared::api::{JobState, JobTask};
+    use shared::api::JobState;
 
-    /// Makes an empty database and an empty store in a folder with a one-byte file `source`.
-    async fn place() -> Result<(tempfile::TempDir, Database, Store), SnapshotError> {
-        let folder = tempfile::tempdir().unwrap();
-        let database = Database::open(&format!("sqlite:{}", folder.path().join("a.sqlite").display())).await?;
-        let store = Store::open(&StoreAddress::Folder(folder.path().join("store")))?;
-        std::fs::write(folder.path().join("source"), b"x").unwrap();
-        Ok((folder, database, store))
+    /// An empty database and an empty store in a folder with a one-byte file `source`.
+    struct Place {
+        folder: tempfile::TempDir,
+        database: Database,
+        store: Store,
+    }
+
+    impl Place {
+        async fn new() -> Result<Self, SnapshotError> {
+            let folder = tempfile::tempdir().unwrap();
+            let database = Database::open(&format!("sqlite:{}", folder.path().join("a.sqlite").display())).await?;
+            let store = Store::open(&StoreAddress::Folder(folder.path().join("store")))?;
+            std::fs::write(folder.path().join("source"), b"x").unwrap();
+            Ok(Self { folder, database, store })
+        }
+
+        async fn put(&self, object: &str) -> Result<(), SnapshotError> {
+            self.store.put(object, &self.folder.path().join("source")).await?;
+            Ok(())
+        }
+
+        fn housekeeper(&self) -> Housekeeper {
+            Housekeeper::new(self.database.clone(), self.store.clone(), GRACE)
+        }
+
+        /// Makes a round for which everything is old.
+        async fn late_round(&self) -> Result<Removed, SnapshotError> {
+            tokio::time::sleep(Duration::from_millis(30)).await;
+            Housekeeper { grace: Duration::from_millis(10), ..self.housekeeper() }.round(true).await
+        }
+
+        /// Adds a link to a snapshot.
+        async fn share(&self, hash: &str, expires_ms: Option<i64>) -> Result<bool, DatabaseError> {
+            let share = NewShare {
+                token_hash: hash.to_owned(),
+                delete_hash: hash.to_owned(),
+                snapshot: hash.to_owned(),
+                title: String::new(),
+                view_state: String::new(),
+                digest: String::new(),
+                expires_ms,
+            };
+            self.database.share(&share).await
+        }
     }
 
     #[tokio::test]
     async fn only_what_nothing_refers_to_goes() -> Result<(), SnapshotError> {
-        let (folder, database, store) = place().await?;
-        let source = folder.path().join("source");
-        for (hash, object, known) in [("aa", "aa/1", true), ("bb", "bb/1", true), ("cc", "cc/1", false)] {
-            store.put(object, &source).await?;
-            if known {
-                database.add_snapshot(hash, object, 1).await?;
-            }
+        let place = Place::new().await?;
+        for object in ["aa/1", "bb/1", "cc/1"] {
+            place.put(object).await?;
         }
-        share(&database, "aa").await?;
-        let housekeeper = |grace| Housekeeper { grace, ..Housekeeper::new(database.clone(), store.clone(), GRACE) };
+        for (hash, object) in [("aa", "aa/1"), ("bb", "bb/1")] {
+            place.database.add_snapshot(hash, object, 1).await?;
+        }
+        place.share("aa", None).await?;
         // Young objects may be about to get a reference.
-        assert_eq!(housekeeper(GRACE).round(true).await?, Removed::default());
-        tokio::time::sleep(Duration::from_millis(30)).await;
-        let expected = Removed { snapshots: 1, objects: 1, ..Removed::default() };
-        assert_eq!(housekeeper(Duration::from_millis(10)).round(true).await?, expected);
-        assert!(store.read("aa/1").await.is_ok());
-        assert!(store.read("bb/1").await.is_err());
-        assert!(store.read("cc/1").await.is_err());
+        assert_eq!(place.housekeeper().round(true).await?, Removed::default());
+        assert_eq!(place.late_round().await?, Removed { snapshots: 1, objects: 1, ..Removed::default() });
+        for (object, is_there) in [("aa/1", true), ("bb/1", false), ("cc/1", false)] {
+            assert_eq!(place.store.read(object).await.is_ok(), is_there, "{object}");
+        }
         Ok(())
     }
 
     #[tokio::test]
     async fn what_nobody_knows_goes_to_the_trash_for_some_days() -> Result<(), SnapshotError> {
-        let (folder, database, store) = place().await?;
-        let source = folder.path().join("source");
-        store.put("cc/1", &source).await?;
-        tokio::time::sleep(Duration::from_millis(30)).await;
-        let grace = Duration::from_millis(10);
-        let housekeeper = Housekeeper { grace, ..Housekeeper::new(database.clone(), store.clone(), GRACE) };
-        assert_eq!(housekeeper.round(true).await?, Removed { objects: 1, ..Removed::default() });
-        let trash = folder.path().join("store/trash");
+        let place = Place::new().await?;
+        place.put("cc/1").await?;
+        assert_eq!(place.late_round().await?, Removed { objects: 1, ..Removed::default() });
+        let trash = place.folder.path().join("store/trash");
         let kept: Vec<_> = std::fs::read_dir(&trash).unwrap().map(|entry| entry.unwrap().path()).collect();
         assert_eq!(std::fs::read(kept[0].join("cc/1")).unwrap(), b"x");
-        assert_eq!(housekeeper.round(true).await?, Removed::default(), "it stays there");
-        let later = now_ms() + 1;
-        assert_eq!(store.empty_trash(later).await?, 1);
+        assert_eq!(place.late_round().await?, Removed::default(), "it stays there");
+        assert_eq!(place.store.empty_trash(now_ms() + 1).await?, 1);
         Ok(())
     }
 
     #[tokio::test]
     async fn a_database_that_knows_too_little_removes_nothing() -> Result<(), SnapshotError> {
-        let (folder, database, store) = place().await?;
-        let source = folder.path().join("source");
+        let place = Place::new().await?;
         for index in 0..=FEW_UNKNOWN {
-            store.put(&format!("cc/{index}"), &source).await?;
+            place.put(&format!("cc/{index}")).await?;
         }
-        tokio::time::sleep(Duration::from_millis(30)).await;
-        let grace = Duration::from_millis(10);
-        let housekeeper = Housekeeper { grace, ..Housekeeper::new(database, store.clone(), GRACE) };
-        assert_eq!(housekeeper.round(true).await?, Removed::default());
-        assert!(store.read("cc/0").await.is_ok());
+        assert_eq!(place.late_round().await?, Removed::default());
+        assert!(place.store.read("cc/0").await.is_ok());
         Ok(())
     }
 
     #[tokio::test]
     async fn the_uploads_of_another_server_do_not_go_one_after_another() -> Result<(), SnapshotError> {
-        let (folder, database, store) = place().await?;
-        let source = folder.path().join("source");
-        let grace = Duration::from_millis(10);
-        let housekeeper = Housekeeper { grace, ..Housekeeper::new(database, store.clone(), GRACE) };
+        let place = Place::new().await?;
         let mut discarded = 0;
         for round in 0..4 {
             for index in 0..FEW_UNKNOWN / 2 {
-                store.put(&format!("cc/{round}-{index}"), &source).await?;
+                place.put(&format!("cc/{round}-{index}")).await?;
             }
-            tokio::time::sleep(Duration::from_millis(30)).await;
-            discarded += housekeeper.round(true).await?.objects;
+            discarded += place.late_round().await?.objects;
         }
-        assert_eq!((discarded, store.trash().await?.len()), (FEW_UNKNOWN as u64, FEW_UNKNOWN));
+        assert_eq!((discarded, place.store.trash().await?.len()), (FEW_UNKNOWN as u64, FEW_UNKNOWN));
         Ok(())
     }
 
     #[tokio::test]
     async fn nothing_ends_while_the_clock_may_be_wrong() -> Result<(), SnapshotError> {
-        let (_folder, database, store) = place().await?;
+        let place = Place::new().await?;
+        let (database, housekeeper) = (&place.database, place.housekeeper());
         database.installation().await?;
         database.add_snapshot("aa", "aa/1", 1).await?;
-        share_until(&database, "aa", Some(1)).await?;
-        let housekeeper = Housekeeper::new(database.clone(), store, GRACE);
-        let Database::Sqlite(pool) = &database else { unreachable!() };
+        place.share("aa", Some(1)).await?;
+        let Database::Sqlite(pool) = database else { unreachable!() };
         let old = now_ms() - 31 * 24 * 3600 * 1000;
         sqlx::query("UPDATE installation SET kept_ms = $1").bind(old).execute(pool).await.unwrap();
         let mut rests_until = None;
@@ -282,69 +302,27 @@ mod tests {
 
     #[tokio::test]
     async fn the_snapshot_of_a_deleted_job_leaves_the_store() -> Result<(), SnapshotError> {
-        let (folder, database, store) = place().await?;
-        let source = folder.path().join("source");
+        let place = Place::new().await?;
+        let (database, store) = (&place.database, &place.store);
         for (id, hash, object) in [("1", "aa", "aa/1"), ("2", "bb", "bb/1")] {
-            store.put(object, &source).await?;
+            place.put(object).await?;
             database.add_snapshot(hash, object, 1).await?;
-            finish(&database, id, hash).await?;
+            let job = NewJob { id: id.to_owned(), kind: "virtual".to_owned(), steps: 1, ..NewJob::default() };
+            database.submit(&job).await?;
+            database.claim("virtual", "worker", true).await?;
+            let outcome = Outcome { snapshot: Some(hash.to_owned()), ..Outcome::of(JobState::Finished) };
+            assert!(database.finish(id, "worker", &outcome).await?);
         }
         // A link to the second snapshot keeps its bytes.
-        share(&database, "bb").await?;
-        tokio::time::sleep(Duration::from_millis(30)).await;
-        let grace = Duration::from_millis(10);
-        let housekeeper = Housekeeper { grace, ..Housekeeper::new(database.clone(), store.clone(), GRACE) };
-        assert_eq!(housekeeper.round(true).await?.snapshots, 0);
+        place.share("bb", None).await?;
+        assert_eq!(place.late_round().await?.snapshots, 0);
         for id in ["1", "2"] {
             assert_eq!(database.delete_job(id).await?, Deletion::Deleted);
         }
         // The object stays until the next round, because a new job may just have found the same bytes in the store.
         assert!(store.read("aa/1").await.is_ok());
-        assert_eq!(housekeeper.round(true).await?.snapshots, 1);
-        assert!(store.read("aa/1").await.is_err());
-        assert!(store.read("bb/1").await.is_ok());
+        assert_eq!(place.late_round().await?.snapshots, 1);
+        assert!(store.read("aa/1").await.is_err() && store.read("bb/1").await.is_ok());
         Ok(())
-    }
-
-    /// Submits and finishes a job with a snapshot.
-    async fn finish(database: &Database, id: &str, hash: &str) -> Result<(), DatabaseError> {
-        let text = String::new;
-        let job = NewJob {
-            id: id.to_owned(),
-            kind: "virtual".to_owned(),
-            task: JobTask::default(),
-            priority: 0,
-            name: text(),
-            config: text(),
-            source: text(),
-            notes: text(),
-            idempotency_key: None,
-            request_hash: text(),
-            card: text(),
-            steps: 1,
-        };
-        database.submit(&job).await?;
-        database.claim("virtual", "worker", true).await?;
-        let (state, snapshot) = (JobState::Finished, Some(hash.to_owned()));
-        let outcome = Outcome { state, result: None, report: None, curve: None, error: None, log: text(), snapshot };
-        assert!(database.finish(id, "worker", &outcome).await?);
-        Ok(())
-    }
-
-    async fn share(database: &Database, hash: &str) -> Result<bool, DatabaseError> {
-        share_until(database, hash, None).await
-    }
-
-    async fn share_until(database: &Database, hash: &str, expires_ms: Option<i64>) -> Result<bool, DatabaseError> {
-        let share = NewShare {
-            token_hash: hash.to_owned(),
-            delete_hash: hash.to_owned(),
-            snapshot: hash.to_owned(),
-            title: String::new(),
-            view_state: String::new(),
-            digest: String::new(),
-            expires_ms,
-        };
-        database.share(&share).await
     }
 }

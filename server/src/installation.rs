@@ -65,11 +65,6 @@ pub async fn join(database: &Database, store: &Store) -> Result<Result<(), Belon
     }
 }
 
-/// Determines the relation of a store to a database.
-///
-/// # Errors
-///
-/// Returns an error if the database or the store fails.
 pub async fn belonging(database: &Database, store: &Store) -> Result<Belonging, SnapshotError> {
     let own = database.installation().await?;
     if let Some(name) = store.installation().await? {
@@ -106,15 +101,19 @@ fn refusal(belonging: Belonging, database: &DatabaseAddress, store: &StoreAddres
 mod tests {
     use super::*;
 
-    async fn database(folder: &tempfile::TempDir, name: &str) -> Database {
-        Database::open(&format!("sqlite:{}", folder.path().join(name).display())).await.unwrap()
+    /// Makes two databases and a store in a folder.
+    async fn place() -> (tempfile::TempDir, Database, Database, Store) {
+        let folder = tempfile::tempdir().unwrap();
+        let address = |name: &str| format!("sqlite:{}", folder.path().join(name).display());
+        let first = Database::open(&address("a.sqlite")).await.unwrap();
+        let other = Database::open(&address("b.sqlite")).await.unwrap();
+        let store = Store::open(&StoreAddress::Folder(folder.path().join("store"))).unwrap();
+        (folder, first, other, store)
     }
 
     #[tokio::test]
     async fn a_store_goes_with_one_database_only() -> Result<(), SnapshotError> {
-        let folder = tempfile::tempdir().unwrap();
-        let (first, other) = (database(&folder, "a.sqlite").await, database(&folder, "b.sqlite").await);
-        let store = Store::open(&StoreAddress::Folder(folder.path().join("store")))?;
+        let (_folder, first, other, store) = place().await;
         assert_eq!(join(&first, &store).await?, Ok(()));
         assert_eq!(join(&first, &store).await?, Ok(()));
         assert_eq!(join(&other, &store).await?, Err(Belonging::Other));
@@ -124,9 +123,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_store_of_an_earlier_version_goes_with_who_knows_it() -> Result<(), SnapshotError> {
-        let folder = tempfile::tempdir().unwrap();
-        let (first, other) = (database(&folder, "a.sqlite").await, database(&folder, "b.sqlite").await);
-        let store = Store::open(&StoreAddress::Folder(folder.path().join("store")))?;
+        let (folder, first, other, store) = place().await;
         let source = folder.path().join("source");
         std::fs::write(&source, b"x").unwrap();
         store.put("aa/1", &source).await?;

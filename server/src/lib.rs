@@ -6,47 +6,26 @@
 //! only what a person shares.
 
 mod built_pages;
-
 mod canvas;
-
 pub mod commands;
-
 pub mod config;
-
 pub mod database;
-
 pub mod decoding;
-
 pub mod failure;
-
 mod folder;
-
 mod hex;
-
 pub mod housekeeping;
-
 pub mod installation;
-
 pub mod jobs;
-
 mod log;
-
 pub mod recording;
-
 pub mod scratch;
-
 pub mod serve;
-
 pub mod shares;
-
 mod snapshot_file;
-
 pub mod snapshots;
-
 pub mod store;
-
 mod units;
-
 mod virtual_gpu;
 
 pub use built_pages::BuiltPages;

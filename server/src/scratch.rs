@@ -24,10 +24,6 @@ pub struct Scratch {
 
 impl Scratch {
     /// Makes a new folder below `parent`, which is made if missing, and removes those of dead processes.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the folder is not writable.
     pub fn open(parent: &Path) -> io::Result<Self> {
         make_private(parent)?;
         // A folder exists before its lock is held, so no other process may look in between.
@@ -56,17 +52,13 @@ fn remove_abandoned(parent: &Path) -> io::Result<()> {
     for entry in fs::read_dir(parent)? {
         let folder = entry?.path();
         if folder.is_dir()
-            && !is_held(&folder)
+            && !File::open(folder.join(LOCK)).is_ok_and(|lock| lock.try_lock().is_err())
             && let Err(error) = fs::remove_dir_all(&folder)
         {
             warn!(folder = %folder.display(), %error, "the folder of an ended process can't be removed");
         }
     }
     Ok(())
-}
-
-fn is_held(folder: &Path) -> bool {
-    File::open(folder.join(LOCK)).is_ok_and(|lock| lock.try_lock().is_err())
 }
 
 #[cfg(test)]

@@ -47,12 +47,10 @@ impl Opened {
         Self { file, trace, timelines, host_timeline, diagnostics }
     }
 
-    /// Iterates over the devices with their timelines.
     pub(crate) fn devices(&self) -> impl DoubleEndedIterator<Item = (&Device, &Timeline)> {
         self.trace.devices.iter().zip(&self.timelines)
     }
 
-    /// Returns the word for a device of the snapshot.
     pub(crate) fn device_word(&self) -> &'static str {
         Accelerator::of(&self.trace).device()
     }

@@ -32,26 +32,16 @@ pub(crate) fn capacity(text: &str) -> Result<u64, String> {
 mod tests {
     use super::*;
 
-    #[track_caller]
-    fn check(text: &str, seconds: f64) {
-        assert_eq!(time(text), Ok(Duration::from_secs_f64(seconds)));
-    }
-
     #[test]
-    fn times_have_a_unit() {
-        check("90s", 90.0);
-        check("1.5 min", 90.0);
-        check("2h", 7200.0);
-        check("3m", 180.0);
-        check("30d", 2_592_000.0);
-        check("250ms", 0.25);
+    fn times_and_sizes_have_a_unit() {
+        for (text, seconds) in
+            [("90s", 90.0), ("1.5 min", 90.0), ("2h", 7200.0), ("3m", 180.0), ("30d", 2_592_000.0), ("250ms", 0.25)]
+        {
+            assert_eq!(time(text), Ok(Duration::from_secs_f64(seconds)));
+        }
         for wrong in ["", "90", "s", "-1s", "NaN s", "1e300h", "soon"] {
             assert!(time(wrong).unwrap_err().contains("30min"), "{wrong}");
         }
-    }
-
-    #[test]
-    fn sizes_have_a_unit() {
         assert_eq!(size("8GiB"), Ok(8 << 30));
         assert!(size("8").unwrap_err().contains("8GiB"));
     }

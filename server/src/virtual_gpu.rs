@@ -10,17 +10,11 @@ use std::path::{Path, PathBuf};
 
 pub(crate) const LIBRARY: &str = "libsnapscope_virtual_gpu.so";
 
-/// Names of the links.
 const NAMES: &str = include_str!("../virtual-gpu/sonames.txt");
 
-/// The program that lists virtual GPUs, as NVIDIA's does.
 const LISTING: &str = include_str!("../virtual-gpu/nvidia-smi");
 
 /// Returns a folder with all links: `folder` itself if it has them, or else a new one at `place`.
-///
-/// # Errors
-///
-/// Returns an error if the place is full or cannot be written.
 pub(crate) fn with_links(folder: &Path, place: &Path) -> io::Result<PathBuf> {
     let mut names = NAMES.lines();
     if names.clone().any(|name| folder.join(name).exists()) {

@@ -34,7 +34,6 @@ static FONT: LazyLock<FontRef<'static>> = LazyLock::new(|| {
     FontRef::try_from_slice(REGULAR).expect("a font")
 });
 
-/// Returns true if the font has all letters of a text.
 pub(crate) fn is_drawable(text: &str) -> bool {
     text.chars().all(|letter| FONT.glyph_id(letter).0 != 0)
 }
@@ -46,13 +45,12 @@ pub(crate) fn width(font: Font, text: &str) -> f64 {
     f64::from(width) / f64::from(SAMPLES)
 }
 
-/// Paints a drawing and returns it as PNG.
 pub(crate) fn png(sketch: &Sketch) -> Vec<u8> {
     LazyLock::force(&FONT);
     let size = (sketch.width.ceil() as u32, sketch.height.ceil() as u32);
     let drawn = (size.0 * SAMPLES, size.1 * SAMPLES);
     let mut samples = vec![u8::MAX; drawn.0 as usize * drawn.1 as usize * CHANNELS];
-    let mut clips = Clips::new(drawn.0);
+    let mut clips = Clips { width: drawn.0 as usize, open: Vec::new() };
     for op in &sketch.ops {
         match op {
             Op::Clip(rect) => clips.begin(&samples, sampled(*rect)),
@@ -60,7 +58,9 @@ pub(crate) fn png(sketch: &Sketch) -> Vec<u8> {
             op => Brush { area: BitMapBackend::with_buffer(&mut samples, drawn).into_drawing_area() }.paint(op),
         }
     }
-    clips.end_all(&mut samples);
+    while !clips.open.is_empty() {
+        clips.end(&mut samples);
+    }
     encoded(&thinned_out(&samples, drawn.0 as usize), size)
 }
 
@@ -231,10 +231,6 @@ struct Clip {
 }
 
 impl Clips {
-    fn new(width: u32) -> Self {
-        Self { width: width as usize, open: Vec::new() }
-    }
-
     fn begin(&mut self, samples: &[u8], corners: [(i32, i32); 2]) {
         self.open.push(Clip { corners, before: samples.to_vec() });
     }
@@ -253,12 +249,6 @@ impl Clips {
             }
         }
         samples.copy_from_slice(&before);
-    }
-
-    fn end_all(&mut self, samples: &mut [u8]) {
-        while !self.open.is_empty() {
-            self.end(samples);
-        }
     }
 }
 

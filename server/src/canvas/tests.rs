@@ -116,10 +116,7 @@ fn a_text_lies_on_the_side_of_its_alignment() {
     };
     let [left, center, right] = [Align::Left, Align::Center, Align::Right].map(columns);
     assert!(left.0 >= 19 && right.1 <= 20 && center.0 < 20 && center.1 >= 19, "{left:?} {center:?} {right:?}");
-}
-
-#[test]
-fn a_halo_surrounds_its_text() {
+    // A halo surrounds its text.
     let halo = Color::new(0x00ff00);
     let font = Font::strong(16.0);
     let text = |halo| Op::Text { x: 4.0, y: 20.0, text: "l".to_owned(), align: Align::Left, font, color: INK, halo };
@@ -128,13 +125,8 @@ fn a_halo_surrounds_its_text() {
 }
 
 #[test]
-fn letters_that_are_missing_are_known() {
-    assert!(is_drawable("Łódź · Ωμέγα · Привет – “7 GiB” ≈ 3 %"));
-    assert!(!is_drawable("内存"));
-}
-
-#[test]
-fn wider_texts_are_wider() {
+fn letters_that_are_missing_are_known_and_wider_texts_are_wider() {
+    assert!(is_drawable("Łódź · Ωμέγα · Привет – “7 GiB” ≈ 3 %") && !is_drawable("内存"));
     let (narrow, wide) = (width(Font::strong(20.0), "iii"), width(Font::strong(20.0), "www"));
     assert!(0.0 < narrow && narrow < wide && wide < 80.0, "{narrow} {wide}");
 }

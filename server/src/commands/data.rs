@@ -86,16 +86,12 @@ pub struct PlaceArgs {
 
 impl DataArgs {
     /// Runs the command; the status is 1 if the check found a problem.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the database, the store or the backup cannot be read or written.
     pub fn run(self) -> Result<Output, Failure> {
         worker::runtime()?.block_on(async {
             match self {
-                Self::Check { place, contents } => check(&place.resolve()?, contents).await,
-                Self::Backup { to, place } => Ok(backup(&place.resolve()?, &to).await?.into()),
-                Self::Restore { from, place } => Ok(restore(&from, &place.resolve()?).await?.into()),
+                Self::Check { place, contents } => check(&Place::resolve(place)?, contents).await,
+                Self::Backup { to, place } => Ok(backup(&Place::resolve(place)?, &to).await?.into()),
+                Self::Restore { from, place } => Ok(restore(&from, &Place::resolve(place)?).await?.into()),
             }
         })
     }
@@ -107,16 +103,12 @@ struct Place {
     store: StoreAddress,
 }
 
-impl PlaceArgs {
-    fn resolve(self) -> Result<Place, Failure> {
-        let Self { data, database, store } = self;
-        let (database, store) = SettingsArgs { data, database, store, ..SettingsArgs::default() }.resolve_place()?;
-        Ok(Place { database, store })
-    }
-}
-
 impl Place {
-    /// Returns the location of the backup in a folder.
+    fn resolve(PlaceArgs { data, database, store }: PlaceArgs) -> Result<Self, Failure> {
+        let (database, store) = SettingsArgs { data, database, store, ..SettingsArgs::default() }.resolve_place()?;
+        Ok(Self { database, store })
+    }
+
     fn backup(folder: &Path) -> Self {
         Self {
             database: DatabaseAddress::file(&folder.join(DATABASE)),
@@ -147,11 +139,7 @@ async fn check(place: &Place, contents: bool) -> Result<Output, Failure> {
     let (database, store) = place.open().await?;
     let belonging = installation::belonging(&database, &store).await.map_err(failure)?;
     let rows = database.snapshots().await.map_err(failure)?;
-    let mut objects: Vec<String> = Vec::new();
-    let mut list = store.list();
-    while let Some(listed) = list.try_next().await.map_err(failure)? {
-        objects.push(listed.object);
-    }
+    let mut objects: Vec<String> = store.list().map_ok(|listed| listed.object).try_collect().await.map_err(failure)?;
     objects.sort_unstable();
     let is_there = |object: &String| objects.binary_search(object).is_ok();
     let mut known: Vec<&String> = rows.iter().map(|row| &row.object).collect();
@@ -215,16 +203,13 @@ async fn backup(place: &Place, to: &Path) -> Result<String, Failure> {
     }
     make_private(to).map_err(|error| cannot_write(to, &error))?;
     let target = Place::backup(to);
-    let is_whole = match &database {
-        Database::Sqlite(_) => {
-            let (fresh, file) = (to.join("snapscope.sqlite.new"), to.join(DATABASE));
-            let _ = std::fs::remove_file(&fresh);
-            copy_database(&database, &fresh).await?;
-            std::fs::rename(&fresh, &file).map_err(|error| cannot_write(&file, &error))?;
-            true
-        }
-        Database::Postgres(_) => false,
-    };
+    let is_whole = matches!(database, Database::Sqlite(_));
+    if is_whole {
+        let (fresh, file) = (to.join("snapscope.sqlite.new"), to.join(DATABASE));
+        let _ = std::fs::remove_file(&fresh);
+        copy_database(&database, &fresh).await?;
+        std::fs::rename(&fresh, &file).map_err(|error| cannot_write(&file, &error))?;
+    }
     let rows = database.snapshots().await.map_err(failure)?;
     let backup = Store::connect(&target.store).await?;
     let copied = copy(&store, &backup, &rows, to).await?;
@@ -282,7 +267,6 @@ async fn restore(from: &Path, place: &Place) -> Result<String, Failure> {
 /// Copies a database to a file that only its owner can read, also in a folder that others can read.
 async fn copy_database(database: &Database, file: &Path) -> Result<(), Failure> {
     let mut new = std::fs::OpenOptions::new();
-    #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut new, 0o600);
     // SQLite writes into an empty file.
     new.write(true).create_new(true).open(file).map_err(|error| cannot_write(file, &error))?;

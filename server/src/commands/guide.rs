@@ -94,10 +94,6 @@ pub fn completions(shell: Shell, mut program: Command) -> String {
 }
 
 /// Returns the manual page of the program with all its commands, in roff.
-///
-/// # Errors
-///
-/// Returns an error if it cannot be written, which no memory does.
 pub fn manual(mut program: Command) -> io::Result<String> {
     let mut page = Vec::new();
     program.build();
@@ -124,7 +120,6 @@ pub fn manual(mut program: Command) -> io::Result<String> {
     Ok(page)
 }
 
-/// Lists the named cards.
 pub fn cards() -> String {
     let row = |card: &Card| {
         vec![card.name.clone(), format::bytes(card.memory_bytes), card.capability.to_string(), card.product.clone()]

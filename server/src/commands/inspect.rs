@@ -11,7 +11,7 @@ use shared::base::format::{bytes, count, counted, duration};
 use shared::report::{LiveConfig, headlines};
 use shared::trace::{Action, Container, Device, Encoding, Format};
 
-use super::own::OwnOption;
+use super::names::OwnOption;
 use super::range::EventRange;
 use super::{output, peak, text};
 use crate::Failure;
@@ -36,10 +36,6 @@ pub struct InspectArgs {
 
 impl InspectArgs {
     /// Reads the file and returns the text to print.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the file cannot be read or is not a snapshot.
     pub fn run(&self) -> Result<String, Failure> {
         let opened = self.own.apply(self.events.open(&self.file, None)?);
         if self.json {
@@ -66,15 +62,14 @@ pub(super) fn document(opened: &Opened) -> Inspection {
 }
 
 fn format_name(format: Format) -> FormatName {
-    let protocol = match format.encoding {
-        Encoding::Pickle(protocol) => Some(protocol),
-        Encoding::Json => None,
+    let (plain, protocol) = match format.encoding {
+        Encoding::Pickle(protocol) => ("pickle", Some(protocol)),
+        Encoding::Json => ("json", None),
     };
-    let container = match (format.container, format.encoding) {
-        (Container::Gzip, _) => "gzip",
-        (Container::Html, _) => "html",
-        (Container::Raw, Encoding::Pickle(_)) => "pickle",
-        (Container::Raw, Encoding::Json) => "json",
+    let container = match format.container {
+        Container::Gzip => "gzip",
+        Container::Html => "html",
+        Container::Raw => plain,
     };
     FormatName { container, protocol }
 }
@@ -87,6 +82,7 @@ pub(super) fn page(opened: &Opened) -> String {
         .map(|sentence| sentence + "\n")
         .collect();
     let mut page = format!("{}\n{sentences}{}\n", document.file, subtitle(&document));
+    let is_unused = |timeline: &Timeline| timeline.live_peak().1 == 0 && timeline.reserved_peak().1 == 0;
     let (quiet, busy): (Vec<_>, Vec<_>) = opened.devices().partition(|(_, timeline)| is_unused(timeline));
     for (device, timeline) in busy {
         device_page(&mut page, opened, &opened.device_name(device.index), device, timeline);
@@ -107,10 +103,6 @@ pub(super) fn page(opened: &Opened) -> String {
     page
 }
 
-fn is_unused(timeline: &Timeline) -> bool {
-    timeline.live_peak().1 == 0 && timeline.reserved_peak().1 == 0
-}
-
 fn subtitle(document: &Inspection) -> String {
     let FormatName { container, protocol } = document.format;
     let written = match (container, protocol) {
@@ -129,33 +121,32 @@ fn device_page(page: &mut String, opened: &Opened, name: &str, device: &Device, 
     const TOP_STACKS: usize = 5;
     let summary = Summary::of(device, timeline);
     let lasting = timeline.duration_us().map_or_else(String::new, |time_us| format!(" in {}", duration(time_us)));
-    let _ = writeln!(page, "\n{name} · {}{lasting}", counted(summary.events, "event"));
-    page.push('\n');
+    let _ = writeln!(page, "\n{name} · {}{lasting}\n", counted(summary.events, "event"));
     if !device.events.is_empty() {
         let _ = writeln!(page, "  {}\n", text::sparkline(timeline, PICTURE_WIDTH));
     }
-    for line in text::table(&memory_rows(&summary, Moment(timeline.reserved_peak().0)), &[1]) {
-        let _ = writeln!(page, "  {line}");
-    }
-    if let Some(line) = action_line(&summary) {
-        let _ = writeln!(page, "  {line}");
+    *page += &text::section(&memory_rows(&summary, Moment(timeline.reserved_peak().0)), &[1]);
+    if !summary.actions.is_empty() {
+        let named = |&(action, n): &(Action, u64)| format!("{} {}", count(n), action.name());
+        let _ = writeln!(page, "  {}", summary.actions.iter().map(named).collect::<Vec<_>>().join(" · "));
     }
     let at_peak = peak::live(opened, device, timeline, &LiveConfig::at(timeline.live_peak().0, TOP_STACKS));
     if !at_peak.groups.is_empty() {
-        let _ = writeln!(page, "\n  Alive at the peak");
-        peak::group_lines(&at_peak).iter().for_each(|line| {
-            let _ = writeln!(page, "  {line}");
-        });
+        let _ = write!(page, "\n  Alive at the peak\n{}", text::indented(&peak::group_lines(&at_peak)));
     }
 }
 
 fn memory_rows(summary: &Summary, peak_reserved: Moment) -> Vec<Vec<String>> {
     let peak_live = Moment::of_event_number(summary.peak_event);
+    let unmatched = match summary.unmatched_frees {
+        0 => String::new(),
+        frees => format!("{} freed in the trace", counted(frees, "allocation")),
+    };
     let row = |name: &str, size_bytes: u64, note: String| vec![name.to_owned(), bytes(size_bytes), note];
     let mut rows = vec![
         row("peak live", summary.peak_live_bytes, peak_live.to_string()),
         row("live at the end", summary.end_live_bytes, String::new()),
-        row("live before the trace", summary.initial_bytes, unmatched(summary)),
+        row("live before the trace", summary.initial_bytes, unmatched),
         row("peak reserved", summary.peak_reserved_bytes, peak_reserved.to_string()),
         row("reserved at the end", summary.reserved_bytes, counted(summary.segments, "segment")),
         row("allocated at the end", summary.allocated_bytes, counted(summary.blocks, "block")),
@@ -164,16 +155,4 @@ fn memory_rows(summary: &Summary, peak_reserved: Moment) -> Vec<Vec<String>> {
         rows.push(row("active at the end", summary.active_bytes, "including frees that wait for a stream".to_owned()));
     }
     rows
-}
-
-fn unmatched(summary: &Summary) -> String {
-    match summary.unmatched_frees {
-        0 => String::new(),
-        frees => format!("{} freed in the trace", counted(frees, "allocation")),
-    }
-}
-
-fn action_line(summary: &Summary) -> Option<String> {
-    let named = |&(action, n): &(Action, u64)| format!("{} {}", count(n), action.name());
-    (!summary.actions.is_empty()).then(|| summary.actions.iter().map(named).collect::<Vec<_>>().join(" · "))
 }

@@ -1,6 +1,7 @@
 //! Runs this program again, for commands that consist of others.
 
 use std::ffi::OsString;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -19,7 +20,6 @@ pub(super) struct Itself {
     pub(super) program: PathBuf,
     /// Arguments, without `--json`.
     pub(super) arguments: Vec<OsString>,
-    /// Folder in which it runs.
     pub(super) folder: PathBuf,
     /// Variables that it has besides those of this process.
     pub(super) variables: Vec<(OsString, OsString)>,
@@ -34,10 +34,6 @@ impl Itself {
     }
 
     /// Runs the command to its end and returns its document; `tick` is called from time to time, to pass signals on.
-    ///
-    /// # Errors
-    ///
-    /// Returns what the command said if it has no document.
     pub(super) fn document<T: DeserializeOwned>(&self, tick: impl Fn(&Child)) -> Result<T, Failure> {
         self.told(tick).map(|(document, _)| document)
     }
@@ -51,36 +47,34 @@ impl Itself {
         let unusable = |error: &dyn std::fmt::Display| {
             Failure::new(format!("{} cannot be run: {error}", self.program.display()), "install Snapscope again")
         };
-        let (answer, said) = (self.file()?, self.file()?);
-        let piped = |file: &std::fs::File| file.try_clone().map(Stdio::from);
+        // Files and not pipes, because nobody empties a pipe while this process waits.
+        let file = || {
+            tempfile::tempfile().map_err(|error| {
+                Failure::new(format!("a temporary file cannot be made: {error}"), "set TMPDIR to a folder with room")
+            })
+        };
+        let (mut answer, mut said) = (file()?, file()?);
+        let piped = |file: &File| file.try_clone().map(Stdio::from).map_err(|error| unusable(&error));
         let mut child = Command::new(&self.program)
             .args(&self.arguments)
             .current_dir(&self.folder)
             .envs(self.variables.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::null())
-            .stdout(piped(&answer).map_err(|error| unusable(&error))?)
-            .stderr(if self.is_quiet { piped(&said).map_err(|error| unusable(&error))? } else { Stdio::inherit() })
+            .stdout(piped(&answer)?)
+            .stderr(if self.is_quiet { piped(&said)? } else { Stdio::inherit() })
             .spawn()
             .map_err(|error| unusable(&error))?;
         while wait_until(&mut child, Instant::now() + TICK).is_none() {
             tick(&child);
         }
-        let said = content(said);
-        let document = serde_json::from_slice(&content(answer)).map_err(|_| self.failure(&said))?;
+        let said = content(&mut said);
         let said = String::from_utf8_lossy(&said);
+        let document = serde_json::from_slice(&content(&mut answer)).map_err(|_| self.failure(&said))?;
         let last = said.lines().map(str::trim).rfind(|line| !line.is_empty());
         Ok((document, last.unwrap_or_default().to_owned()))
     }
 
-    /// Files and not pipes, because nobody empties a pipe while this process waits.
-    fn file(&self) -> Result<std::fs::File, Failure> {
-        tempfile::tempfile().map_err(|error| {
-            Failure::new(format!("a temporary file cannot be made: {error}"), "set TMPDIR to a folder with room")
-        })
-    }
-
-    fn failure(&self, said: &[u8]) -> Failure {
-        let said = String::from_utf8_lossy(said);
+    fn failure(&self, said: &str) -> Failure {
         let after = |mark: &str| said.rsplit_once(mark).map(|(_, rest)| rest.trim().to_owned());
         let message = after("error: ").map(|text| text.lines().next().unwrap_or_default().to_owned());
         let hint = after("hint: ").unwrap_or_else(|| "the reason is above".to_owned());
@@ -89,10 +83,10 @@ impl Itself {
     }
 }
 
-fn content(mut file: std::fs::File) -> Vec<u8> {
+/// Returns what a process has written to a file; nothing if it cannot be read back.
+pub(super) fn content(file: &mut File) -> Vec<u8> {
     use std::io::{Read as _, Seek as _};
     let mut bytes = Vec::new();
-    // What cannot be read back is no document.
     let _ = file.rewind().and_then(|()| file.read_to_end(&mut bytes));
     bytes
 }

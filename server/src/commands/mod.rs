@@ -1,5 +1,8 @@
 //! Implements the commands that read or make snapshots at the terminal, or look after a server's data.
 //!
+//! The options of a command are a struct whose `run` returns what to print, or a [`Failure`](crate::Failure) that says
+//! which option, file or setting is wrong or missing, and what to do.
+//!
 //! Invariant: standard output carries the answer and nothing else; with `run`, the script's own output comes before it.
 
 mod abreast;
@@ -19,7 +22,6 @@ mod named;
 mod names;
 mod open;
 mod output;
-mod own;
 mod peak;
 mod python;
 mod range;

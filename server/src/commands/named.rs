@@ -16,10 +16,6 @@ pub(super) struct Named {
 }
 
 /// Returns the files in the order of the arguments, with those of a folder in the order of their names.
-///
-/// # Errors
-///
-/// Returns an error if a folder cannot be read or has no files.
 pub(super) fn files(paths: &[PathBuf]) -> Result<Vec<Named>, Failure> {
     let mut files = Vec::new();
     for path in paths {
@@ -32,18 +28,20 @@ pub(super) fn files(paths: &[PathBuf]) -> Result<Vec<Named>, Failure> {
 }
 
 fn of_folder(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
-    let unreadable = |error| {
-        Failure::new(format!("{}: {error}", folder.display()), "check the path and the permissions of the folder")
-    };
-    let entries = fs::read_dir(folder).map_err(unreadable)?;
+    let entries = fs::read_dir(folder).map_err(|error| Failure::reading(folder, &error, "folder"))?;
     let is_hidden = |path: &Path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
     let paths = entries.flatten().map(|entry| entry.path());
     let mut files: Vec<PathBuf> = paths.filter(|path| path.is_file() && !is_hidden(path)).collect();
-    files.sort_by_cached_key(|path| number_order(&path.file_name().unwrap_or_default().to_string_lossy()));
+    files.sort_by_cached_key(|path| number_order(&name_of(path)));
     match files.is_empty() {
         true => Err(Failure::new(format!("{}: the folder has no files", folder.display()), "choose another folder")),
         false => Ok(files),
     }
+}
+
+/// Returns the name of a file or folder without those above it; empty without one.
+pub(super) fn name_of(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 #[cfg(test)]
@@ -58,7 +56,7 @@ mod tests {
         }
         fs::create_dir(folder.path().join("sub")).unwrap();
         let found = files(&[folder.path().to_owned(), PathBuf::from("x")]).unwrap();
-        let names: Vec<_> = found.iter().map(|file| file.path.file_name().unwrap().to_str().unwrap()).collect();
+        let names: Vec<_> = found.iter().map(|file| name_of(&file.path)).collect();
         assert_eq!(names, ["2.pickle", "10.pickle", "a.log", "host.csv", "x"]);
         assert!(found[0].is_of_folder && !found[4].is_of_folder);
         let empty = tempfile::tempdir().unwrap();

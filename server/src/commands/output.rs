@@ -1,5 +1,7 @@
 //! What a command leaves: texts for standard output and standard error, and an exit status.
 
+use std::path::Path;
+
 use serde::Serialize;
 
 use crate::Failure;
@@ -43,6 +45,10 @@ pub fn colored(text: &str) -> String {
     };
     let lines = text.split('\n').map(|line| color(line).unwrap_or_else(|| line.to_owned()));
     lines.collect::<Vec<_>>().join("\n")
+}
+
+pub(super) fn write(file: &Path, text: &str) -> Result<(), Failure> {
+    std::fs::write(file, text).map_err(|error| Failure::writing(file, &error))
 }
 
 /// Returns the document of `--json`.

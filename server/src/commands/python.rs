@@ -67,27 +67,17 @@ const PACKAGE: &[File] = files!("snapscope/":
 );
 
 /// Writes the file that starts the hook, and the hook itself, whose folder `package` gets the shared files.
-///
-/// # Errors
-///
-/// Returns an error if the folder is full or cannot be written.
 pub(super) fn write_hook(folder: &Path, hook: &[File], package: &str) -> io::Result<()> {
     write(folder, HOOK)?;
     write(folder, hook)?;
     write(&folder.join(package), SHARED)
 }
 
-/// Writes the package into a folder.
-///
-/// # Errors
-///
-/// Returns an error if the folder is full or cannot be written.
 pub(super) fn write_package(folder: &Path) -> io::Result<()> {
     write(folder, HOOK)?;
     write(&folder.join("snapscope"), PACKAGE)
 }
 
-/// Writes files, and the folders in which they lie.
 pub(super) fn write(folder: &Path, files: &[File]) -> io::Result<()> {
     for (name, text) in files {
         let path = folder.join(name);

@@ -76,7 +76,6 @@ impl Wanted {
 }
 
 impl EventRange {
-    /// Selects so many events around the peak.
     pub(super) fn around_peak(events: u64) -> Self {
         Self { wanted: Some(Wanted::Peak(events)) }
     }
@@ -92,10 +91,6 @@ impl EventRange {
     }
 
     /// Reads a file that may be a snapshot, of which only the requested events are read, or a log.
-    ///
-    /// # Errors
-    ///
-    /// Returns the errors of [`open`](Self::open) for a file that is no log.
     pub(super) fn open_any(&self, path: &Path, device: Option<i64>) -> Result<Content<Opened>, Failure> {
         let Some(wanted) = &self.wanted else { return snapshot_file::open(path) };
         let file = path.display().to_string();

@@ -9,6 +9,7 @@ use shared::analysis::{Category, RankFigures, Study, order_of_ranks};
 use shared::base::format::{bytes, count, counted, percent};
 use shared::report::{Rank, Ranks};
 
+use super::named::name_of;
 use super::output::{Output, document};
 use super::{abreast, text};
 use crate::Failure;
@@ -43,10 +44,6 @@ impl Drawn {
 
 impl RanksArgs {
     /// Reads the files and returns the text to print; an unreadable file does not stop the others.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if no file can be read, if a folder has no snapshots, or if no device had memory in use.
     pub fn run(&self) -> Result<Output, Failure> {
         let (ranks, unread) = ranks(&files(&self.files)?)?;
         let (ranks, sparklines): (Vec<Rank>, Vec<String>) =
@@ -74,11 +71,9 @@ fn files(named: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
 }
 
 fn files_of(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
-    let unreadable = |error: std::io::Error| {
-        Failure::new(format!("{}: {error}", folder.display()), "check the path and the permissions of the folder")
-    };
+    let unreadable = |error: std::io::Error| Failure::reading(folder, &error, "folder");
     let is_snapshot = |path: &PathBuf| {
-        let name = path.file_name().map(|name| name.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
+        let name = name_of(path).to_ascii_lowercase();
         path.is_file() && ENDINGS.iter().any(|ending| name.ends_with(ending))
     };
     let entries = fs::read_dir(folder).map_err(unreadable)?;
@@ -132,10 +127,6 @@ fn ranks(files: &[PathBuf]) -> Result<(Vec<Drawn>, Vec<Failure>), Failure> {
     }
     ranks.sort_by_key(|drawn| drawn.rank.rank);
     Ok((ranks, unread))
-}
-
-fn name_of(file: &Path) -> String {
-    file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
 /// Returns a rank for each device of a file that had memory.

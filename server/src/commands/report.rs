@@ -40,11 +40,6 @@ pub struct ReportArgs {
 
 impl ReportArgs {
     /// Reads the files and returns a card in Markdown for each; an unreadable file does not stop the others.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if a folder cannot be read, or if the snapshot to attach is not the only file or cannot be
-    /// written.
     pub fn run(&self) -> Result<Output, Failure> {
         let (mut cards, mut unread) = (Vec::new(), Vec::new());
         for file in named::files(&self.files)? {
@@ -69,7 +64,7 @@ impl ReportArgs {
 
 /// Sums a file up: what it is, on which device, with which figures, and the first findings with their first steps.
 fn card(path: &Path) -> Result<String, Failure> {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let name = named::name_of(path);
     let (facts, diagnosis, word) = match snapshot_file::open(path)? {
         Content::Snapshot(opened) => {
             let devices: Vec<_> = opened.devices().collect();

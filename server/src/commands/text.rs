@@ -90,6 +90,15 @@ pub(super) fn table(rows: &[Vec<String>], right: &[usize]) -> Vec<String> {
     rows.iter().map(line).collect()
 }
 
+/// Aligns rows as [`table`] does, each an indented line of a page.
+pub(super) fn section(rows: &[Vec<String>], right: &[usize]) -> String {
+    indented(&table(rows, right))
+}
+
+pub(super) fn indented(lines: &[String]) -> String {
+    lines.iter().map(|line| format!("  {line}\n")).collect()
+}
+
 /// Breaks a paragraph into lines that fit the terminal, or 96 characters if that is wider or the output is a file.
 pub(super) fn lines(text: &str) -> Vec<String> {
     const WIDEST: usize = 96;
@@ -124,41 +133,25 @@ mod tests {
 
     #[test]
     fn bars_have_eighths() {
-        assert_eq!(bar(1, 2, 4), "██");
-        assert_eq!(bar(3, 16, 4), "▊");
-        assert_eq!(bar(1, 1_000_000, 4), "▏");
-        assert_eq!(bar(0, 0, 4), "");
-        assert_eq!(bar(9, 9, 4), "████");
+        let bars = [(1, 2), (3, 16), (1, 1_000_000), (0, 0), (9, 9)].map(|(part, whole)| bar(part, whole, 4));
+        assert_eq!(bars, ["██", "▊", "▏", "", "████"]);
     }
 
     #[test]
-    fn a_sparkline_keeps_the_peak() {
+    fn a_sparkline_keeps_the_peak_and_a_curve_has_lines() {
         let trace = text::parse("alloc a 8\nalloc b 8\nfree b\nfree a").unwrap();
         let timeline = Timeline::new(&trace, &trace.devices[0]);
         assert_eq!(sparkline(&timeline, 100), " ▄██▄▄ ");
         assert_eq!(sparkline(&timeline, 2), "██");
-    }
-
-    #[test]
-    fn a_curve_has_lines() {
-        let trace = text::parse("alloc a 8\nalloc b 8\nfree b\nfree a").unwrap();
-        let timeline = Timeline::new(&trace, &trace.devices[0]);
         assert_eq!(curve(&timeline, 100, 2), ["  ██   ", " █████ "].map(|line| line.to_owned()));
     }
 
     #[test]
-    fn long_lines_are_cut() {
+    fn columns_line_up_and_long_lines_are_cut() {
         assert_eq!([cut("größe", 5), cut("größe", 4), cut("x", 0)], ["größe", "grö…", "…"]);
-    }
-
-    #[test]
-    fn columns_line_up() {
         let rows = [vec!["a".to_owned(), "1".to_owned(), "x".to_owned()], vec!["bb".to_owned(), "22".to_owned()]];
         assert_eq!(table(&rows, &[1]), ["a    1  x", "bb  22"]);
-    }
-
-    #[test]
-    fn a_long_name_widens_no_other_row() {
+        // A long name widens no other row.
         let rows = [vec!["a".repeat(70_000), "1".to_owned()], vec!["b".to_owned(), "2".to_owned()]];
         for right in [&[][..], &[0, 1]] {
             let lines = table(&rows, right);

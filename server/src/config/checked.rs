@@ -35,14 +35,12 @@ pub struct ServeConfig {
     pub data: PathBuf,
     pub database: DatabaseAddress,
     pub store: StoreAddress,
-    /// Settings of the worker in this process.
     pub worker: WorkerSettings,
     pub recorder: RecorderConfig,
     /// Maximum number of queued jobs.
     pub queue: u64,
     /// Time that jobs are kept after their end.
     pub keep_jobs: Duration,
-    /// Limits of uploads and links.
     pub shares: ShareLimits,
     /// Requests per address and minute; `None` for no limit.
     pub requests: Option<u32>,
@@ -84,9 +82,7 @@ pub enum LogFormat {
 /// Configuration of a worker process without a server, resolved and checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WorkerConfig {
-    /// Address of the server's database.
     pub database: DatabaseAddress,
-    /// Address of the server's store.
     pub store: StoreAddress,
     pub worker: WorkerSettings,
     pub recorder: RecorderConfig,
@@ -109,6 +105,7 @@ impl fmt::Display for ServeConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let secret = |text: Option<&String>| if text.is_some() { "set" } else { "none" }.to_owned();
         let rate = |rate: Option<u32>| rate.map_or("no limit".to_owned(), |rate| format!("{rate} per minute"));
+        let proxies: Vec<String> = self.trusted_proxies.iter().map(IpNet::to_string).collect();
         for (name, value) in [
             ("listen", self.listen.to_string()),
             ("public address", self.public_address.clone().unwrap_or_else(|| "as the browser requests".to_owned())),
@@ -126,19 +123,12 @@ impl fmt::Display for ServeConfig {
             ("share time", self.shares.longest.map_or_else(|| "no limit".to_owned(), seconds)),
             ("requests", rate(self.requests)),
             ("submissions", rate(self.submissions)),
-            ("trusted proxies", names_of(&self.trusted_proxies)),
+            ("trusted proxies", if proxies.is_empty() { "none".to_owned() } else { proxies.join(", ") }),
             ("log", self.log.to_string()),
         ] {
             writeln!(f, "{name}: {value}")?;
         }
         write!(f, "{}", self.worker)
-    }
-}
-
-fn names_of(networks: &[IpNet]) -> String {
-    match networks {
-        [] => "none".to_owned(),
-        networks => networks.iter().map(IpNet::to_string).collect::<Vec<_>>().join(", "),
     }
 }
 

@@ -16,16 +16,11 @@ use crate::failure::Failure;
 pub(super) struct Companions {
     /// Folder of the program.
     beside: PathBuf,
-    /// Folder above it.
     above: PathBuf,
 }
 
 impl Companions {
     /// Looks around this program; `hint` says what to set if its path is unknown.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the path of this program is unknown.
     pub(super) fn find(hint: &str) -> Result<Self, Failure> {
         let program = program().map_err(|failure| Failure::new(failure.message, hint))?;
         Ok(Self::of(&program))
@@ -49,7 +44,6 @@ impl Companions {
         self.installed().unwrap_or_else(|| self.beside.clone()).join("snapscope-recorder")
     }
 
-    /// Returns the folder of the virtual GPU.
     pub(super) fn virtual_gpu(&self) -> PathBuf {
         self.installed().unwrap_or_else(|| self.above.clone()).join("virtual-gpu")
     }
@@ -88,10 +82,6 @@ pub(super) const fn remedy(is_installed: bool) -> &'static str {
 }
 
 /// Returns the web pages: those of a named folder, those inside this program, or those of a build.
-///
-/// # Errors
-///
-/// Returns an error if there are none.
 pub(crate) fn built_pages(named: Option<PathBuf>) -> Result<BuiltPages, Failure> {
     let missing = |message| {
         Failure::new(message, "run `./dev build` in a clone of Snapscope, or pass the folder of its pages with --dist")

@@ -13,7 +13,6 @@ impl DatabaseAddress {
         Self(text.to_owned())
     }
 
-    /// Makes the address of a SQLite file.
     pub fn file(path: &Path) -> Self {
         Self(format!("sqlite:{}", path.display()))
     }

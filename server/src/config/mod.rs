@@ -6,7 +6,6 @@
 mod checked;
 mod companions;
 mod database_address;
-mod others;
 mod recorder;
 mod resolve;
 mod script;
@@ -30,7 +29,6 @@ use std::path::PathBuf;
 
 use crate::failure::Failure;
 
-/// Returns the path of this program.
 fn program() -> Result<PathBuf, Failure> {
     env::current_exe()
         .map_err(|error| Failure::new(format!("this program cannot find itself: {error}"), "start it by its full path"))

@@ -36,10 +36,6 @@ impl RecorderConfig {
     /// Reads the environment, with the files that belong to this program as defaults.
     ///
     /// The existence of files is checked only when they are needed.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the path of this program is unknown.
     pub fn from_environment() -> Result<Self, Failure> {
         const PASSED_ON: [&str; 4] = ["PATH", "HOME", "LANG", "TZ"];
         const REAL_GPU: [&str; 4] =

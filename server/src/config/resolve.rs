@@ -29,10 +29,6 @@ const OUTPUT_BYTES: u64 = 4 << 30;
 
 impl SettingsArgs {
     /// Reads the settings file, checks all settings and fills in the defaults.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if a setting is invalid or if there is no built page.
     pub fn resolve(self) -> Result<ServeConfig, Failure> {
         let args = self.with_file()?;
         let listen = listen(args.listen.as_deref().unwrap_or("127.0.0.1:8080"))?;
@@ -49,7 +45,7 @@ impl SettingsArgs {
             pages: built_pages(args.dist.clone())?,
             database: database(args.database.as_deref(), &data)?,
             store: args.store.as_deref().map_or_else(|| Ok(StoreAddress::Folder(data.join("store"))), store)?,
-            worker: args.worker(&data, "virtual=1")?,
+            worker: args.worker(&data)?,
             recorder: RecorderConfig::from_environment()?,
             queue: args.queue.unwrap_or(200).into(),
             keep_jobs: time("keep-jobs", args.keep_jobs.as_deref(), "30d")?,
@@ -71,10 +67,6 @@ impl SettingsArgs {
     }
 
     /// Resolves only the addresses of the database and the store.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if a setting is invalid.
     pub fn resolve_place(self) -> Result<(DatabaseAddress, StoreAddress), Failure> {
         let data = self.data.clone().map_or_else(default_data, Ok)?;
         let store = self.store.as_deref().map_or_else(|| Ok(StoreAddress::Folder(data.join("store"))), store)?;
@@ -82,10 +74,6 @@ impl SettingsArgs {
     }
 
     /// Resolves the settings of `snapscope worker` and ignores those that only a server needs.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if a setting is invalid or if the database or the store is not named.
     pub fn resolve_worker(self) -> Result<WorkerConfig, Failure> {
         let args = self.with_file()?;
         let data = args.data.clone().map_or_else(default_data, Ok)?;
@@ -98,18 +86,18 @@ impl SettingsArgs {
         Ok(WorkerConfig {
             database: database(args.database.as_deref(), &data)?,
             store: self::store(store)?,
-            worker: args.worker(&data, "virtual=1")?,
+            worker: args.worker(&data)?,
             recorder: RecorderConfig::from_environment()?,
             log: log_level(args.log.as_deref())?,
             log_format: log_format(args.log_format.as_deref())?,
         })
     }
 
-    fn worker(&self, data: &Path, default_jobs: &str) -> Result<WorkerSettings, Failure> {
+    fn worker(&self, data: &Path) -> Result<WorkerSettings, Failure> {
         let scripts = self.scripts.clone().filter(|python| !python.as_os_str().is_empty());
         let of_scripts = scripts.iter().map(|_| Slots { kind: SCRIPTS.to_owned(), jobs: 1 });
         Ok(WorkerSettings {
-            slots: slots(self.jobs.as_deref().unwrap_or(default_jobs))?.into_iter().chain(of_scripts).collect(),
+            slots: slots(self.jobs.as_deref().unwrap_or("virtual=1"))?.into_iter().chain(of_scripts).collect(),
             scripts,
             limits: Limits {
                 time: time("job-time", self.job_time.as_deref(), "30min")?,

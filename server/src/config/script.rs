@@ -42,10 +42,6 @@ const SHARED: [&str; 9] = [
 
 impl ScriptConfig {
     /// Reads the environment, with the folder that belongs to this program as default.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the path of this program is unknown.
     pub fn from_environment() -> Result<Self, Failure> {
         let named = env::var_os("SNAPSCOPE_VIRTUAL_GPU_LIBRARIES").filter(|value| !value.is_empty());
         let companions = Companions::find("set SNAPSCOPE_VIRTUAL_GPU_LIBRARIES to the folder of the virtual GPU")?;
@@ -58,10 +54,6 @@ impl ScriptConfig {
     }
 
     /// Refuses to go on without a virtual GPU.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the folder has no stand-ins.
     pub fn check(&self) -> Result<(), Failure> {
         if self.virtual_gpu.join(virtual_gpu::LIBRARY).exists() {
             return Ok(());
@@ -88,10 +80,6 @@ impl ScriptConfig {
     }
 
     /// Returns the folder of the stand-ins with a link for each name, which is made at `place` if there is none.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the place is full or cannot be written.
     pub(crate) fn stand_ins(&self, place: &Path) -> io::Result<PathBuf> {
         virtual_gpu::with_links(&self.virtual_gpu, place)
     }

@@ -76,11 +76,7 @@ mod tests {
         check("ada", "192.0.2.1 50000 192.0.2.9 22", "ssh -N -L 4000:127.0.0.1:4000 ada@192.0.2.9");
         check("", "192.0.2.1 50000 192.0.2.9 2222", "ssh -N -L 4000:127.0.0.1:4000 -p 2222 192.0.2.9");
         check("ada", "odd", "ssh -N -L 4000:127.0.0.1:4000 ada@this-machine");
-    }
-
-    #[test]
-    fn at_the_machine_itself_nothing_is_forwarded() {
-        let terminal = Terminal { columns: 80, lines: 24, has_display: true, ssh: None };
-        assert_eq!(terminal.forwarding(4000), None);
+        let local = Terminal { columns: 80, lines: 24, has_display: true, ssh: None };
+        assert_eq!(local.forwarding(4000), None, "at the machine itself");
     }
 }

@@ -4,19 +4,16 @@ use shared::api::{JobEvent, JobState};
 use sqlx::FromRow;
 
 use super::Result;
-use super::pool::{Database, change, on};
+use super::pool::{Database, change, rows};
 
 #[derive(Debug, Clone, PartialEq, Eq, FromRow)]
 pub struct Event {
     /// Number of the event within its job, from 1 without gaps.
     pub sequence: i64,
-    /// Time of the event, in milliseconds since 1970.
-    pub at_ms: i64,
     /// The event as JSON.
     pub body: String,
 }
 
-/// Returns the JSON body of a state-change event.
 pub(super) fn event(state: JobState) -> String {
     serde_json::to_string(&JobEvent::State { state }).expect("plain data can be written")
 }
@@ -41,10 +38,6 @@ impl Database {
     /// Appends the events and latest progress of a running job, as long as this worker runs it.
     ///
     /// Returns `None` if another worker has the job or it has ended; otherwise true if its cancellation was requested.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the database fails.
     pub async fn report(
         &self,
         job: &str,
@@ -72,13 +65,9 @@ impl Database {
     }
 
     /// Returns at most `most` events of a job that follow event number `sequence`.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the database fails.
     pub async fn events_after(&self, job: &str, sequence: i64, most: i64) -> Result<Vec<Event>> {
-        let query = "SELECT sequence, at_ms, body FROM recording_events WHERE job = $1 AND sequence > $2 \
+        let query = "SELECT sequence, body FROM recording_events WHERE job = $1 AND sequence > $2 \
                      ORDER BY sequence LIMIT $3";
-        Ok(on!(self, pool => sqlx::query_as(query).bind(job).bind(sequence).bind(most).fetch_all(pool).await)?)
+        Ok(rows!(self, fetch_all, query, job, sequence, most)?)
     }
 }

@@ -4,7 +4,7 @@ use shared::api::{JobState, JobTask};
 use sqlx::FromRow;
 
 use super::Result;
-use super::pool::{Database, change, on};
+use super::pool::{Database, change, execute, rows};
 
 /// A job to be submitted.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -79,16 +79,12 @@ const SUMMARIES: &str = "SELECT j.id, j.state, j.kind, j.priority, j.name, j.tas
     LEFT JOIN (SELECT id, ROW_NUMBER() OVER (PARTITION BY kind ORDER BY priority DESC, id) - 1 AS ahead \
                FROM recording_jobs WHERE state = 'queued') q ON q.id = j.id";
 
-/// A job with all its columns except the curve and the document of several recordings.
+/// A job as its worker and its own page need it.
 #[derive(Debug, Clone, PartialEq, Eq, FromRow)]
 pub struct JobRow {
     pub id: String,
     /// Word of a [`JobState`].
     pub state: String,
-    /// Queue of the job: `virtual`, or a device such as `cuda:0`.
-    pub kind: String,
-    /// Higher priorities run first.
-    pub priority: i64,
     pub name: String,
     /// Word of a [`JobTask`].
     pub task: String,
@@ -98,12 +94,6 @@ pub struct JobRow {
     pub source: String,
     /// Notes on how each foreign key of the config was treated, as JSON.
     pub notes: String,
-    /// Time of submission, in milliseconds since 1970.
-    pub created_ms: i64,
-    /// Time of the latest start, in milliseconds since 1970.
-    pub started_ms: Option<i64>,
-    /// End time, in milliseconds since 1970.
-    pub finished_ms: Option<i64>,
     /// Number of starts, without those given back because a worker stopped.
     pub attempts: i64,
     /// Name of the worker process that runs the job.
@@ -112,23 +102,19 @@ pub struct JobRow {
     pub beats: i64,
     /// Latest progress, as JSON.
     pub progress: Option<String>,
-    /// Report of the recording, as JSON.
-    pub result: Option<String>,
     /// Reason for the failure, as JSON.
     pub error: Option<String>,
     /// Last lines of the recorder's log.
     pub log: Option<String>,
-    /// Hash of the snapshot.
     pub snapshot: Option<String>,
 }
 
-pub(super) const COLUMNS: &str = "id, state, kind, priority, name, task, config, source, notes, created_ms, started_ms, finished_ms, \
-    attempts, worker, beats, progress, result, error, log, snapshot";
+pub(super) const COLUMNS: &str =
+    "id, state, name, task, config, source, notes, attempts, worker, beats, progress, error, log, snapshot";
 
 /// Filter and size of one page of the job list.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Page {
-    /// Restricts the list to jobs in this state.
     pub state: Option<JobState>,
     /// Restricts the list to jobs older than the one with this ID.
     pub before: Option<String>,
@@ -156,7 +142,6 @@ pub struct Counts {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Deletion {
-    /// The job and its events are deleted.
     Deleted,
     /// The job is queued or running and stays.
     NotOver,
@@ -165,76 +150,42 @@ pub enum Deletion {
 }
 
 impl Database {
-    /// Reads a job.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the database fails.
     pub async fn job(&self, id: &str) -> Result<Option<JobRow>> {
         let query = format!("SELECT {COLUMNS} FROM recording_jobs WHERE id = $1");
-        Ok(on!(self, pool => sqlx::query_as(sqlx::AssertSqlSafe(query)).bind(id).fetch_optional(pool).await)?)
+        Ok(rows!(self, fetch_optional, sqlx::AssertSqlSafe(query), id)?)
     }
 
     /// Reads one page of the job list, latest first.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the database fails.
     pub async fn jobs(&self, page: &Page) -> Result<Vec<JobSummary>> {
         let query = format!(
             "{SUMMARIES} WHERE ($1 IS NULL OR j.state = $1) AND ($2 IS NULL OR j.id < $2) ORDER BY j.id DESC LIMIT $3"
         );
         let (state, before, limit) = (page.state.map(JobState::word), page.before.as_deref(), i64::from(page.limit));
-        Ok(on!(self, pool => {
-            sqlx::query_as(sqlx::AssertSqlSafe(query)).bind(state).bind(before).bind(limit).fetch_all(pool).await
-        })?)
+        Ok(rows!(self, fetch_all, sqlx::AssertSqlSafe(query), state, before, limit)?)
     }
 
-    /// Reads the summary of one job.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the database fails.
     pub async fn job_summary(&self, id: &str) -> Result<Option<JobSummary>> {
         let query = format!("{SUMMARIES} WHERE j.id = $1");
-        Ok(on!(self, pool => sqlx::query_as(sqlx::AssertSqlSafe(query)).bind(id).fetch_optional(pool).await)?)
+        Ok(rows!(self, fetch_optional, sqlx::AssertSqlSafe(query), id)?)
     }
 
-    /// Counts the jobs of each kind and state.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the database fails.
     pub async fn job_counts(&self) -> Result<Vec<Counts>> {
         let query =
             "SELECT kind, state, COUNT(*) AS jobs FROM recording_jobs GROUP BY kind, state ORDER BY kind, state";
-        Ok(on!(self, pool => sqlx::query_as(query).fetch_all(pool).await)?)
+        Ok(rows!(self, fetch_all, query)?)
     }
 
     /// Reads the memory curve of a job and the document of several recordings, as JSON.
     ///
     /// [`JobRow`] omits both, because only the page of the job shows them.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the database fails.
     pub async fn job_documents(&self, id: &str) -> Result<JobDocuments> {
         let query = "SELECT curve, report FROM recording_jobs WHERE id = $1";
-        let row = on!(self, pool => sqlx::query_as(query).bind(id).fetch_optional(pool).await)?;
-        Ok(row.unwrap_or_default())
+        Ok(rows!(self, fetch_optional, query, id)?.unwrap_or_default())
     }
 
     /// Renames a job and returns false if no job has this ID.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the database fails.
     pub async fn rename_job(&self, id: &str, name: &str) -> Result<bool> {
-        let query = "UPDATE recording_jobs SET name = $2 WHERE id = $1";
-        let done = on!(self, pool => {
-            sqlx::query(query).bind(id).bind(name).execute(pool).await.map(|done| done.rows_affected())
-        })?;
-        Ok(done > 0)
+        Ok(execute!(self, "UPDATE recording_jobs SET name = $2 WHERE id = $1", id, name)? > 0)
     }
 
     /// Deletes a job that has ended, with its events.
@@ -269,15 +220,9 @@ impl Database {
     /// Deletes jobs that ended before a time, with their events, and returns how many.
     ///
     /// Their snapshots are left to the housekeeper.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the database fails.
     pub async fn forget_jobs(&self, ended_before_ms: i64) -> Result<u64> {
         let query =
             "DELETE FROM recording_jobs WHERE finished_ms < $1 AND state IN ('finished', 'failed', 'cancelled')";
-        Ok(
-            on!(self, pool => sqlx::query(query).bind(ended_before_ms).execute(pool).await.map(|done| done.rows_affected()))?,
-        )
+        Ok(execute!(self, query, ended_before_ms)?)
     }
 }

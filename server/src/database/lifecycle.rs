@@ -12,7 +12,7 @@ use shared::api::JobState;
 
 use super::events::{append, event};
 use super::jobs::COLUMNS;
-use super::pool::{Database, change, on};
+use super::pool::{Database, change, rows};
 use super::{JobRow, Result, now_ms};
 
 /// Maximum number of starts of a job, because a worker that dies may be the job's fault.
@@ -52,6 +52,13 @@ pub struct Outcome {
     pub snapshot: Option<String>,
 }
 
+impl Outcome {
+    /// Makes an end without results.
+    pub fn of(state: JobState) -> Self {
+        Self { state, result: None, report: None, curve: None, error: None, log: String::new(), snapshot: None }
+    }
+}
+
 /// Completes a transaction that may have requeued a job: appends the event of its state.
 macro_rules! settle {
     ($transaction:expr, $job:expr, $changed:expr) => {{
@@ -71,12 +78,12 @@ impl Database {
     ///
     /// # Errors
     ///
-    /// Returns an error if the database fails. If the claim took effect all the same, the reaper finds the job.
+    /// Returns an error if the database fails. If the claim took effect all the same, another worker finds the job.
     pub async fn claim(&self, kind: &str, worker: &str, is_alone: bool) -> Result<Claim> {
         // An idle worker looks often, and does not write.
         let next = "SELECT attempts FROM recording_jobs WHERE state = 'queued' AND kind = $1 \
                     ORDER BY priority DESC, id LIMIT 1";
-        let waiting: Option<(i64,)> = on!(self, pool => sqlx::query_as(next).bind(kind).fetch_optional(pool).await)?;
+        let waiting: Option<(i64,)> = rows!(self, fetch_optional, next, kind)?;
         let Some((attempts,)) = waiting else { return Ok(Claim::Nothing) };
         let most = if is_alone { i64::MAX } else { MOST_ATTEMPTS_BESIDE_OTHERS };
         if attempts >= most {
@@ -105,10 +112,6 @@ impl Database {
     /// Ends a job, as long as this worker runs it.
     ///
     /// Returns false if the job no longer belongs to this worker; nothing is changed then.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the database fails.
     pub async fn finish(&self, id: &str, worker: &str, outcome: &Outcome) -> Result<bool> {
         let Outcome { state, result, report, curve, error, log, snapshot } = outcome;
         let text_bytes =
@@ -134,10 +137,6 @@ impl Database {
     /// Cancels a queued job, or asks the worker of a running one to cancel it.
     ///
     /// Returns the job's state afterwards, or `None` if no job has this ID.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the database fails.
     pub async fn cancel(&self, id: &str) -> Result<Option<JobState>> {
         change!(self, transaction => {
             let state: Option<(String,)> = sqlx::query_as(
@@ -169,10 +168,6 @@ impl Database {
     ///
     /// A job that has used up its attempts fails with `error`; one with a requested cancellation is cancelled. Returns
     /// the new state, or `None` if nothing was changed.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the database fails.
     pub async fn put_back(&self, id: &str, beats: i64, error: &str) -> Result<Option<JobState>> {
         change!(self, transaction => {
             let changed: Option<(String,)> = sqlx::query_as(
@@ -196,10 +191,6 @@ impl Database {
     ///
     /// Returns the new state, which is cancelled if that was requested, or `None` if the job no longer belongs to this
     /// worker.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the database fails.
     pub async fn give_back(&self, id: &str, worker: &str, is_attempt: bool) -> Result<Option<JobState>> {
         change!(self, transaction => {
             let changed: Option<(String,)> = sqlx::query_as(
@@ -216,12 +207,7 @@ impl Database {
     }
 
     /// Returns the IDs and heartbeat counters of all running jobs.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the database fails.
     pub async fn heartbeats(&self) -> Result<Vec<(String, i64)>> {
-        let query = "SELECT id, beats FROM recording_jobs WHERE state = 'running'";
-        Ok(on!(self, pool => sqlx::query_as(query).fetch_all(pool).await)?)
+        Ok(rows!(self, fetch_all, "SELECT id, beats FROM recording_jobs WHERE state = 'running'")?)
     }
 }

@@ -1,6 +1,7 @@
 //! Stores jobs, their events, snapshots and shares in SQLite or PostgreSQL.
 //!
-//! Both backends run the same SQL on different pools. The queue is the rows of queued jobs.
+//! Both backends run the same SQL on different pools. The queue is the rows of queued jobs. Each method fails if the
+//! database does; a transaction then has changed nothing.
 //!
 //! Invariant: a change is committed before it is answered with success, and the store holds whatever a row refers to.
 //!
@@ -45,16 +46,6 @@ pub type Result<T> = std::result::Result<T, DatabaseError>;
 const FULL: [&str; 2] = ["13", "53100"];
 
 impl DatabaseError {
-    /// Makes the error for a database whose tables come from a later version.
-    fn later() -> Self {
-        Self("its tables are from a later version of Snapscope: use that version, or restore a backup".into())
-    }
-
-    /// Makes the error for a file operation on a PostgreSQL server.
-    fn not_a_file() -> Self {
-        Self("it is a PostgreSQL server: dump it with `pg_dump`".into())
-    }
-
     /// Returns true if the operation failed because the disk is full.
     pub fn is_full(&self) -> bool {
         let mut source: Option<&(dyn std::error::Error + 'static)> = Some(&*self.0);

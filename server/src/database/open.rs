@@ -10,7 +10,7 @@ use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, S
 use sqlx::{Connection as _, SqlitePool};
 use uuid::Uuid;
 
-use super::pool::{Database, on};
+use super::pool::{Database, execute, on, rows};
 use super::{DatabaseError, Result, now_ms};
 use crate::config::DatabaseAddress;
 use crate::failure::Failure;
@@ -27,10 +27,6 @@ const ACQUIRE: Duration = Duration::from_secs(10);
 
 impl Database {
     /// Connects to the configured database and makes the folder of a SQLite file if it is missing.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the database cannot be reached or belongs to a later version.
     pub async fn connect(address: &DatabaseAddress) -> std::result::Result<Self, Failure> {
         if let Some(folder) = address.secret().strip_prefix("sqlite:").and_then(|path| Path::new(path).parent()) {
             // If this fails, opening the file below reports why.
@@ -57,27 +53,26 @@ impl Database {
                 Self::Postgres(pool.connect_with(options).await?)
             }
         };
-        database.migrate().await?;
-        Ok(database)
-    }
-
-    async fn migrate(&self) -> Result<()> {
         let migrations = sqlx::migrate!("./migrations");
-        self.refuse_later(&migrations).await?;
-        on!(self, pool => migrations.run(pool).await?);
-        Ok(())
+        database.refuse_later(&migrations).await?;
+        on!(&database, pool => migrations.run(pool).await?);
+        Ok(database)
     }
 
     /// Returns an error if a migration was applied that neither this version nor an earlier one has.
     async fn refuse_later(&self, migrations: &Migrator) -> Result<()> {
         let query = "SELECT version FROM _sqlx_migrations";
-        let applied: Vec<(i64,)> = match on!(self, pool => sqlx::query_as(query).fetch_all(pool).await) {
+        let applied: Vec<(i64,)> = match rows!(self, fetch_all, query) {
             // A new database does not have this table.
             Err(sqlx::Error::Database(_)) => Vec::new(),
             applied => applied?,
         };
-        let is_known = |version: i64| migrations.iter().any(|known| known.version == version);
-        if applied.iter().all(|&(version,)| is_known(version)) { Ok(()) } else { Err(DatabaseError::later()) }
+        match applied.iter().all(|&(version,)| migrations.iter().any(|known| known.version == version)) {
+            true => Ok(()),
+            false => Err(DatabaseError(
+                "its tables are from a later version of Snapscope: use that version, or restore a backup".into(),
+            )),
+        }
     }
 }
 
@@ -105,16 +100,12 @@ async fn open_sqlite(path: &Path) -> Result<SqlitePool> {
 
 impl Database {
     /// Returns the ID of this installation and makes it on first use; a dump of the database includes it.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the database fails.
     pub async fn installation(&self) -> Result<String> {
         let insert =
             "INSERT INTO installation (single, id, kept_ms) VALUES (1, $1, $2) ON CONFLICT (single) DO NOTHING";
         let id = Uuid::now_v7().simple().to_string();
-        on!(self, pool => sqlx::query(insert).bind(id).bind(now_ms()).execute(pool).await.map(drop))?;
-        let (id,): (String,) = on!(self, pool => sqlx::query_as("SELECT id FROM installation").fetch_one(pool).await)?;
+        execute!(self, insert, id, now_ms())?;
+        let (id,): (String,) = rows!(self, fetch_one, "SELECT id FROM installation")?;
         Ok(id)
     }
 
@@ -124,20 +115,13 @@ impl Database {
     ///
     /// Returns an error if the database fails or if [`installation`](Self::installation) was never called.
     pub async fn kept_ms(&self) -> Result<i64> {
-        let (kept_ms,): (i64,) =
-            on!(self, pool => sqlx::query_as("SELECT kept_ms FROM installation").fetch_one(pool).await)?;
+        let (kept_ms,): (i64,) = rows!(self, fetch_one, "SELECT kept_ms FROM installation")?;
         Ok(kept_ms)
     }
 
     /// Records that a housekeeping round takes place now.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the database fails.
     pub async fn note_kept(&self) -> Result<()> {
-        let update = "UPDATE installation SET kept_ms = $1";
-        on!(self, pool => sqlx::query(update).bind(now_ms()).execute(pool).await.map(drop))?;
-        Ok(())
+        Ok(execute!(self, "UPDATE installation SET kept_ms = $1", now_ms()).map(drop)?)
     }
 }
 
@@ -145,12 +129,16 @@ impl Database {
 mod tests {
     use super::*;
 
+    async fn opened() -> Result<(tempfile::TempDir, Database, String)> {
+        let folder = tempfile::tempdir().unwrap();
+        let address = format!("sqlite:{}", folder.path().join("a.sqlite").display());
+        Ok((folder, Database::open(&address).await?, address))
+    }
+
     #[tokio::test]
     async fn a_new_file_is_its_owners_alone() -> Result<()> {
         use std::os::unix::fs::PermissionsExt as _;
-        let folder = tempfile::tempdir().unwrap();
-        let address = format!("sqlite:{}", folder.path().join("a.sqlite").display());
-        let _database = Database::open(&address).await?;
+        let (folder, _database, _) = opened().await?;
         for file in ["a.sqlite", "a.sqlite-wal", "a.sqlite-shm"] {
             let mode = std::fs::metadata(folder.path().join(file)).unwrap().permissions().mode();
             assert_eq!(mode & 0o777, 0o600, "{file}");
@@ -160,9 +148,7 @@ mod tests {
 
     #[tokio::test]
     async fn tables_of_a_later_version_are_refused() -> Result<()> {
-        let folder = tempfile::tempdir().unwrap();
-        let address = format!("sqlite:{}", folder.path().join("a.sqlite").display());
-        let database = Database::open(&address).await?;
+        let (_folder, database, address) = opened().await?;
         let Database::Sqlite(pool) = &database else { unreachable!() };
         let insert = "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time) \
                       VALUES (20200101000001, 'of another version', 1, x'00', 0)";

@@ -26,6 +26,24 @@ macro_rules! on {
 }
 pub(super) use on;
 
+/// Queries rows with values in the order of their numbers: `rows!(self, fetch_all, query, first, second)`.
+macro_rules! rows {
+    ($database:expr, $fetch:ident, $query:expr $(, $value:expr)*) => {
+        $crate::database::pool::on!($database, pool => sqlx::query_as($query)$(.bind($value))*.$fetch(pool).await)
+    };
+}
+pub(super) use rows;
+
+/// Executes a statement with values in the order of their numbers, and returns the number of rows that it changed.
+macro_rules! execute {
+    ($database:expr, $statement:expr $(, $value:expr)*) => {
+        $crate::database::pool::on!($database, pool => {
+            sqlx::query($statement)$(.bind($value))*.execute(pool).await.map(|done| done.rows_affected())
+        })
+    };
+}
+pub(super) use execute;
+
 /// Runs several statements as one transaction, which is rolled back if the body fails or is dropped.
 ///
 /// SQLite begins with a write lock, because a transaction that needs one later may fail and have to restart.
@@ -62,18 +80,13 @@ impl Database {
                 sqlx::query("VACUUM INTO $1").bind(path.to_string_lossy().into_owned()).execute(pool).await?;
                 Ok(())
             }
-            Self::Postgres(_) => Err(DatabaseError::not_a_file()),
+            Self::Postgres(_) => Err(DatabaseError("it is a PostgreSQL server: dump it with `pg_dump`".into())),
         }
     }
 
     /// Checks that the database answers.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if it does not.
     pub async fn ping(&self) -> Result<()> {
-        on!(self, pool => sqlx::query("SELECT 1").execute(pool).await.map(drop))?;
-        Ok(())
+        Ok(execute!(self, "SELECT 1").map(drop)?)
     }
 
     /// Closes all connections once their current work is done.

@@ -2,7 +2,7 @@
 
 use sqlx::FromRow;
 
-use super::pool::{Database, change, on};
+use super::pool::{Database, change, execute, rows};
 use super::{Result, now_ms};
 
 /// A link to be made.
@@ -26,7 +26,6 @@ pub struct NewShare {
 /// A stored link, joined with its snapshot.
 #[derive(Debug, Clone, PartialEq, Eq, FromRow)]
 pub struct ShareRow {
-    /// Hash of the snapshot.
     pub snapshot: String,
     /// Name of the snapshot's object in the store.
     pub object: String,
@@ -47,10 +46,6 @@ impl Database {
     /// Makes a link and thereby adds a reference to its snapshot.
     ///
     /// Returns false if the housekeeper has removed the snapshot in the meantime.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the database fails.
     pub async fn share(&self, share: &NewShare) -> Result<bool> {
         change!(self, transaction => {
             let held = sqlx::query("UPDATE snapshots SET touched_ms = $2 WHERE hash = $1")
@@ -73,62 +68,34 @@ impl Database {
     }
 
     /// Returns the link of a token unless it has expired.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the database fails.
     pub async fn shared(&self, token_hash: &str) -> Result<Option<ShareRow>> {
         let query = "SELECT shares.snapshot, snapshots.object, snapshots.stored_bytes, title, view_state, digest, shares.created_ms, \
                      expires_ms FROM shares JOIN snapshots ON snapshots.hash = shares.snapshot \
                      WHERE token_hash = $1 AND (expires_ms IS NULL OR expires_ms > $2)";
-        Ok(on!(self, pool => sqlx::query_as(query).bind(token_hash).bind(now_ms()).fetch_optional(pool).await)?)
+        Ok(rows!(self, fetch_optional, query, token_hash, now_ms())?)
     }
 
     /// Deletes the link of a token if its deletion token matches.
     ///
     /// Returns false if there was no such link.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the database fails.
     pub async fn unshare(&self, token_hash: &str, delete_hash: &str) -> Result<bool> {
         let query = "DELETE FROM shares WHERE token_hash = $1 AND delete_hash = $2";
-        let done = on!(self, pool => {
-            sqlx::query(query).bind(token_hash).bind(delete_hash).execute(pool).await.map(|done| done.rows_affected())
-        })?;
-        Ok(done > 0)
+        Ok(execute!(self, query, token_hash, delete_hash)? > 0)
     }
 
     /// Deletes expired links and returns how many.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the database fails.
     pub async fn forget_expired(&self) -> Result<u64> {
-        let query = "DELETE FROM shares WHERE expires_ms <= $1";
-        Ok(on!(self, pool => sqlx::query(query).bind(now_ms()).execute(pool).await.map(|done| done.rows_affected()))?)
+        Ok(execute!(self, "DELETE FROM shares WHERE expires_ms <= $1", now_ms())?)
     }
 
-    /// Counts the links.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the database fails.
     pub async fn share_count(&self) -> Result<u64> {
-        let (count,): (i64,) = on!(self, pool => sqlx::query_as("SELECT COUNT(*) FROM shares").fetch_one(pool).await)?;
-        Ok(count.try_into().unwrap_or(0))
+        self.sum("SELECT COUNT(*) FROM shares").await
     }
-}
 
-impl Database {
     /// Returns how long the oldest queued job has waited, in milliseconds; 0 if no job is queued.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the database fails.
     pub async fn oldest_wait_ms(&self) -> Result<u64> {
         let query = "SELECT MIN(created_ms) FROM recording_jobs WHERE state = 'queued'";
-        let (oldest,): (Option<i64>,) = on!(self, pool => sqlx::query_as(query).fetch_one(pool).await)?;
+        let (oldest,): (Option<i64>,) = rows!(self, fetch_one, query)?;
         // The wait stays at 0 if the clock was set back.
         Ok(oldest.map_or(0, |oldest| now_ms().saturating_sub(oldest).try_into().unwrap_or(0)))
     }

@@ -3,7 +3,7 @@
 use shared::api::JobState;
 
 use super::events::{append, event};
-use super::pool::{Database, change, on};
+use super::pool::{Database, change, rows};
 use super::snapshots::{LIMITS, Limits, USED, fits};
 use super::{NewJob, Result, now_ms};
 
@@ -84,12 +84,8 @@ impl Database {
     }
 
     /// Returns the outcome of an earlier request with the same key, or `None` if there is none.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the database fails.
     pub async fn submitted(&self, job: &NewJob) -> Result<Option<Submission>> {
-        let known = on!(self, pool => sqlx::query_as(OF_KEY).bind(&job.idempotency_key).fetch_optional(pool).await)?;
+        let known = rows!(self, fetch_optional, OF_KEY, &job.idempotency_key)?;
         Ok(known.map(|known| repeated(job, known)))
     }
 }

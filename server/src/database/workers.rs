@@ -2,13 +2,12 @@
 
 use sqlx::FromRow;
 
-use super::pool::{Database, on};
+use super::pool::{Database, execute, rows};
 use super::{Result, now_ms};
 
 /// A worker process and one of its kinds of device.
 #[derive(Debug, Clone, PartialEq, Eq, FromRow)]
 pub struct WorkerRow {
-    /// Unique name.
     pub name: String,
     /// Queue that it serves: `virtual`, or a device such as `cuda:0`.
     pub kind: String,
@@ -23,50 +22,25 @@ const KEPT_MS: i64 = 24 * 3600 * 1000;
 
 impl Database {
     /// Deletes workers that have been silent for a day.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the database fails.
     pub async fn forget_workers(&self) -> Result<()> {
-        let query = "DELETE FROM recording_workers WHERE seen_ms < $1";
-        on!(self, pool => sqlx::query(query).bind(now_ms() - KEPT_MS).execute(pool).await.map(drop))?;
-        Ok(())
+        Ok(execute!(self, "DELETE FROM recording_workers WHERE seen_ms < $1", now_ms() - KEPT_MS).map(drop)?)
     }
 
     /// Records that a worker now serves a kind, or the problem that keeps it from doing so.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the database fails.
     pub async fn worker_is_here(&self, name: &str, kind: &str, jobs: usize, problem: Option<&str>) -> Result<()> {
         let query = "INSERT INTO recording_workers (name, kind, jobs, seen_ms, problem) VALUES ($1, $2, $3, $4, $5) \
                      ON CONFLICT (name, kind) DO UPDATE SET seen_ms = $4, problem = $5";
         let jobs = i64::try_from(jobs).unwrap_or(i64::MAX);
-        on!(self, pool => {
-            let query = sqlx::query(query).bind(name).bind(kind).bind(jobs).bind(now_ms()).bind(problem);
-            query.execute(pool).await.map(drop)
-        })?;
-        Ok(())
+        Ok(execute!(self, query, name, kind, jobs, now_ms(), problem).map(drop)?)
     }
 
     /// Deletes a worker that is stopping.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the database fails.
     pub async fn worker_is_gone(&self, name: &str) -> Result<()> {
-        let query = "DELETE FROM recording_workers WHERE name = $1";
-        on!(self, pool => sqlx::query(query).bind(name).execute(pool).await.map(drop))?;
-        Ok(())
+        Ok(execute!(self, "DELETE FROM recording_workers WHERE name = $1", name).map(drop)?)
     }
 
     /// Reads all workers that have not deregistered; some of them may have died.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the database fails.
     pub async fn workers(&self) -> Result<Vec<WorkerRow>> {
-        let query = "SELECT name, kind, seen_ms, problem FROM recording_workers";
-        Ok(on!(self, pool => sqlx::query_as(query).fetch_all(pool).await)?)
+        Ok(rows!(self, fetch_all, "SELECT name, kind, seen_ms, problem FROM recording_workers")?)
     }
 }

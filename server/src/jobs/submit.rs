@@ -23,8 +23,17 @@ pub fn prepare(request: &JobRequest, idempotency_key: Option<String>) -> Result<
     let JobRequest { config: text, file_name, training_args, card, device, steps, batch, sequence, priority, task } =
         request;
     let task = task.unwrap_or_default();
+    let job = NewJob {
+        id: Uuid::now_v7().simple().to_string(),
+        priority: priority.unwrap_or(0).min(MOST_PRIORITY).into(),
+        source: text.clone(),
+        idempotency_key,
+        request_hash: hash(request),
+        task,
+        ..NewJob::default()
+    };
     if task == JobTask::Script {
-        return script(request, idempotency_key);
+        return script(request, job);
     }
     let name = file_name.as_deref().unwrap_or("config");
     let source = Source { name, text };
@@ -32,33 +41,22 @@ pub fn prepare(request: &JobRequest, idempotency_key: Option<String>) -> Result<
     let steps = steps.or(matches!(task, JobTask::Fit | JobTask::Fix).then_some(STEPS_OF_SEARCH));
     let overrides = Overrides { card: card.clone(), device: device.clone(), steps, batch: *batch, sequence: *sequence };
     let Import { job: raw, understood, ignored, places } = Import::read(source, arguments)?.with(overrides);
-    let Work { job, config, card } = work(raw, task).map_err(|problems| places.locate(problems))?;
-    Ok(NewJob {
-        id: Uuid::now_v7().simple().to_string(),
-        kind: kind(&job),
-        priority: priority.unwrap_or(0).min(MOST_PRIORITY).into(),
-        name: job.name.clone(),
-        config,
-        source: text.clone(),
-        notes: notes(&understood, &ignored),
-        idempotency_key,
-        request_hash: hash(request),
-        card,
-        steps: job.steps,
-        task,
-    })
+    let Work { job: first, config, card } = work(raw, task).map_err(|problems| places.locate(problems))?;
+    let kind = match &first.device {
+        Device::Virtual(_) => "virtual".to_owned(),
+        Device::Cuda(index) => format!("cuda:{index}"),
+    };
+    let notes = notes(&understood, &ignored);
+    Ok(NewJob { kind, name: first.name.clone(), config, notes, card, steps: first.steps, ..job })
 }
 
 /// Optimizer steps of a script, unless the request names others.
 const STEPS_OF_SCRIPT: u64 = 3;
 
-/// Most bytes of a script.
 const MOST_SCRIPT_BYTES: usize = 1 << 20;
 
-/// Checks a request with a script.
-fn script(request: &JobRequest, idempotency_key: Option<String>) -> Result<NewJob, Vec<Problem>> {
-    let JobRequest { config: text, file_name, training_args, card, device, steps, batch, sequence, priority, .. } =
-        request;
+fn script(request: &JobRequest, job: NewJob) -> Result<NewJob, Vec<Problem>> {
+    let JobRequest { config: text, file_name, training_args, card, device, steps, batch, sequence, .. } = request;
     let foreign = [
         ("training_args", training_args.is_some(), "a script has no training arguments of Hugging Face"),
         ("device", device.is_some(), "scripts run on virtual GPUs only: name a `card`"),
@@ -88,20 +86,7 @@ fn script(request: &JobRequest, idempotency_key: Option<String>) -> Result<NewJo
     let name: String = name.chars().filter(|c| is_plain(*c)).take(JobChange::MOST_NAME).collect();
     let name = if name.trim_matches(['.', ' ']).is_empty() { "script".to_owned() } else { name };
     let config = RawJob { card: Some(card.clone()), steps: Some(steps), ..RawJob::default() }.to_json();
-    Ok(NewJob {
-        id: Uuid::now_v7().simple().to_string(),
-        kind: SCRIPTS.to_owned(),
-        priority: priority.unwrap_or(0).min(MOST_PRIORITY).into(),
-        name,
-        config,
-        source: text.clone(),
-        notes: notes(&[], &[]),
-        idempotency_key,
-        request_hash: hash(request),
-        card,
-        steps,
-        task: JobTask::Script,
-    })
+    Ok(NewJob { kind: SCRIPTS.to_owned(), name, config, notes: notes(&[], &[]), card, steps, ..job })
 }
 
 /// Returns the cards and the steps of a script, given the config that was stored for it.
@@ -120,7 +105,6 @@ struct Work {
     card: String,
 }
 
-/// Resolves a config for a task.
 fn work(raw: RawJob, task: JobTask) -> Result<Work, Vec<Problem>> {
     let of_job = |job: Job| Work { config: job.to_json(), card: card_of(&job), job };
     match task {
@@ -129,17 +113,15 @@ fn work(raw: RawJob, task: JobTask) -> Result<Work, Vec<Problem>> {
         // Remedies change the config as it was written: settled keys would contradict some.
         JobTask::Fix => {
             let config = raw.to_json();
-            fix::resolve(raw).map(|job| Work { config, ..of_job(job) })
+            fix::resolve(raw).map(|(job, _)| Work { config, ..of_job(job) })
         }
         JobTask::Sweep => {
             let config = raw.to_json();
             let sweep = raw.into_sweep()?;
-            let mut cards: Vec<String> =
-                sweep.combinations.iter().map(|combination| card_of(&combination.job)).collect();
+            let mut cards: Vec<_> = sweep.combinations.iter().map(|combination| card_of(&combination.job)).collect();
             cards.dedup();
-            let first = sweep.combinations.into_iter().next();
-            let job = first.expect("a sweep has a combination").job;
-            Ok(Work { job, config, card: cards.join(", ") })
+            let first = sweep.combinations.into_iter().next().expect("a sweep has a combination");
+            Ok(Work { job: first.job, config, card: cards.join(", ") })
         }
     }
 }
@@ -152,14 +134,6 @@ pub(super) fn card_of(job: &Job) -> String {
     }
 }
 
-/// Returns the name of the job's queue.
-fn kind(job: &Job) -> String {
-    match &job.device {
-        Device::Virtual(_) => "virtual".to_owned(),
-        Device::Cuda(index) => format!("cuda:{index}"),
-    }
-}
-
 fn notes(understood: &[ImportNote], ignored: &[ImportNote]) -> String {
     let rows = |notes: &[ImportNote], understood: bool| -> Vec<KeyNote> {
         notes.iter().map(|note| KeyNote { key: note.key.clone(), understood, note: note.note.clone() }).collect()
@@ -168,7 +142,6 @@ fn notes(understood: &[ImportNote], ignored: &[ImportNote]) -> String {
     serde_json::to_string(&notes).expect("plain data can be written")
 }
 
-/// Returns the SHA-256 of a request, in hexadecimal.
 fn hash(request: &JobRequest) -> String {
     let json = serde_json::to_vec(request).expect("plain data can be written");
     hex(Sha256::digest(json))

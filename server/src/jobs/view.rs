@@ -7,7 +7,6 @@ use shared::job::{Device, RawJob};
 use super::submit::{card_of, of_script};
 use crate::database::{Database, JobSummary, Result};
 
-/// Converts a row of the job list.
 pub fn resource(row: JobSummary) -> JobResource {
     let state = JobState::of(&row.state).unwrap_or(JobState::Failed);
     let (card, steps) = card_and_steps(&row);
@@ -67,10 +66,6 @@ fn capacity_bytes(task: JobTask, config: &str, curve: Option<&RecordingCurve>) -
 }
 
 /// Reads a job with the details of its own page; `None` if no job has this ID.
-///
-/// # Errors
-///
-/// Returns an error if the database fails.
 pub async fn details(database: &Database, id: &str) -> Result<Option<JobDetails>> {
     // In this order, a job that is over has its log and its documents.
     let (Some(summary), Some(row)) = (database.job_summary(id).await?, database.job(id).await?) else {

@@ -11,8 +11,8 @@ use actix_web::middleware::Next;
 use actix_web::web::Data;
 use actix_web::{Error, HttpMessage as _, ResponseError as _};
 
-use crate::serve::access_right::{Access, Client};
 use crate::serve::login;
+use crate::serve::route::{Access, Client};
 use crate::serve::site::Site;
 use crate::serve::state::State;
 
@@ -30,7 +30,6 @@ pub(crate) async fn guard(
     }
 }
 
-/// Access rights of a path, by method.
 pub(crate) type Accesses = Rc<[(Method, Access)]>;
 
 /// Middleware of a path that refuses requests without access before they reach the handler.

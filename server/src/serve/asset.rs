@@ -1,11 +1,11 @@
-//! Serves the files of the page.
+//! Serves the files of the page, and pages without files of their own, whose modules load the content through the API.
 
 use actix_web::http::Method;
 use actix_web::http::header::{
     ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, HeaderMap, HeaderName, IF_NONE_MATCH, VARY,
 };
 use actix_web::web::Data;
-use actix_web::{HttpRequest, HttpResponse};
+use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
 use shared::api::ErrorCode;
 
 use crate::serve::asset_file::{Asset, Encoding};
@@ -28,10 +28,7 @@ pub(super) fn respond(asset: &Asset, headers: &HeaderMap) -> HttpResponse {
     let copy = asset.copies.iter().find(|copy| accepts(headers, copy.encoding));
     // Representations with different bytes need different tags.
     let tag = format!("\"{}{}\"", asset.hash, copy.map_or("", |copy| copy.encoding.suffix()));
-    let unchanged = is_current(headers, &tag);
-
-    let mut response = if unchanged { HttpResponse::NotModified() } else { HttpResponse::Ok() };
-    response.insert_header((ETAG, tag)).insert_header((CACHE_CONTROL, asset.cache_control));
+    let (mut response, unchanged) = tagged(headers, &tag, asset.cache_control);
     if !asset.copies.is_empty() {
         response.insert_header((VARY, "Accept-Encoding"));
     }
@@ -57,14 +54,46 @@ fn accepts(headers: &HeaderMap, encoding: Encoding) -> bool {
     weight_of(encoding.name()).or_else(|| weight_of("*")).unwrap_or(0.0) > 0.0
 }
 
-/// Returns true if the client already has this representation.
-pub(super) fn is_current(headers: &HeaderMap, tag: &str) -> bool {
-    list(headers, IF_NONE_MATCH).any(|known| known == "*" || known.strip_prefix("W/").unwrap_or(known) == tag)
+/// Begins a response with a tag, and returns true if it is 304, because the client already has this representation.
+pub(super) fn tagged(headers: &HeaderMap, tag: &str, cache_control: &'static str) -> (HttpResponseBuilder, bool) {
+    let is_tag = |known: &str| known == "*" || known.strip_prefix("W/").unwrap_or(known) == tag;
+    let unchanged = list(headers, IF_NONE_MATCH).any(is_tag);
+    let mut response = if unchanged { HttpResponse::NotModified() } else { HttpResponse::Ok() };
+    response.insert_header((ETAG, tag)).insert_header((CACHE_CONTROL, cache_control));
+    (response, unchanged)
 }
 
 /// Returns the items of a comma-separated header, over all of its lines.
 fn list(headers: &HeaderMap, name: HeaderName) -> impl Iterator<Item = &str> {
     headers.get_all(name).filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(',')).map(str::trim)
+}
+
+/// Returns the page with all jobs.
+#[utoipa::path(
+    get, path = "/jobs", operation_id = "jobs_page", tag = "pages",
+    responses((status = 200, description = "The page", body = String, content_type = "text/html"))
+)]
+pub(crate) async fn jobs(request: HttpRequest, site: Data<Site>) -> HttpResponse {
+    document(&request, &site)
+}
+
+/// Returns the page of a job.
+#[utoipa::path(
+    get, path = "/jobs/{id}", operation_id = "job_page", tag = "pages",
+    params(("id" = String, Path, description = "The job's `id`")),
+    responses((
+        status = 200, description = "The page, even if there is no such job", body = String, content_type = "text/html"
+    ))
+)]
+pub(crate) async fn job(request: HttpRequest, site: Data<Site>) -> HttpResponse {
+    document(&request, &site)
+}
+
+fn document(request: &HttpRequest, site: &Site) -> HttpResponse {
+    match site.document("/jobs.html") {
+        Some(document) => respond(&document.asset, request.headers()),
+        None => refuse_page(ErrorCode::NotFound, "There is no such page."),
+    }
 }
 
 #[cfg(test)]

@@ -48,7 +48,6 @@ impl Encoding {
     /// All formats, smallest output first.
     pub(super) const ALL: [Self; 2] = [Self::Brotli, Self::Gzip];
 
-    /// Returns the name in HTTP headers.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Brotli => "br",
@@ -69,36 +68,22 @@ impl Asset {
     /// Makes an asset from bytes that are not of the built page; its name determines the content type.
     pub(super) fn made(name: &str, bytes: impl Into<Bytes>) -> Self {
         let plain = bytes.into();
-        let copy = CompressedCopy { encoding: Encoding::Gzip, bytes: gzip(&plain) };
-        Self {
-            hash: short_hash(&plain),
-            content_type: content_type(name),
-            cache_control: REVALIDATE,
-            plain,
-            copies: vec![copy],
-        }
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+        let packed = encoder.write_all(&plain).and_then(|()| encoder.finish()).expect("memory takes it");
+        Self::read(name, &plain, vec![CompressedCopy { encoding: Encoding::Gzip, bytes: packed.into() }])
     }
 
     /// Makes an asset from a file of the built page and its compressed copies, smallest first; the path determines the
     /// content type and how long browsers keep the file.
     pub(super) fn read(path: &str, plain: &Bytes, copies: Vec<CompressedCopy>) -> Self {
         Self {
-            hash: short_hash(plain),
+            hash: hex(&Sha256::digest(plain)[..12]),
             content_type: content_type(path),
             cache_control: if path.starts_with(ASSETS) { FOR_EVER } else { REVALIDATE },
             plain: plain.clone(),
             copies,
         }
     }
-}
-
-fn gzip(bytes: &[u8]) -> Bytes {
-    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
-    encoder.write_all(bytes).and_then(|()| encoder.finish()).expect("memory takes it").into()
-}
-
-fn short_hash(bytes: &[u8]) -> String {
-    hex(&Sha256::digest(bytes)[..12])
 }
 
 fn content_type(path: &str) -> &'static str {

@@ -14,7 +14,6 @@ use crate::serve::request_id::RequestId;
 use crate::snapshots::SnapshotError;
 use crate::store::{StoreError, StoreErrorKind};
 
-/// Returns the HTTP status of an error.
 pub(crate) fn status(code: ErrorCode) -> StatusCode {
     StatusCode::from_u16(code.answer().0).expect("the table has statuses of HTTP")
 }
@@ -147,7 +146,6 @@ pub(crate) fn refuse_page(code: ErrorCode, message: &str) -> HttpResponse {
     response.body(format!("{message}\n{hint}\n"))
 }
 
-/// Refuses a method that the path does not have.
 pub(crate) fn refuse_method(request: &HttpRequest, allowed: &str) -> HttpResponse {
     let message = format!("The method {} is not allowed for {}; use {allowed}.", request.method(), request.path());
     let mut refusal = refuse_api(ErrorCode::MethodNotAllowed, &message);

@@ -154,7 +154,6 @@ impl Reader {
     }
 }
 
-/// Returns true if no event follows this one.
 fn is_end(event: &Event) -> bool {
     matches!(serde_json::from_str(&event.body), Ok(JobEvent::State { state }) if state.is_over())
 }
@@ -208,16 +207,7 @@ mod tests {
         let late = tokio::spawn(read(feeds.read(&database, "a".to_owned(), 0)));
         tokio::time::sleep(LOOK * 2).await;
         say(&database, 12).await;
-        let end = Outcome {
-            state: JobState::Cancelled,
-            result: None,
-            report: None,
-            curve: None,
-            error: None,
-            log: String::new(),
-            snapshot: None,
-        };
-        assert!(database.finish("a", "w", &end).await.unwrap());
+        assert!(database.finish("a", "w", &Outcome::of(JobState::Cancelled)).await.unwrap());
         // Expected are the events of the states queued and running, 13 messages and the end.
         for (place, reader) in readers.into_iter().enumerate() {
             assert_eq!(reader.await.unwrap(), (place as i64 % 7 + 1..=16).collect::<Vec<_>>());

@@ -46,10 +46,6 @@ fn places(topics: &[Topic]) -> HashMap<&str, (u64, &str)> {
 }
 
 /// Reads the gallery of a built page, ordered by name; empty if the page has none.
-///
-/// # Errors
-///
-/// Returns an error if a file cannot be read or is not a valid part of the gallery.
 pub(super) fn load(pages: &BuiltPages) -> Result<Vec<GalleryRow>, Failure> {
     read(pages).map_err(|error| {
         Failure::new(

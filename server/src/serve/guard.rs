@@ -22,8 +22,8 @@ use ipnet::IpNet;
 use shared::api::ErrorCode;
 
 use crate::config::ServeConfig;
-use crate::serve::access_right::{Access, Client};
 use crate::serve::error::ApiError;
+use crate::serve::route::{Access, Client};
 use crate::serve::session::{Key, bearer};
 
 /// Number of remembered addresses above which idle ones are forgotten.
@@ -47,7 +47,6 @@ pub(crate) struct Guard {
     guessers: Mutex<HashMap<IpAddr, Instant>>,
     /// Token required to submit and delete.
     token: Option<Key>,
-    /// Token required to read the metrics.
     metrics_token: Option<Key>,
     /// True if reading requires the token too.
     is_private: bool,
@@ -215,7 +214,6 @@ impl Guard {
     }
 }
 
-/// Rate limit per client.
 #[derive(Debug)]
 struct Limit {
     limiter: DefaultKeyedRateLimiter<IpAddr>,
@@ -297,7 +295,6 @@ pub(crate) fn is_name_of_this_machine(headers: &HeaderMap) -> bool {
     is_loopback || name.eq_ignore_ascii_case("localhost") || name.to_ascii_lowercase().ends_with(".localhost")
 }
 
-/// Returns a host without its port.
 fn host_name(host: &str) -> &str {
     match host.strip_prefix('[') {
         Some(rest) => rest.split(']').next().unwrap_or_default(),
@@ -316,39 +313,27 @@ mod tests {
         list.iter().map(|(name, value)| (name.clone(), HeaderValue::from_static(value))).collect()
     }
 
-    #[track_caller]
-    fn check_host(host: &'static str, expected: bool) {
-        assert_eq!(is_name_of_this_machine(&headers(&[(HOST, host)])), expected, "{host}");
-    }
-
     #[test]
     fn names_of_this_machine_are_known() {
-        check_host("127.0.0.1:8080", true);
-        check_host("127.8.0.1", true);
-        check_host("[::1]:8080", true);
-        check_host("localhost:8080", true);
-        check_host("LOCALHOST", true);
-        check_host("snap.localhost:1", true);
-        check_host("example.org", false);
-        check_host("127.0.0.1.example.org:8080", false);
-        check_host("192.168.1.2:8080", false);
-        check_host("localhost.example.org", false);
-    }
-
-    #[track_caller]
-    fn check_origin(origin: Option<&'static str>, expected: bool) {
-        let mut list = vec![(HOST, "snap.example.org")];
-        list.extend(origin.map(|origin| (ORIGIN, origin)));
-        assert_eq!(is_same_origin(&headers(&list)), expected, "{origin:?}");
+        let is_known = |host: &&'static str| is_name_of_this_machine(&headers(&[(HOST, *host)]));
+        let own = ["127.0.0.1:8080", "127.8.0.1", "[::1]:8080", "localhost:8080", "LOCALHOST", "snap.localhost:1"];
+        assert_eq!(own.iter().find(|host| !is_known(host)), None);
+        let others = ["example.org", "127.0.0.1.example.org:8080", "192.168.1.2:8080", "localhost.example.org"];
+        assert_eq!(others.iter().find(|host| is_known(host)), None);
     }
 
     #[test]
     fn other_sites_are_told_from_this_one() {
-        check_origin(None, true);
-        check_origin(Some("https://snap.example.org"), true);
-        check_origin(Some("https://evil.example.org"), false);
-        check_origin(Some("https://snap.example.org:444"), false);
-        check_origin(Some("null"), false);
+        let host = (HOST, "snap.example.org");
+        assert!(is_same_origin(&headers(std::slice::from_ref(&host))));
+        for (origin, expected) in [
+            ("https://snap.example.org", true),
+            ("https://evil.example.org", false),
+            ("https://snap.example.org:444", false),
+            ("null", false),
+        ] {
+            assert_eq!(is_same_origin(&headers(&[host.clone(), (ORIGIN, origin)])), expected, "{origin}");
+        }
     }
 
     #[test]

@@ -2,7 +2,6 @@
 //!
 //! The page is a plain form without scripts, which needs a security policy of its own.
 
-use actix_web::cookie::Cookie;
 use actix_web::http::StatusCode;
 use actix_web::http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, ContentType, LOCATION, REFERRER_POLICY};
 use actix_web::web::{Data, Payload};
@@ -11,9 +10,8 @@ use serde::Deserialize;
 use shared::api::ErrorCode;
 use shared::base::markup::escaped;
 
-use crate::serve::api::job_request::read_body;
+use crate::serve::api::job_request::{parameters, read_body};
 use crate::serve::error::{ApiError, refuse_page};
-use crate::serve::query::parameters;
 use crate::serve::site::Site;
 use crate::serve::state::State;
 
@@ -81,15 +79,11 @@ fn log_in(request: &HttpRequest, site: &Site, state: &State, login: &Login) -> H
         Ok(cookie) => cookie,
         Err(refusal) => return form(site, refusal.status_code(), Some(&refusal.to_string()), next),
     };
-    go_on(next.unwrap_or("/"), cookie)
-}
-
-fn go_on(next: &str, cookie: Option<Cookie<'static>>) -> HttpResponse {
     let mut response = HttpResponse::SeeOther();
-    response.insert_header((LOCATION, next)).insert_header((CACHE_CONTROL, "no-store"));
-    cookie.into_iter().for_each(|cookie| {
+    response.insert_header((LOCATION, next.unwrap_or("/"))).insert_header((CACHE_CONTROL, "no-store"));
+    if let Some(cookie) = cookie {
         response.cookie(cookie);
-    });
+    }
     response.finish()
 }
 

@@ -12,11 +12,9 @@
 //! of a metric comes from outside.
 
 mod access;
-mod access_right;
 mod api;
 mod asset;
 mod asset_file;
-mod connections;
 mod document;
 mod error;
 mod feeds;
@@ -32,10 +30,8 @@ mod observe;
 mod openapi;
 mod opened;
 mod pace;
-mod pages;
 mod presence;
 mod preview;
-mod query;
 mod request_id;
 mod route;
 mod routes;
@@ -67,7 +63,7 @@ use crate::housekeeping::Housekeeper;
 use crate::installation;
 use crate::jobs::worker::{self, Context};
 use crate::log::start_log;
-use crate::serve::connections::Connections;
+use crate::serve::seats::Connections;
 use access::guard;
 use observe::observe;
 use unread::close_unread;
@@ -79,11 +75,6 @@ const SHUTDOWN_SECONDS: u64 = 5;
 ///
 /// The address is printed on standard output as soon as connections are accepted, so that scripts can wait for that
 /// line.
-///
-/// # Errors
-///
-/// Returns an error if the settings are invalid, the page cannot be read, the database or the store does not answer, or
-/// the address cannot be bound.
 pub fn run(args: SettingsArgs) -> Result<(), Failure> {
     let config = args.resolve()?;
     start_log(config.log, config.log_format);
@@ -91,7 +82,10 @@ pub fn run(args: SettingsArgs) -> Result<(), Failure> {
     let site = Data::new(Site::load(&config.pages, Mark::Server)?);
     worker::runtime()?.block_on(async {
         let started = start(config, site, Signals::Handled).await?;
-        started.addresses.iter().for_each(|address| announce(address, started.state.config.made_token()));
+        // A generated token is included, so that the address opens the page.
+        let login = started.state.config.made_token().map(|token| format!("/login?token={token}"));
+        let login = login.unwrap_or_default();
+        started.addresses.iter().for_each(|address| announce(&format!("http://{address}{login}")));
         settings.lines().for_each(|line| info!("{line}"));
         started.run().await
     })
@@ -108,18 +102,12 @@ pub enum Signals {
 
 /// A server that listens but does not handle requests yet.
 pub struct Started {
-    /// Addresses on which it listens.
     pub addresses: Vec<SocketAddr>,
     server: Server,
     state: Data<State>,
 }
 
 /// Opens all resources of a server and binds its address.
-///
-/// # Errors
-///
-/// Returns an error if the database or the store does not answer, a folder cannot be made, or the address cannot be
-/// bound.
 pub async fn start(config: ServeConfig, site: Data<Site>, signals: Signals) -> Result<Started, Failure> {
     let (database, store) = installation::open(&config.database, &config.store).await?;
     let failed = |error: crate::database::DatabaseError| Failure::new(error.to_string(), "check the database");
@@ -148,16 +136,11 @@ pub async fn start(config: ServeConfig, site: Data<Site>, signals: Signals) -> R
 }
 
 impl Started {
-    /// Returns the handle that stops the server.
     pub fn handle(&self) -> ServerHandle {
         self.server.handle()
     }
 
     /// Handles requests, records jobs and runs the housekeeper until the server is stopped.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the server fails.
     pub async fn run(self) -> Result<(), Failure> {
         let State { config, database, store, worker, .. } = &**self.state;
         let (stop, stopped) = watch::channel(false);
@@ -177,28 +160,24 @@ impl Started {
     }
 }
 
-/// Prints the address on standard output; a generated token is included, so that the address opens the page.
-fn announce(address: &SocketAddr, token: Option<&str>) {
-    let login = token.map_or_else(String::new, |token| format!("/login?token={token}"));
-    // Standard output may be a closed pipe, which is no reason to stop.
+/// Prints the address on standard output; a closed pipe is no reason to stop.
+pub(crate) fn announce(address: &str) {
     let mut out = std::io::stdout();
-    let _ = writeln!(out, "Snapscope: http://{address}{login}").and_then(|()| out.flush());
+    let _ = writeln!(out, "Snapscope: {address}").and_then(|()| out.flush());
 }
 
 fn bind_failure(listen: SocketAddr, error: &std::io::Error) -> Failure {
-    match error.kind() {
-        ErrorKind::AddrInUse => Failure::new(
+    let (message, hint) = match error.kind() {
+        ErrorKind::AddrInUse => (
             format!("port {} on {} is in use", listen.port(), listen.ip()),
             "stop the program that uses it, or choose another port, such as --listen 127.0.0.1:8081",
         ),
         ErrorKind::PermissionDenied => {
-            Failure::new(format!("binding {listen} is forbidden: {error}"), "choose a port above 1023 with --listen")
+            (format!("binding {listen} is forbidden: {error}"), "choose a port above 1023 with --listen")
         }
-        _ => Failure::new(
-            format!("{listen} cannot be bound: {error}"),
-            "choose an address of this machine with --listen",
-        ),
-    }
+        _ => (format!("{listen} cannot be bound: {error}"), "choose an address of this machine with --listen"),
+    };
+    Failure::new(message, hint)
 }
 
 /// Builds the app from the loaded page and the state.

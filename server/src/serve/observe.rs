@@ -7,7 +7,7 @@ use std::time::Instant;
 use actix_web::Error;
 use actix_web::body::MessageBody;
 use actix_web::dev::{ServiceRequest, ServiceResponse};
-use actix_web::http::{Method, StatusCode};
+use actix_web::http::Method;
 use actix_web::middleware::Next;
 use actix_web::web::Data;
 use tracing::{Instrument as _, debug, error_span, info};
@@ -30,19 +30,14 @@ pub(crate) async fn observe(
     let mut response = answer.await?;
     response.headers_mut().insert(HEADER, id.value());
     let (status, seconds) = (response.status(), start.elapsed().as_secs_f64());
-    span.in_scope(|| write_down(&method, status, seconds));
+    let (status_code, milliseconds) = (status.as_u16(), (seconds * 1e6).round() / 1e3);
+    // Successful reads are logged at debug level only, because there are too many of them.
+    span.in_scope(|| match method {
+        Method::GET | Method::HEAD if status_code < 400 => debug!(status = status_code, milliseconds, "answered"),
+        _ => info!(status = status_code, milliseconds, "answered"),
+    });
     state.metrics.http.answered(&method, &route, status, seconds);
     Ok(response)
-}
-
-/// Logs the outcome; successful reads at debug level only, because there are too many of them.
-fn write_down(method: &Method, status: StatusCode, seconds: f64) {
-    let (status_code, milliseconds) = (status.as_u16(), (seconds * 1e6).round() / 1e3);
-    if matches!(*method, Method::GET | Method::HEAD) && status.as_u16() < 400 {
-        debug!(status = status_code, milliseconds, "answered");
-    } else {
-        info!(status = status_code, milliseconds, "answered");
-    }
 }
 
 /// Returns the template of the matched route, or a pattern for all other paths.

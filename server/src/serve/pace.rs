@@ -33,10 +33,6 @@ impl Pace {
     }
 
     /// Waits for the next piece until the deadline.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the deadline passes.
     pub(crate) async fn wait<T>(&self, piece: impl Future<Output = T>) -> Result<T, ApiError> {
         timeout_at(self.end, piece)
             .await

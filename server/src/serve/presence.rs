@@ -82,15 +82,16 @@ mod tests {
     fn whoever_changes_is_alive_whatever_the_clocks_say() {
         let presence = Presence::new(Duration::from_secs(15));
         let start = Instant::now();
-        let check = |seconds: u64, rows: &[WorkerRow], kinds: &[&str]| {
+        for (seconds, rows, kinds) in [
+            (0, [row("a", "virtual", 7), row("b", "cuda:0", 9_000)], &["virtual", "cuda:0"][..]),
+            (10, [row("a", "virtual", 7), row("b", "cuda:0", 12)], &["virtual", "cuda:0"]),
+            (20, [row("a", "virtual", 7), row("b", "cuda:0", 12)], &["cuda:0"]),
+            (40, [row("a", "virtual", 7), row("b", "cuda:0", 12)], &[]),
+            (41, [row("a", "virtual", 6), row("c", "virtual", 1)], &["virtual"]),
+        ] {
             let devices = presence.alive_at(rows.to_vec(), start + Duration::from_secs(seconds));
             assert_eq!(devices.kinds(), kinds, "{seconds} s");
-        };
-        check(0, &[row("a", "virtual", 7), row("b", "cuda:0", 9_000)], &["virtual", "cuda:0"]);
-        check(10, &[row("a", "virtual", 7), row("b", "cuda:0", 12)], &["virtual", "cuda:0"]);
-        check(20, &[row("a", "virtual", 7), row("b", "cuda:0", 12)], &["cuda:0"]);
-        check(40, &[row("a", "virtual", 7), row("b", "cuda:0", 12)], &[]);
-        check(41, &[row("a", "virtual", 6), row("c", "virtual", 1)], &["virtual"]);
+        }
     }
 
     #[test]

@@ -1,16 +1,15 @@
-//! Describes one route: its method and path, who may use it, and how it may be refused.
+//! Describes one route: its method and path, who may use it and whose requests are counted, and how it may be refused.
+
+use std::net::IpAddr;
 
 use actix_web::http::Method;
 use actix_web::{Route, guard};
 use shared::api::ErrorCode;
 
-use crate::serve::access_right::Access;
-
 /// One method of a path.
 pub(crate) struct Row {
     /// HTTP method; documents with `GET` also support `HEAD`.
     pub(crate) method: Method,
-    /// Template of the path.
     pub(crate) path: &'static str,
     /// Errors that a request may get, besides those that any request may get.
     pub(crate) refusals: &'static [ErrorCode],
@@ -60,3 +59,28 @@ pub(super) fn delete(path: &'static str, refusals: &'static [ErrorCode], handler
 fn change(path: &'static str, refusals: &'static [ErrorCode], handler: fn() -> Route) -> Row {
     Row { access: Access::Change, ..get(path, refusals, handler) }
 }
+
+/// Access right of a route, which also decides how requests are counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Access {
+    /// Anybody, without a rate limit; for health checks.
+    Health,
+    /// Anybody; for content that is not private to this server, and for links, whose own token grants access.
+    Open,
+    /// Anybody, or holders of the server's token in private mode.
+    Read,
+    /// Like `Read`, for pages; a browser without the token gets the login form.
+    Page,
+    /// Holders of the token for metrics.
+    Metrics,
+    /// Holders of the server's token.
+    Change,
+    /// Like `Change`, and counted as a submission of a job or a link.
+    Submit,
+    /// Holders of the deletion token of one link, which the handler checks.
+    OwnToken,
+}
+
+/// The client of a request, for handlers that count clients.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Client(pub(crate) IpAddr);

@@ -12,12 +12,12 @@ use actix_web::web::{self, Data, ServiceConfig};
 use shared::api::ErrorCode;
 
 use crate::serve::access;
-use crate::serve::access_right::Access;
-use crate::serve::api::{catalog, gallery, job_events, jobs, shares};
+use crate::serve::api::{catalog, gallery, jobs, shares};
 use crate::serve::error;
 use crate::serve::openapi::ApiDocument;
+use crate::serve::route::Access;
 use crate::serve::route::{Row, delete, get, patch, post, read};
-use crate::serve::{asset, health, link, login, metrics, openapi, pages, preview};
+use crate::serve::{asset, health, link, login, metrics, openapi, preview};
 
 /// Returns all routes except the files of the page; rows of one path are adjacent.
 pub(crate) fn table() -> Vec<Row> {
@@ -39,8 +39,8 @@ pub(crate) fn table() -> Vec<Row> {
         read("/metrics", &[Unauthorized], || web::to(metrics::metrics)).of(Access::Metrics),
         get("/login", &[BadRequest], || web::to(login::page)).of(Access::Open),
         post("/login", &[BadRequest, Unauthorized, TooSlow, TooLarge], || web::to(login::login)).of(Access::Open),
-        read("/jobs", &[], || web::to(pages::jobs)).of(Access::Page),
-        read("/jobs/{id}", &[], || web::to(pages::job)).of(Access::Page),
+        read("/jobs", &[], || web::to(asset::jobs)).of(Access::Page),
+        read("/jobs/{id}", &[], || web::to(asset::job)).of(Access::Page),
         read("/s/{token}", &[], || web::to(link::page)).of(Access::Open),
         read("/s/{token}/preview.png", FOUND, || web::to(preview::preview)).of(Access::Open),
         read("/api/v1/openapi.json", &[], || web::to(openapi::document)).of(Access::Open),
@@ -57,7 +57,7 @@ pub(crate) fn table() -> Vec<Row> {
         get("/api/v1/jobs/{id}", SHOWN, || web::to(jobs::get)),
         patch("/api/v1/jobs/{id}", CHANGED, || web::to(jobs::change)),
         delete("/api/v1/jobs/{id}", &[Unauthorized, NotFound, Conflict, Unavailable, NoRoom], || web::to(jobs::delete)),
-        get("/api/v1/jobs/{id}/events", SHOWN, || web::to(job_events::events)),
+        get("/api/v1/jobs/{id}/events", SHOWN, || web::to(jobs::events)),
         post("/api/v1/jobs/{id}/cancel", &[Unauthorized, NotFound, Unavailable], || web::to(jobs::cancel)),
         get("/api/v1/jobs/{id}/snapshot", &[Unauthorized, NotFound, Gone, Unavailable], || web::to(jobs::snapshot)),
         post("/api/v1/shares", SHARED, || web::to(shares::share)).of(Access::Submit),

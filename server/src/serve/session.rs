@@ -43,7 +43,6 @@ impl Key {
         bearer(headers).is_some_and(|token| self.fits(token)) || self.has_session(request)
     }
 
-    /// Returns true if the request has a valid session cookie.
     pub(crate) fn has_session(&self, request: &HttpRequest) -> bool {
         let Some(cookie) = request.cookie(&cookie_name(request.headers())) else { return false };
         let end_ms = cookie.value().split('.').next().and_then(|end| end.parse().ok());
@@ -72,7 +71,6 @@ impl Key {
     }
 }
 
-/// Returns the bearer token of a request.
 pub(crate) fn bearer(headers: &HeaderMap) -> Option<&str> {
     headers.get(AUTHORIZATION)?.to_str().ok()?.strip_prefix("Bearer ")
 }
@@ -86,21 +84,25 @@ fn cookie_name(headers: &HeaderMap) -> String {
 
 #[cfg(test)]
 mod tests {
-    use actix_web::http::header::COOKIE;
+    use actix_web::http::header::{COOKIE, HeaderName};
     use actix_web::test::TestRequest;
 
     use super::*;
 
+    fn request(headers: &[(HeaderName, &str)]) -> HttpRequest {
+        let request =
+            headers.iter().fold(TestRequest::default(), |request, header| request.insert_header(header.clone()));
+        request.to_http_request()
+    }
+
     #[test]
     fn a_session_belongs_to_a_token_and_a_port() {
         let key = Key::new("abc", "here");
-        let cookie =
-            key.cookie(TestRequest::default().insert_header((HOST, "localhost:81")).to_http_request().headers(), true);
+        let cookie = key.cookie(request(&[(HOST, "localhost:81")]).headers(), true);
         assert!(cookie.http_only() == Some(true) && cookie.secure() == Some(true), "{cookie}");
         assert!(!cookie.value().contains("abc"), "{cookie}");
         let shown_at = |host: &'static str, key: &Key| {
-            let sent = (COOKIE, format!("{}={}", cookie.name(), cookie.value()));
-            key.is_shown_by(&TestRequest::default().insert_header((HOST, host)).insert_header(sent).to_http_request())
+            key.is_shown_by(&request(&[(HOST, host), (COOKIE, &format!("{}={}", cookie.name(), cookie.value()))]))
         };
         assert!(shown_at("localhost:81", &key));
         assert!(!shown_at("localhost:82", &key), "the cookie of another server on this machine");
@@ -111,11 +113,7 @@ mod tests {
     #[test]
     fn a_session_ends_and_is_not_prolonged() {
         let key = Key::new("abc", "here");
-        let is_valid = |value: &str| {
-            key.has_session(
-                &TestRequest::default().insert_header((COOKIE, format!("snapscope={value}"))).to_http_request(),
-            )
-        };
+        let is_valid = |value: &str| key.has_session(&request(&[(COOKIE, &format!("snapscope={value}"))]));
         let [past, future] = [-60_000, 60_000].map(|offset| now_ms() + offset);
         assert!(is_valid(&key.session(future)) && !is_valid(&key.session(past)));
         let signature = key.session(past).split_off(past.to_string().len());
@@ -124,10 +122,7 @@ mod tests {
 
     #[test]
     fn a_token_is_taken_from_its_header() {
-        let shown = |sent: &'static str| {
-            Key::new("abc", "here")
-                .is_shown_by(&TestRequest::default().insert_header((AUTHORIZATION, sent)).to_http_request())
-        };
+        let shown = |sent: &str| Key::new("abc", "here").is_shown_by(&request(&[(AUTHORIZATION, sent)]));
         assert!(shown("Bearer abc") && shown("Bearer  abc "));
         assert!(!shown("abc") && !shown("Bearer") && !shown("Bearer ab") && !shown("Basic abc"));
     }

@@ -23,10 +23,6 @@ pub struct Site {
 
 impl Site {
     /// Reads the built pages, and marks their documents with the kind of server.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if a file cannot be read.
     pub fn load(pages: &BuiltPages, mark: Mark) -> Result<Self, Failure> {
         let mut files = pages.read_all().map_err(|error| {
             Failure::new(
@@ -43,7 +39,6 @@ impl Site {
         Ok(Self { assets, documents: documents(&files) })
     }
 
-    /// Returns the file at a request path.
     pub(crate) fn find(&self, path: &str) -> Option<&Asset> {
         self.assets.get(if path == "/" { INDEX } else { path })
     }
@@ -81,7 +76,6 @@ fn documents(files: &HashMap<String, Bytes>) -> HashMap<String, Document> {
     files.iter().filter(|(path, _)| is_document(path)).map(|(path, html)| (path.clone(), document(html))).collect()
 }
 
-/// Returns true if a path is that of a top-level document.
 fn is_document(path: &str) -> bool {
     path.ends_with(".html") && path.rfind('/') == Some(0)
 }

@@ -10,13 +10,13 @@ use shared::api::GalleryRow;
 use crate::config::ServeConfig;
 use crate::database::{Database, Result};
 use crate::jobs::worker::Context;
-use crate::serve::access_right::Client;
 use crate::serve::feeds::Feeds;
 use crate::serve::guard::Guard;
 use crate::serve::kept::Kept;
 use crate::serve::metrics::Metrics;
 use crate::serve::presence::{Devices, Presence};
 use crate::serve::preview::Previews;
+use crate::serve::route::Client;
 use crate::serve::seats::Seats;
 use crate::shares::{Digester, Room};
 use crate::store::Store;
@@ -28,11 +28,9 @@ const BETWEEN_TRIALS: Duration = Duration::from_secs(30);
 #[derive(Debug)]
 pub struct State {
     pub(crate) config: ServeConfig,
-    /// Database of jobs, links and the list of snapshots.
     pub(crate) database: Database,
-    /// Store of the snapshots' bytes.
     pub(crate) store: Store,
-    /// Worker of this process, for its metrics.
+    /// Worker of this process, for its metrics and its scratch folder.
     pub(crate) worker: Arc<Context>,
     /// Reads uploads in separate processes.
     pub(crate) digester: Digester,
@@ -89,10 +87,6 @@ impl State {
     }
 
     /// Checks that the store takes objects, by a trial object unless one has succeeded within [`BETWEEN_TRIALS`].
-    ///
-    /// # Errors
-    ///
-    /// Returns the reason if the trial fails.
     pub(super) async fn store_is_writable(&self) -> std::result::Result<(), String> {
         let mut written = self.written.lock().await;
         if written.is_none_or(|written| written.elapsed() > BETWEEN_TRIALS) {

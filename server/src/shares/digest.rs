@@ -106,10 +106,6 @@ impl Digester {
     /// Waits for the turn of a file of this size, so that files are not copied from the store before it.
     ///
     /// The turn ends when the permit is dropped.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the queue is gone.
     pub async fn turn(&self, bytes: u64) -> Result<SemaphorePermit<'_>, DigestError> {
         self.line(bytes).turns.acquire().await.map_err(|error| DigestError::Failed(error.to_string()))
     }
@@ -152,19 +148,11 @@ async fn start_of(source: Option<impl AsyncRead + Unpin>) -> io::Result<Vec<u8>>
 }
 
 /// Runs in the process: applies the limits, reads the file and returns the digest as JSON.
-///
-/// # Errors
-///
-/// Returns an error if the file is not a snapshot.
 pub fn print_digest(file: &Path) -> Result<String, Failure> {
     Ok(serde_json::to_string(&digest(&read(file)?)).expect("plain data can be written"))
 }
 
 /// Runs in the process: applies the limits, reads the file and returns its diagnosis as JSON.
-///
-/// # Errors
-///
-/// Returns an error if the file is not a snapshot.
 pub fn print_findings(file: &Path) -> Result<String, Failure> {
     let trace = read(file)?;
     let timelines: Vec<Timeline> = trace.devices.iter().map(|device| Timeline::new(&trace, device)).collect();

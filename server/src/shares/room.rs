@@ -66,7 +66,6 @@ impl Room {
         Some((Place { room: self.clone(), client, bytes, unwritten_bytes: bytes }, holding))
     }
 
-    /// Returns the kept bytes as last reported.
     pub fn kept_bytes(&self) -> u64 {
         self.held().kept_bytes
     }
@@ -121,11 +120,7 @@ mod tests {
         assert_eq!(room.hold(None, 0).unwrap().1, Holding { bytes: 7, unwritten_bytes: 7 });
         drop(second);
         assert_eq!(room.hold(None, 0).unwrap().1, Holding { bytes: 0, unwritten_bytes: 0 });
-    }
-
-    #[test]
-    fn uploads_of_one_client_are_limited() {
-        let room = Room::default();
+        // Uploads of one client are limited.
         let client = |last| Some(IpAddr::from([192, 0, 2, last]));
         let mut places: Vec<Place> = (0..MOST_OF_ONE).map(|_| room.hold(client(1), 1).unwrap().0).collect();
         assert!(room.hold(client(1), 1).is_none() && room.hold(client(2), 1).is_some() && room.hold(None, 1).is_some());

@@ -42,11 +42,6 @@ pub struct Upload {
 }
 
 impl Upload {
-    /// Starts an empty upload in a folder.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the folder is not writable.
     pub fn start(folder: &Path, most_bytes: u64) -> std::io::Result<Self> {
         let place = tempfile::Builder::new().prefix("upload-").tempfile_in(folder)?;
         let file = File::from_std(place.reopen()?);

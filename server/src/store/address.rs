@@ -8,7 +8,6 @@ use crate::Failure;
 /// A folder, or a bucket of an S3-compatible service.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StoreAddress {
-    /// A folder on this machine.
     Folder(PathBuf),
     Bucket {
         bucket: String,

@@ -1,16 +1,15 @@
 //! Stores compressed snapshots as objects in a folder or in a bucket.
 //!
-//! Objects are written completely or not at all, never change, and are named by their content and a unique ID.
+//! Objects are written completely or not at all, never change, and are named by their content and a unique ID. Each
+//! operation fails if the store is full or does not answer.
 
 mod address;
 mod error;
-mod metrics;
 #[cfg(test)]
 mod tests;
 
 pub use address::{BucketVariables, StoreAddress};
 pub use error::{StoreError, StoreErrorKind};
-pub use metrics::StoreMetrics;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -24,6 +23,9 @@ use object_store::buffered::BufWriter;
 use object_store::local::LocalFileSystem;
 use object_store::path::Path as ObjectPath;
 use object_store::{ClientOptions, ObjectStore, ObjectStoreExt as _, RetryConfig};
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::registry::{Registry, Unit};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use uuid::Uuid;
 
@@ -78,7 +80,6 @@ impl Discarded {
     }
 }
 
-/// An object in a listing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Listed {
     pub object: String,
@@ -111,10 +112,6 @@ impl Store {
     }
 
     /// Opens the configured store and checks that it is writable.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if it cannot be opened or written.
     pub async fn connect(address: &StoreAddress) -> std::result::Result<Self, Failure> {
         let failure = |error: StoreError| {
             Failure::new(format!("{error}, at {address}"), "check the setting `store` and the permissions of the store")
@@ -155,10 +152,6 @@ impl Store {
     }
 
     /// Returns the size of an object in bytes and a stream of its content.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the object does not exist or the store does not answer.
     pub async fn read(&self, object: &str) -> Result<(u64, BoxStream<'static, Result<Bytes>>)> {
         let found = self.objects.get(&self.path(object)).await.map_err(StoreError::from);
         let found = self.metrics.counted("read", found)?;
@@ -170,10 +163,6 @@ impl Store {
     }
 
     /// Returns the size of an object in bytes, or `None` if it does not exist.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the store does not answer.
     pub async fn size(&self, object: &str) -> Result<Option<u64>> {
         match self.objects.head(&self.path(object)).await {
             Ok(meta) => Ok(Some(meta.size)),
@@ -183,10 +172,6 @@ impl Store {
     }
 
     /// Removes an object; a missing object is not an error.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the store does not answer.
     pub async fn remove(&self, object: &str) -> Result<()> {
         let removed = match self.objects.delete(&self.path(object)).await {
             Ok(()) | Err(object_store::Error::NotFound { .. }) => Ok(()),
@@ -196,10 +181,6 @@ impl Store {
     }
 
     /// Returns the ID of the installation that owns the store, if it is set.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the store does not answer.
     pub async fn installation(&self) -> Result<Option<String>> {
         let found = match self.objects.get(&self.place(INSTALLATION)).await {
             Ok(found) => found.bytes().await,
@@ -211,20 +192,12 @@ impl Store {
     }
 
     /// Sets the ID of the installation that owns the store.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the store is full or does not answer.
     pub async fn set_installation(&self, name: &str) -> Result<()> {
         self.objects.put(&self.place(INSTALLATION), format!("{name}\n").into()).await?;
         Ok(())
     }
 
     /// Moves an object to the trash, from which it can be recovered by hand until the trash is emptied.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the object does not exist or the store does not answer.
     pub async fn discard(&self, object: &str, now_ms: i64) -> Result<()> {
         let place = self.place(&format!("{TRASH}/{now_ms}/{object}"));
         let moved = self.objects.rename(&self.path(object), &place).await.map_err(StoreError::from);
@@ -245,11 +218,6 @@ impl Store {
         Ok(removed)
     }
 
-    /// Lists the objects in the trash.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the store does not answer.
     pub async fn trash(&self) -> Result<Vec<Discarded>> {
         let folder = format!("{}/", self.place(TRASH));
         // Other entries in the trash were not put there by this program.
@@ -280,10 +248,6 @@ impl Store {
     ///
     /// Killed processes leave them behind. In a bucket they are multipart uploads, which only a lifecycle rule of the
     /// bucket can remove.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the folder cannot be read.
     pub async fn remove_unfinished(&self, written_before_ms: i64) -> Result<u64> {
         let Some(folder) = self.folder.clone() else { return Ok(0) };
         let removed = tokio::task::spawn_blocking(move || remove(&folder, written_before_ms)).await;
@@ -291,10 +255,6 @@ impl Store {
     }
 
     /// Checks that the store answers.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if it does not.
     pub async fn ping(&self) -> Result<()> {
         match self.objects.head(&self.place(INSTALLATION)).await {
             Ok(_) => Ok(()),
@@ -308,10 +268,6 @@ impl Store {
     }
 
     /// Checks that objects can be written, read and removed.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if one of these fails.
     pub async fn try_out(&self) -> Result<()> {
         let place = self.place(&format!("{TRASH}/try-{}", Uuid::now_v7().simple()));
         self.objects.put(&place, TRASH.into()).await?;
@@ -387,4 +343,30 @@ fn remove(folder: &Path, written_before_ms: i64) -> io::Result<u64> {
 
 fn is_older(entry: &fs::DirEntry, before: std::time::SystemTime) -> bool {
     entry.metadata().and_then(|metadata| metadata.modified()).is_ok_and(|modified| modified < before)
+}
+
+/// Counters of a store, shared by its clones.
+#[derive(Debug, Clone, Default)]
+pub struct StoreMetrics {
+    operations: Family<[(&'static str, &'static str); 2], Counter>,
+    bytes: Family<[(&'static str, &'static str); 1], Counter>,
+}
+
+impl StoreMetrics {
+    pub fn register(&self, registry: &mut Registry) {
+        let help = "Operations of the store by outcome";
+        registry.register("store_operations", help, self.operations.clone());
+        let help = "Data written to and read from the store";
+        registry.register_with_unit("store_transferred", help, Unit::Bytes, self.bytes.clone());
+    }
+
+    pub(super) fn counted<T>(&self, operation: &'static str, result: Result<T>) -> Result<T> {
+        let outcome = if result.is_ok() { "done" } else { "failed" };
+        self.operations.get_or_create(&[("operation", operation), ("outcome", outcome)]).inc();
+        result
+    }
+
+    pub(super) fn transferred(&self, direction: &'static str, bytes: u64) {
+        self.bytes.get_or_create(&[("direction", direction)]).inc_by(bytes);
+    }
 }

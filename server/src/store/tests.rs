@@ -17,11 +17,14 @@ fn addresses_are_folders_or_buckets() {
     check_address("gs://a", "`gs://…`");
 }
 
+fn bucket(variables: &[(&str, &str)]) -> StoreAddress {
+    let variables = variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+    StoreAddress::parse("s3://snapshots").unwrap().with_variables(BucketVariables::new(variables))
+}
+
 #[test]
 fn secrets_are_not_shown() {
-    let variables = [("AWS_SECRET_ACCESS_KEY", "hush"), ("HOME", "/home")];
-    let variables = BucketVariables::new(variables.map(|(name, value)| (name.to_owned(), value.to_owned())));
-    let address = StoreAddress::parse("s3://snapshots").unwrap().with_variables(variables);
+    let address = bucket(&[("AWS_SECRET_ACCESS_KEY", "hush"), ("HOME", "/home")]);
     let shown = format!("{address:?} {address}");
     assert!(shown.contains("AWS_SECRET_ACCESS_KEY") && !shown.contains("hush") && !shown.contains("HOME"), "{shown}");
 }
@@ -41,9 +44,7 @@ async fn a_name_stays_in_the_store() {
 async fn a_bucket_is_reached_through_tls() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let endpoint = format!("https://{}", listener.local_addr().unwrap());
-    let variables = [("AWS_ENDPOINT", endpoint.as_str()), ("AWS_ACCESS_KEY_ID", "a"), ("AWS_SECRET_ACCESS_KEY", "b")];
-    let variables = BucketVariables::new(variables.map(|(name, value)| (name.to_owned(), value.to_owned())));
-    let address = StoreAddress::parse("s3://snapshots").unwrap().with_variables(variables);
+    let address = bucket(&[("AWS_ENDPOINT", &endpoint), ("AWS_ACCESS_KEY_ID", "a"), ("AWS_SECRET_ACCESS_KEY", "b")]);
     let store = Store::open(&address).unwrap();
     let first = async {
         let (mut connection, _) = listener.accept().await.unwrap();

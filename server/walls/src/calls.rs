@@ -170,28 +170,26 @@ fn rules(walls: &Walls) -> Result<Rules, BackendError> {
     }
     if walls.programs != Programs::Supervised {
         rules.extend(always(STARTING));
-        rules.insert(libc::SYS_clone, processes()?);
+        // A `clone` that starts a process; threads are started with `CLONE_THREAD`.
+        let thread = u64::from(libc::CLONE_THREAD.cast_unsigned());
+        let is_process = SeccompCondition::new(0, SeccompCmpArgLen::Qword, SeccompCmpOp::MaskedEq(thread), 0)?;
+        rules.insert(libc::SYS_clone, vec![SeccompRule::new(vec![is_process])?]);
     }
     if walls.programs == Programs::Foreign {
         rules.extend(always(REFUSED_TO_FOREIGN));
+        let own = std::process::id().cast_signed();
         for (call, is_itself_at_0) in OF_A_PROCESS {
-            rules.insert(*call, others(*is_itself_at_0)?);
+            let mut names_another = vec![argument(0, SeccompCmpOp::Ne, own)?];
+            if *is_itself_at_0 {
+                names_another.push(argument(0, SeccompCmpOp::Ne, 0)?);
+            }
+            rules.insert(*call, vec![SeccompRule::new(names_another)?]);
         }
         // Without a path, the file is one that this process has opened.
         let has_path = SeccompCondition::new(1, SeccompCmpArgLen::Qword, SeccompCmpOp::Ne, 0)?;
         rules.insert(libc::SYS_utimensat, vec![SeccompRule::new(vec![has_path])?]);
     }
     Ok(rules)
-}
-
-/// Matches a first argument that names another process than this one.
-fn others(is_itself_at_0: bool) -> Result<Vec<SeccompRule>, BackendError> {
-    let own = std::process::id().cast_signed();
-    let mut conditions = vec![argument(0, SeccompCmpOp::Ne, own)?];
-    if is_itself_at_0 {
-        conditions.push(argument(0, SeccompCmpOp::Ne, 0)?);
-    }
-    Ok(vec![SeccompRule::new(conditions)?])
 }
 
 /// Matches sockets that are neither Unix sockets nor one of the netlink protocols in [`NETLINK_READ`].
@@ -207,13 +205,6 @@ fn sockets() -> Result<Vec<SeccompRule>, BackendError> {
             protocol(SeccompCmpOp::Ne, devices)?,
         ])?,
     ])
-}
-
-/// Matches a `clone` that starts a process: threads are started with `CLONE_THREAD`.
-fn processes() -> Result<Vec<SeccompRule>, BackendError> {
-    let thread = u64::from(libc::CLONE_THREAD.cast_unsigned());
-    let is_process = SeccompCondition::new(0, SeccompCmpArgLen::Qword, SeccompCmpOp::MaskedEq(thread), 0)?;
-    Ok(vec![SeccompRule::new(vec![is_process])?])
 }
 
 /// Matches `ioctl` requests that type characters into the terminal from which Snapscope was started.

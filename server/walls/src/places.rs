@@ -69,7 +69,7 @@ impl Walls {
         let mut walls = Self {
             read: libraries(),
             write: vec![folder.to_owned()],
-            devices: harmless(),
+            devices: HARMLESS.iter().map(PathBuf::from).collect(),
             has_driver,
             programs: Programs::None,
         };
@@ -118,7 +118,9 @@ fn installations(python: &Path) -> Vec<PathBuf> {
 /// single file, so that the folder stays closed.
 fn libraries() -> Vec<PathBuf> {
     let searched = env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
-    let searched = env::split_paths(&searched).filter(|folder| !folder.as_os_str().is_empty()).flat_map(with_nvidias);
+    let searched = env::split_paths(&searched).filter(|folder| !folder.as_os_str().is_empty());
+    // When it first needs them, libtorch loads libraries from NVIDIA's packages in the same Python environment.
+    let searched = searched.flat_map(|folder| [folder.join("../../nvidia"), folder]);
     let loaded = fs::read_to_string("/proc/self/maps").unwrap_or_default();
     let program = env::current_exe().ok();
     let loaded = mapped(&loaded).into_iter().map(|file| match file.parent() {
@@ -130,14 +132,6 @@ fn libraries() -> Vec<PathBuf> {
     all.sort();
     all.dedup();
     all
-}
-
-/// Returns a folder of libtorch, and the folder in the same Python environment that has NVIDIA's packages.
-///
-/// libtorch loads libraries from those packages when it first needs them.
-fn with_nvidias(folder: PathBuf) -> [PathBuf; 2] {
-    let beside = folder.join("../../nvidia");
-    [folder, beside]
 }
 
 /// Returns the files that are mapped as executable code, given the content of `/proc/self/maps`.
@@ -154,10 +148,6 @@ fn holds_home(folder: &Path) -> bool {
     let home = env::var_os("HOME").map(PathBuf::from);
     let home = home.map(|home| home.canonicalize().unwrap_or(home));
     folder.parent().is_none() || home.is_some_and(|home| home.starts_with(folder))
-}
-
-fn harmless() -> Vec<PathBuf> {
-    HARMLESS.iter().map(PathBuf::from).collect()
 }
 
 /// Returns the device files of NVIDIA's driver, and the folders of the sockets of its daemons.

@@ -9,7 +9,6 @@ use crate::folder::make_temporary;
 
 /// The repository in whose folder the command was started.
 pub(super) struct Repository {
-    /// Its top folder.
     pub(super) top: PathBuf,
     /// The current folder, from the top.
     pub(super) below: PathBuf,
@@ -24,10 +23,6 @@ pub(super) struct Checkout<'a> {
 
 impl Repository {
     /// Finds the repository of the current folder.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if there is no git, or no repository.
     pub(super) fn find() -> Result<Self, Failure> {
         let hint = "run the command in a clone, and let git trust its owner (`git config safe.directory`)";
         let top = git(Path::new("."), ["rev-parse", "--show-toplevel"], hint)?;
@@ -56,15 +51,9 @@ impl Repository {
     }
 
     /// Checks a commit out; the user's own files stay as they are.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if there is no room, or if git refuses.
     pub(super) fn check_out(&self, commit: &str) -> Result<Checkout<'_>, Failure> {
         let hint = "set TMPDIR to a folder with room";
-        let scratch = make_temporary("snapscope-ci-", None);
-        let scratch =
-            scratch.map_err(|error| Failure::new(format!("a temporary folder cannot be made: {error}"), hint))?;
+        let scratch = make_temporary("snapscope-ci-", None).map_err(|error| Failure::temporary(&error))?;
         // The names of other places are resolved, and so must be this one.
         let folder = scratch.path().canonicalize().unwrap_or_else(|_| scratch.path().to_owned()).join("base");
         // A hook of the user's could do anything with a new checkout.

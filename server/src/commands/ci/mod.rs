@@ -5,17 +5,16 @@
 //! Invariant: the user's checkout is neither changed nor moved, and the temporary one is gone at the end.
 
 mod checkout;
-mod limit;
 mod options;
 mod page;
 mod report;
 mod side;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use clap::Subcommand;
 
-use super::output::{Output, document};
+use super::output::{Output, document, write};
 use super::record::Forwarded;
 use super::run::badge;
 use crate::Failure;
@@ -24,7 +23,7 @@ use crate::folder::make_temporary;
 use checkout::{Checkout, Repository};
 use options::CiRunArgs;
 use report::CiReport;
-use side::{Side, Task};
+use side::Task;
 
 /// The commands of `snapscope ci`.
 #[derive(Debug, Clone, Subcommand)]
@@ -39,20 +38,15 @@ pub enum CiArgs {
 
 impl CiArgs {
     /// Runs both sides and compares them.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if an option is wrong, if the base cannot be checked out, or if the virtual GPU is missing.
     pub fn run(&self) -> Result<Output, Failure> {
         let Self::Run(args) = self;
         let report = compared(args)?;
         let markdown = || page::markdown(args, &report);
         if let Some(path) = &args.markdown {
-            std::fs::write(path, markdown()).map_err(|error| not_written(path, &error))?;
+            write(path, &markdown())?;
         }
         if let Some(folder) = &args.output {
-            let path = folder.join("badge.svg");
-            std::fs::write(&path, badge(&report.head.run)).map_err(|error| not_written(&path, &error))?;
+            write(&folder.join("badge.svg"), &badge(&report.head.run))?;
         }
         let text: String = match args.json {
             true => document(&report),
@@ -66,9 +60,11 @@ fn compared(args: &CiRunArgs) -> Result<CiReport, Failure> {
     let config = ScriptConfig::from_environment()?;
     config.check()?;
     let scratch = make_temporary("snapscope-ci-", None);
-    let scratch = scratch.map_err(|error| not_written(Path::new("the folder for temporary files"), &error))?;
+    let scratch = scratch.map_err(|error| Failure::writing(Path::new("the folder for temporary files"), &error))?;
     let folder = match &args.output {
-        Some(folder) => made(folder)?,
+        Some(folder) => std::fs::create_dir_all(folder)
+            .and_then(|()| std::path::absolute(folder))
+            .map_err(|error| Failure::writing(folder, &error))?,
         None => scratch.path().to_owned(),
     };
     let forwarded = Forwarded::listen();
@@ -79,7 +75,7 @@ fn compared(args: &CiRunArgs) -> Result<CiReport, Failure> {
     if let Some(checkout) = &checkout {
         checkout.link(&args.link)?;
     }
-    let here = || std::path::absolute(".").map_err(|error| not_written(Path::new("."), &error));
+    let here = || std::path::absolute(".").map_err(|error| Failure::writing(Path::new("."), &error));
     let below = repository.as_ref().map(|repository| repository.below.clone()).unwrap_or_default();
     let base_folder = checkout.as_ref().map_or_else(here, |checkout| Ok(checkout.folder.join(&below)))?;
     if !base_folder.is_dir() {
@@ -97,52 +93,28 @@ fn compared(args: &CiRunArgs) -> Result<CiReport, Failure> {
         python: args.base_python.as_deref(),
         snapshot: &snapshots[0],
     };
-    let base = side(&task)?;
-    let task = Task { name: head.name, folder: here()?, checkout: None, python: None, snapshot: &snapshots[1], ..task };
-    let head = side(&task)?;
-    CiReport::of(
-        args,
-        base,
-        head,
-        checkout.as_ref().and(repository.as_ref()).map(|repository| repository.top.as_path()),
-    )
+    let base = task.run()?;
+    let task = Task { name: head, folder: here()?, checkout: None, python: None, snapshot: &snapshots[1], ..task };
+    let head = task.run()?;
+    let top = checkout.as_ref().and(repository.as_ref()).map(|repository| repository.top.as_path());
+    CiReport::of(args, base, head, top)
 }
 
-/// Runs a side, whose output follows a line that names it.
-fn side(task: &Task<'_>) -> Result<Side, Failure> {
-    eprintln!("snapscope: {}", task.name);
-    task.run()
-}
-
-/// A side before it runs.
+/// The base before it runs.
 struct Named {
     name: String,
     commit: Option<String>,
 }
 
 /// Names both sides by their commits, and by the interpreters if these differ.
-fn names(args: &CiRunArgs, repository: Option<&Repository>) -> Result<(Named, Named), Failure> {
+fn names(args: &CiRunArgs, repository: Option<&Repository>) -> Result<(Named, String), Failure> {
     let short = |commit: &str| commit.chars().take(9).collect::<String>();
     let python = args.base_python.as_ref().map(|python| format!(" with {}", python.display())).unwrap_or_default();
     let (Some(repository), Some(base)) = (repository, &args.base) else {
-        return Ok((
-            Named { name: format!("base{python}"), commit: None },
-            Named { name: "head".into(), commit: None },
-        ));
+        return Ok((Named { name: format!("base{python}"), commit: None }, "head".to_owned()));
     };
     let commit = repository.commit(base)?;
     let changed = if repository.is_changed() { " with changes" } else { "" };
-    let head = repository.commit("HEAD")?;
-    let base = Named { name: format!("base {}{python}", short(&commit)), commit: Some(commit) };
-    Ok((base, Named { name: format!("head {}{changed}", short(&head)), commit: Some(head) }))
-}
-
-fn made(folder: &Path) -> Result<PathBuf, Failure> {
-    std::fs::create_dir_all(folder)
-        .and_then(|()| std::path::absolute(folder))
-        .map_err(|error| not_written(folder, &error))
-}
-
-fn not_written(path: &Path, error: &std::io::Error) -> Failure {
-    Failure::new(format!("{}: {error}", path.display()), "check the folder and its free space")
+    let head = format!("head {}{changed}", short(&repository.commit("HEAD")?));
+    Ok((Named { name: format!("base {}{python}", short(&commit)), commit: Some(commit) }, head))
 }

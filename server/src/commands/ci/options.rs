@@ -2,12 +2,13 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::str::FromStr;
 use std::time::Duration;
 
 use clap::Args;
+use shared::base::format::bytes;
 
-use super::limit::MostGrowth;
-use crate::commands::own::OwnOption;
+use crate::commands::names::OwnOption;
 use crate::units;
 
 /// The options of `snapscope ci run`.
@@ -67,4 +68,60 @@ pub struct CiRunArgs {
     /// The command, such as python train.py --steps 3
     #[arg(last = true, required = true, value_name = "COMMAND")]
     pub(super) command: Vec<OsString>,
+}
+
+/// Growth that is still allowed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum MostGrowth {
+    Percent(f64),
+    Bytes(u64),
+}
+
+impl MostGrowth {
+    pub(super) fn of(self, base_bytes: u64) -> u64 {
+        match self {
+            Self::Percent(percent) => (base_bytes as f64 * percent / 100.0) as u64,
+            Self::Bytes(most) => most,
+        }
+    }
+}
+
+impl std::fmt::Display for MostGrowth {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Percent(percent) => write!(f, "{percent} %"),
+            Self::Bytes(most) => f.write_str(&bytes(*most)),
+        }
+    }
+}
+
+impl FromStr for MostGrowth {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || format!("`{text}` is neither a share nor a size; use for example 1% or 100MiB");
+        match text.trim().strip_suffix('%') {
+            Some(number) => {
+                let percent: f64 = number.trim().parse().map_err(|_| wrong())?;
+                (percent.is_finite() && percent >= 0.0).then_some(Self::Percent(percent)).ok_or_else(wrong)
+            }
+            None => units::size(text).map(Self::Bytes).map_err(|_| wrong()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn growth_is_a_share_or_a_size() {
+        assert_eq!("1%".parse(), Ok(MostGrowth::Percent(1.0)));
+        assert_eq!("2.5 %".parse(), Ok(MostGrowth::Percent(2.5)));
+        assert_eq!("100MiB".parse(), Ok(MostGrowth::Bytes(100 << 20)));
+        for wrong in ["", "1", "-1%", "%", "inf%"] {
+            assert!(wrong.parse::<MostGrowth>().unwrap_err().contains("100MiB"), "{wrong}");
+        }
+        assert_eq!((MostGrowth::Percent(1.0).of(1000), MostGrowth::Bytes(5).of(1000)), (10, 5));
+    }
 }

@@ -11,14 +11,12 @@ use super::report::{CiReport, CiStatus, PeakChange};
 use crate::commands::diff::Table;
 use crate::commands::text;
 
-/// Formats the report for the terminal.
 pub(super) fn page(args: &CiRunArgs, report: &CiReport) -> String {
     let mut page = format!("\n{}\n", heading(args, report));
     if !report.peaks.is_empty() {
         let head = ["", &report.base.name, &report.head.name, "", "", ""].map(str::to_owned);
         let rows = std::iter::once(head).chain(report.peaks.iter().map(peak_row)).map(Vec::from);
-        let lines = text::table(&rows.collect::<Vec<_>>(), &[1, 2, 3, 4]);
-        let _ = write!(page, "\n{}", lines.iter().map(|line| format!("  {line}\n")).collect::<String>());
+        let _ = write!(page, "\n{}", text::section(&rows.collect::<Vec<_>>(), &[1, 2, 3, 4]));
     }
     if let Some(comparison) = &report.comparison {
         let _ = write!(page, "\n{}", Table::of(comparison, DiffBy::Stack, args.top).text());

@@ -9,8 +9,7 @@ use shared::api::{RunReport, RunStatus};
 use shared::base::Severity;
 use shared::report::{Comparison, DiagnosisConfig, Finding, diagnosis};
 
-use super::limit::MostGrowth;
-use super::options::CiRunArgs;
+use super::options::{CiRunArgs, MostGrowth};
 use super::side::Side;
 use crate::Failure;
 use crate::commands::diff::{At, compare};
@@ -41,7 +40,6 @@ pub(super) struct CiReport {
 pub(super) enum CiStatus {
     WithinLimits,
     AboveLimit,
-    /// The head runs out of memory.
     OutOfMemory,
     /// A script failed for a reason of its own.
     Failed,
@@ -49,7 +47,6 @@ pub(super) enum CiStatus {
     Unsupported,
 }
 
-/// One side of the comparison.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(super) struct CiSide {
     /// Word for it in texts.
@@ -58,7 +55,6 @@ pub(super) struct CiSide {
     pub(super) run: RunReport,
 }
 
-/// Peak on both sides.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(super) struct PeakChange {
     /// `live` or `reserved`.
@@ -86,10 +82,6 @@ impl CiStatus {
 
 impl CiReport {
     /// Compares the sides; `top` is the user's checkout if the base ran in another one.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if a snapshot has no device.
     pub(super) fn of(args: &CiRunArgs, base: Side, head: Side, top: Option<&Path>) -> Result<Self, Failure> {
         let mut report = Self {
             status: CiStatus::WithinLimits,
@@ -176,7 +168,11 @@ fn notes(base: &Side, head: &Side, top: Option<&Path>) -> Vec<String> {
         let torch = |side: &Side| side.run.torch.clone().unwrap_or_else(|| "none".to_owned());
         notes.push(format!("PyTorch differs: {} in the base, {} in the head", torch(base), torch(head)));
     }
-    let foreign = top.zip(base.opened.as_ref()).and_then(|(top, opened)| file_below(opened, top));
+    // A source file of the base that lies in the head's folder and is no installed package.
+    let foreign = top.zip(base.opened.as_ref()).and_then(|(top, opened)| {
+        let is_own = |file: &&str| Path::new(file).starts_with(top) && !file.contains("/site-packages/");
+        source_files(&opened.trace).into_iter().find(is_own)
+    });
     if let Some(file) = foreign {
         notes.push(format!(
             "the base used {file}, a file of the head, as an editable install leads to it: install the package without \
@@ -184,11 +180,4 @@ fn notes(base: &Side, head: &Side, top: Option<&Path>) -> Vec<String> {
         ));
     }
     notes
-}
-
-/// Returns a source file of a snapshot that lies in a folder and is no installed package.
-fn file_below(opened: &Opened, top: &Path) -> Option<String> {
-    let files = source_files(&opened.trace);
-    let is_own = |file: &&str| Path::new(file).starts_with(top) && !file.contains("/site-packages/");
-    files.into_iter().find(is_own).map(str::to_owned)
 }

@@ -10,10 +10,10 @@ use super::options::CiRunArgs;
 use crate::Failure;
 use crate::commands::itself::Itself;
 use crate::commands::record::Forwarded;
+use crate::commands::run::overall;
 use crate::config::ScriptConfig;
 use crate::snapshot_file::Opened;
 
-/// What ran on one side.
 pub(super) struct Side {
     /// Word for it in texts, such as `base 1a2b3c4`.
     pub(super) name: String,
@@ -33,7 +33,6 @@ pub(super) struct Task<'a> {
     pub(super) config: &'a ScriptConfig,
     pub(super) forwarded: &'a Forwarded,
     pub(super) name: String,
-    /// Folder of the command.
     pub(super) folder: PathBuf,
     /// Checkout in which it runs; `None` for the user's own.
     pub(super) checkout: Option<&'a Checkout<'a>>,
@@ -43,17 +42,14 @@ pub(super) struct Task<'a> {
 }
 
 impl Task<'_> {
-    /// Runs the command on the virtual GPU.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if it cannot be started, or if an option is wrong.
+    /// Runs the command on the virtual GPU; its output follows a line that names the side.
     pub(super) fn run(&self) -> Result<Side, Failure> {
+        eprintln!("snapscope: {}", self.name);
         let mut itself = Itself::new(self.config, &self.folder);
         itself.arguments = self.arguments();
         itself.variables.extend(self.python_path().map(|path| ("PYTHONPATH".into(), path)));
         let report: RunsReport = itself.document(|child| self.forwarded.send_to(child))?;
-        let status = status(&report.runs);
+        let status = overall(&report.runs);
         let processes = report.runs.iter().filter(|run| run.snapshot.is_some()).count();
         let highest = report.runs.into_iter().max_by_key(|run| (run.snapshot.is_some(), run.peak_reserved_bytes));
         let mut run = highest.ok_or_else(|| Failure::new("the run has no result", "run it with `snapscope run`"))?;
@@ -106,13 +102,4 @@ impl Task<'_> {
         let paths = std::env::split_paths(own).map(|path| PathBuf::from(self.moved(path.as_os_str())));
         std::env::join_paths(paths).ok()
     }
-}
-
-/// Returns the status of all processes: if memory runs out in one, errors of the others follow from it.
-fn status(runs: &[RunReport]) -> RunStatus {
-    let has = |status: RunStatus| runs.iter().any(|run| run.status == status);
-    [RunStatus::OutOfMemory, RunStatus::Unsupported, RunStatus::Failed]
-        .into_iter()
-        .find(|status| has(*status))
-        .unwrap_or(RunStatus::Fits)
 }

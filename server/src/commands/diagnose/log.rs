@@ -4,11 +4,9 @@ use std::fmt::Write as _;
 use std::iter;
 
 use shared::analysis::ClassTotal;
-use shared::base::format;
-use shared::base::format::{bytes, count, percent};
+use shared::base::format::{bytes, count, counted, percent};
 use shared::report::{Growth, LogCell, LogOwner, LogOwners, LogReport, LogTable};
 
-use super::super::text::table as text_table;
 use crate::commands::text;
 
 /// Largest number of rows of a table that a terminal shows.
@@ -34,15 +32,11 @@ pub(super) fn owners(owners: &LogOwners) -> String {
     text
 }
 
-pub(super) fn tables(tables: &[LogTable]) -> String {
-    tables.iter().map(table).collect()
-}
-
-fn table(table: &LogTable) -> String {
+pub(super) fn table(table: &LogTable) -> String {
     let shown = table.rows.iter().take(MOST_ROWS).map(|row| row.iter().map(cell).collect());
     let rows: Vec<Vec<String>> = iter::once(table.columns.clone()).chain(shown).collect();
     let mut text = format!("\n{}\n", table.title);
-    text::table(&rows, &[]).iter().for_each(|line| text += &format!("  {line}\n"));
+    text += &text::section(&rows, &[]);
     let more = table.left_out + table.rows.len().saturating_sub(MOST_ROWS) as u64;
     if more > 0 {
         let _ = writeln!(text, "  and {} more", count(more));
@@ -52,8 +46,7 @@ fn table(table: &LogTable) -> String {
 
 fn cell(cell: &LogCell) -> String {
     const LONGEST: usize = 60;
-    let text = cell.text();
-    if text.chars().count() > LONGEST { text.chars().take(LONGEST - 1).chain(['…']).collect() } else { text }
+    text::cut(&cell.text(), LONGEST).into_owned()
 }
 
 /// Formats what was odd or left out, a line each.
@@ -70,21 +63,20 @@ pub(super) fn growth(growth: &Growth, device: &str) -> String {
     if growth.classes.is_empty() {
         return String::new();
     }
-    let rows = growth.classes.iter().map(row).collect::<Vec<_>>();
     let head = ["", "at the end", "a step", "rises in step", "stacks"].map(str::to_owned).to_vec();
-    let rows: Vec<Vec<String>> = std::iter::once(head).chain(rows).collect();
-    let steps = format::counted(growth.steps, "step");
-    let lines = text_table(&rows, &[1, 2, 3, 4]).into_iter().map(|line| format!("  {line}\n"));
-    format!("\nMemory that stays allocated on {device} after {steps}\n{}", lines.collect::<String>())
+    let rows: Vec<Vec<String>> = iter::once(head).chain(growth.classes.iter().map(row)).collect();
+    let steps = counted(growth.steps, "step");
+    let table = text::section(&rows, &[1, 2, 3, 4]);
+    format!("\nMemory that stays allocated on {device} after {steps}\n{table}")
 }
 
 fn row(total: &ClassTotal) -> Vec<String> {
     let (first, last) = (total.first_rise + 1, total.last_rise + 1);
     vec![
         total.class.words().to_owned(),
-        format::bytes(total.end_bytes),
-        if total.bytes_per_step > 0 { format::bytes(total.bytes_per_step) } else { "0 B".to_owned() },
+        bytes(total.end_bytes),
+        if total.bytes_per_step > 0 { bytes(total.bytes_per_step) } else { "0 B".to_owned() },
         if first == last { first.to_string() } else { format!("{first} to {last}") },
-        format::count(total.groups),
+        count(total.groups),
     ]
 }

@@ -10,13 +10,13 @@ use logs::tracemalloc::TracemallocSnapshot;
 use logs::{Log, LogReader, log_report, traced_growth};
 use shared::analysis::{FindingsConfig, SourceLine, place, source_files, studies};
 use shared::api::{DiagnoseReport, OfFile};
-use shared::base::{Diagnostic, Severity, format, frame_rules};
+use shared::base::{Severity, format, frame_rules};
 use shared::export::{diagnosis_markdown, log_markdown};
-use shared::report::{Diagnosis, DiagnosisConfig, Evidence, Finding, Frame, LogOwners, LogReport, LogTable, diagnosis};
+use shared::report::{Diagnosis, DiagnosisConfig, Evidence, Finding, Frame, LogReport, diagnosis};
 
 use super::named;
+use super::names::OwnOption;
 use super::output::{Output, document};
-use super::own::OwnOption;
 use super::range::EventRange;
 use super::source::Sources;
 use super::text::lines;
@@ -28,7 +28,7 @@ mod log;
 mod together;
 
 pub(in crate::commands) use self::log::summary as log_summary;
-use together::{Joined, Together};
+use together::Together;
 
 /// The options of `snapscope diagnose`.
 #[derive(Debug, Clone, Args)]
@@ -78,15 +78,25 @@ pub struct DiagnoseArgs {
 }
 
 /// The findings of all files, as plain data and for the terminal.
+#[derive(Default)]
 pub(super) struct Reported {
     pub(super) report: DiagnoseReport,
     pub(super) page: String,
-    /// True if a finding has the severity error.
     has_errors: bool,
     /// Failures of the files that could not be read.
     pub(super) unread: Vec<Failure>,
     /// True if no file could be read.
     pub(super) is_nothing: bool,
+}
+
+impl Reported {
+    /// Adds what one file says; the text begins with its name.
+    fn add(&mut self, name: &str, diagnosis: Diagnosis, text: &str) {
+        self.has_errors |= diagnosis.findings.iter().any(|finding| finding.severity == Severity::Error);
+        self.page += if self.page.is_empty() { "" } else { "\n" };
+        self.page += text;
+        self.report.add(name, diagnosis);
+    }
 }
 
 impl DiagnoseArgs {
@@ -103,62 +113,45 @@ impl DiagnoseArgs {
 
     /// Reads the files and returns their findings.
     pub(super) fn reported(&self) -> Reported {
-        let (files, mut unread) = match named::files(&self.files) {
-            Ok(files) => (files, Vec::new()),
-            Err(failure) => (Vec::new(), vec![failure]),
-        };
+        let mut told = Reported::default();
+        let files = named::files(&self.files).unwrap_or_else(|failure| {
+            told.unread.push(failure);
+            Vec::new()
+        });
         let mut left_out = Vec::new();
-        let mut report = DiagnoseReport::default();
-        let mut page = String::new();
-        let mut has_errors = false;
         let mut together = Together::new(&files);
-        let mut add = |diagnosed: Diagnosed| {
-            let Diagnosed { name, diagnosis, of_log, text } = diagnosed;
-            has_errors |= diagnosis.findings.iter().any(|finding| finding.severity == Severity::Error);
-            page += if page.is_empty() { "" } else { "\n" };
-            page += &text;
-            report.add(&name, diagnosis);
-            let OfLog { oddities, owners, tables } = of_log;
-            report.diagnostics.extend(oddities.into_iter().map(|one| OfFile::new(&name, one)));
-            report.owners.extend(owners.into_iter().map(|one| OfFile::new(&name, one)));
-            report.tables.extend(tables.into_iter().map(|one| OfFile::new(&name, one)));
-        };
         for file in &files {
-            match self.diagnosed(&file.path, &mut together) {
-                Ok(diagnosed) => add(diagnosed),
+            match self.diagnose(&file.path, &mut together, &mut told) {
+                Ok(()) => {}
                 Err(failure) if file.is_of_folder => left_out.push((&file.path, failure)),
-                Err(failure) => unread.push(failure),
+                Err(failure) => told.unread.push(failure),
             }
         }
         // A run's folder also has other files; with nothing else in it, they are failures.
         if left_out.len() == files.len() {
-            unread.extend(left_out.drain(..).map(|(_, failure)| failure));
+            told.unread.extend(left_out.drain(..).map(|(_, failure)| failure));
         }
-        growth_of(together.traced())
-            .map(|(name, report)| self.diagnosed_report(name, report))
-            .into_iter()
-            .for_each(add);
-        let Joined { text, matched, tables, owners } = together.joined();
-        page += &self.preformatted(text);
-        report.diagnostics.extend(matched);
-        report.tables.extend(tables);
-        report.owners.extend(owners);
-        page += &not_read(&left_out);
-        let is_nothing = unread.len() >= files.len();
-        Reported { report, page, has_errors, unread, is_nothing }
+        if let Some((name, report)) = growth_of(&together.traced) {
+            self.add_report(&name, report, &mut told);
+        }
+        let joined = together.join(&mut told.report);
+        told.page += &self.preformatted(joined);
+        told.page += &not_read(&left_out);
+        told.is_nothing = told.unread.len() >= files.len();
+        told
     }
 
-    fn diagnosed(&self, file: &Path, together: &mut Together) -> Result<Diagnosed, Failure> {
-        let name = file.display().to_string();
+    fn diagnose(&self, file: &Path, together: &mut Together, told: &mut Reported) -> Result<(), Failure> {
         if file == Path::new("-") {
-            return self.diagnosed_input();
+            return self.diagnose_input(told);
         }
         let opened = match self.events.open_any(file, None)? {
             Content::Snapshot(opened) => self.own.apply(opened),
             Content::Log(log) => {
-                let diagnosed = self.diagnosed_log(name, &log);
-                together.add_log(&diagnosed.name, *log);
-                return Ok(diagnosed);
+                let name = file.display().to_string();
+                self.add_log(&name, &log, told);
+                together.add_log(name, *log);
+                return Ok(());
             }
         };
         let devices: Vec<_> = opened.devices().collect();
@@ -169,17 +162,18 @@ impl DiagnoseArgs {
         let word = opened.device_word();
         let paths = source_files(&opened.trace);
         let sources = self.source.as_ref().map(|folder| Sources::of(folder, &paths)).transpose()?;
-        let name = opened.file.clone();
+        let name = &opened.file;
         let text = match self.markdown {
-            true => diagnosis_markdown(&name, &diagnosis, word),
+            true => diagnosis_markdown(name, &diagnosis, word),
             false => format!("{name}\n{}{}", runs(&diagnosis), findings(&diagnosis, word, sources.as_ref())),
         } + &self.preformatted(growth);
         drop(studies);
+        told.add(name, diagnosis, &text);
         together.add_snapshot(opened);
-        Ok(Diagnosed { name, diagnosis, of_log: OfLog::default(), text })
+        Ok(())
     }
 
-    fn diagnosed_input(&self) -> Result<Diagnosed, Failure> {
+    fn diagnose_input(&self, told: &mut Reported) -> Result<(), Failure> {
         let name = "the standard input";
         let mut reader = LogReader::default();
         let Ok(()) = feed(std::io::stdin(), name, |bytes| {
@@ -191,27 +185,29 @@ impl DiagnoseArgs {
             let (message, hint) = log.nearest.told();
             return Err(Failure::new(format!("{name}: {message}"), format!("{hint} Pass snapshots as files.")));
         }
-        Ok(self.diagnosed_log("standard input".to_owned(), &log))
+        self.add_log("standard input", &log, told);
+        Ok(())
     }
 
-    fn diagnosed_log(&self, name: String, log: &Log) -> Diagnosed {
-        let diagnosed = self.diagnosed_report(name, log_report(log));
-        let oddities = if log.has_host() { log.host.diagnostics.clone() } else { Vec::new() };
-        Diagnosed { of_log: OfLog { oddities, ..diagnosed.of_log }, ..diagnosed }
+    fn add_log(&self, name: &str, log: &Log, told: &mut Reported) {
+        self.add_report(name, log_report(log), told);
+        if log.has_host() {
+            told.report.diagnostics.extend(log.host.diagnostics.iter().map(|one| OfFile::new(name, one.clone())));
+        }
     }
 
-    fn diagnosed_report(&self, name: String, report: LogReport) -> Diagnosed {
+    fn add_report(&self, name: &str, report: LogReport, told: &mut Reported) {
         let text = match self.markdown {
-            true => log_markdown(&name, &report),
+            true => log_markdown(name, &report),
             false => {
                 let findings = findings(&report.diagnosis, "GPU", None);
-                let (summary, tables, notices) =
-                    (log::summary(&report), log::tables(&report.tables), log::notices(&report));
-                format!("{name}\n{summary}{findings}{tables}{notices}")
+                let tables: String = report.tables.iter().map(log::table).collect();
+                format!("{name}\n{}{findings}{tables}{}", log::summary(&report), log::notices(&report))
             }
         };
-        let of_log = OfLog { owners: report.owners, tables: report.tables, ..OfLog::default() };
-        Diagnosed { name, diagnosis: report.diagnosis, of_log, text }
+        told.add(name, report.diagnosis, &text);
+        told.report.owners.extend(report.owners.into_iter().map(|one| OfFile::new(name, one)));
+        told.report.tables.extend(report.tables.into_iter().map(|one| OfFile::new(name, one)));
     }
 
     /// Returns lines that are aligned for a terminal, in a block of code if the page is Markdown.
@@ -231,24 +227,6 @@ impl DiagnoseArgs {
         };
         DiagnosisConfig { findings, with_groups: self.json }
     }
-}
-
-/// Diagnosis of one file.
-struct Diagnosed {
-    /// File as named on the command line.
-    name: String,
-    diagnosis: Diagnosis,
-    of_log: OfLog,
-    /// Text for the terminal or in Markdown, which begins with the name.
-    text: String,
-}
-
-/// What only the report on a log has.
-#[derive(Default)]
-struct OfLog {
-    oddities: Vec<Diagnostic>,
-    owners: Vec<LogOwners>,
-    tables: Vec<LogTable>,
 }
 
 /// Compares the snapshots of tracemalloc among the files, in the order of the command line; `None` with fewer than two.

@@ -15,9 +15,8 @@ use shared::analysis::{DiffBy, Profile, Side, Study, categories, diff};
 use shared::base::OwnCode;
 use shared::report::{ComparedSide, Comparison, comparison};
 
-use super::names::names;
+use super::names::{OwnOption, names};
 use super::output::document;
-use super::own::OwnOption;
 use super::{abreast, peak};
 use crate::Failure;
 use crate::snapshot_file::{self, Opened, snapshot_of};
@@ -113,10 +112,6 @@ fn compared(a: Chosen, b: Chosen, top: usize, own: &OwnCode) -> Comparison {
 
 impl DiffArgs {
     /// Reads the files and returns the text to print.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if a file cannot be read, is not a snapshot, or has no such device, event or step.
     pub fn run(&self) -> Result<String, Failure> {
         let report = match self.sides()? {
             (Part::Chosen(a), Part::Chosen(b)) => compared(*a, *b, self.top, &self.own.rule()),

@@ -47,7 +47,14 @@ impl Table {
     /// Describes the comparison of two snapshots of tracemalloc, by line or by file.
     pub(super) fn traced(report: &TracedComparison, by_file: bool, top: usize) -> Self {
         let places = if by_file { &report.files } else { &report.lines };
-        let mut lines: Vec<Line> = places.iter().map(place_line).collect();
+        let line = |place: &ComparedPlace| {
+            let name = match place.line {
+                0 => place.filename.clone(),
+                line => format!("{}:{line}", place.filename),
+            };
+            Line { change: place.change, name, note: "" }
+        };
+        let mut lines: Vec<Line> = places.iter().map(line).collect();
         let mut left = cut(&mut lines, top);
         if !by_file {
             left = (report.other_lines, report.other_delta_bytes);
@@ -96,19 +103,19 @@ struct Line {
     note: &'static str,
 }
 
+/// Describes a stack by its title, with what tells it apart from others.
 fn stack_line(stack: &ComparedStack) -> Line {
-    Line { change: stack.change, name: name(stack), note: note(stack.matched) }
-}
-
-fn place_line(place: &ComparedPlace) -> Line {
-    let name = match place.line {
-        0 => place.filename.clone(),
-        line => format!("{}:{line}", place.filename),
+    let name = format!("{} {}", stack.title, stack.label.tail()).trim_end().to_owned();
+    let note = match stack.matched {
+        Matched::Same => "",
+        Matched::MovedLines => "(lines moved)",
+        Matched::Place => "(other calls)",
+        Matched::OnlyBefore => "(only in A)",
+        Matched::OnlyAfter => "(only in B)",
     };
-    Line { change: place.change, name, note: "" }
+    Line { change: stack.change, name, note }
 }
 
-/// Returns the lines of the groups that differ.
 fn group_lines<N>(groups: &[ComparedGroup<N>], name: impl Fn(&N) -> String) -> Vec<Line> {
     let differ = groups.iter().filter(|group| (group.change.delta_bytes, group.change.delta_count) != (0, 0));
     differ.map(|group| Line { change: group.change, name: name(&group.name), note: "" }).collect()
@@ -161,21 +168,6 @@ fn rows(shown: &[Line], left: (u64, i64)) -> Vec<[String; 6]> {
     rows
 }
 
-fn note(matched: Matched) -> &'static str {
-    match matched {
-        Matched::Same => "",
-        Matched::MovedLines => "(lines moved)",
-        Matched::Place => "(other calls)",
-        Matched::OnlyBefore => "(only in A)",
-        Matched::OnlyAfter => "(only in B)",
-    }
-}
-
-/// Returns the title of a stack with what tells it apart from others.
-fn name(stack: &ComparedStack) -> String {
-    format!("{} {}", stack.title, stack.label.tail()).trim_end().to_owned()
-}
-
 impl DiffArgs {
     /// Compares the files by line; at least one of them is a snapshot of tracemalloc.
     pub(super) fn traced(&self, a: Part, b: Part) -> Result<String, Failure> {
@@ -196,12 +188,11 @@ impl DiffArgs {
             let message = "snapshots of tracemalloc have no GPUs, events and steps";
             return Err(Failure::new(message, "leave out --device, --at-a, --at-b, --step-a and --step-b"));
         }
-        match self.by {
-            DiffBy::Category => {
-                Err(Failure::new("snapshots of tracemalloc have no categories", "pass --by module to compare files"))
-            }
-            DiffBy::Stack | DiffBy::Module => Ok(()),
+        if self.by == DiffBy::Category {
+            let message = "snapshots of tracemalloc have no categories";
+            return Err(Failure::new(message, "pass --by module to compare files"));
         }
+        Ok(())
     }
 }
 
@@ -212,21 +203,17 @@ fn side(path: &Path, part: Part) -> Result<Box<TracemallocSnapshot>, Failure> {
         let message = format!("{file}: the other file is a snapshot of tracemalloc, and this one is not");
         return Err(Failure::new(message, "compare two snapshots of the same kind"));
     };
-    match &snapshot.flaw {
-        None => Ok(snapshot),
-        Some(Flaw::Cut) => Err(Failure::new(
-            format!("{file}: the file ends within the snapshot, so that its figures are lower bounds"),
-            "run snapscope diagnose to see what there is of it",
-        )),
-        Some(Flaw::Damaged(offset)) => Err(Failure::new(
-            format!("{file}: the file is damaged from byte {offset} on"),
-            "run snapscope diagnose to see what there is of it",
-        )),
-        Some(Flaw::Foreign(reason)) => Err(Failure::new(
-            format!("{file}: the file is no snapshot of tracemalloc: {reason}"),
-            "pass files that Snapshot.dump has written",
-        )),
-    }
+    let rest = "run snapscope diagnose to see what there is of it";
+    let (message, hint) = match &snapshot.flaw {
+        None => return Ok(snapshot),
+        Some(Flaw::Cut) => ("the file ends within the snapshot, so that its figures are lower bounds".to_owned(), rest),
+        Some(Flaw::Damaged(offset)) => (format!("the file is damaged from byte {offset} on"), rest),
+        Some(Flaw::Foreign(reason)) => {
+            let message = format!("the file is no snapshot of tracemalloc: {reason}");
+            (message, "pass files that Snapshot.dump has written")
+        }
+    };
+    Err(Failure::new(format!("{file}: {message}"), hint))
 }
 
 #[cfg(test)]

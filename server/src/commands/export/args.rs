@@ -94,7 +94,6 @@ impl Target {
     }
 }
 
-/// Creates the parser for the names of tables.
 fn tables() -> impl TypedValueParser<Value = Table> {
     PossibleValuesParser::new(Table::ALL.map(Table::name))
         .map(|name: String| Table::of_name(&name).expect("only names of tables are possible"))
@@ -109,8 +108,6 @@ impl ExportArgs {
 
     /// Writes the file whole or not at all, and returns its size in bytes.
     pub(super) fn write(&self, fill: impl FnOnce(&mut Sink<'_>)) -> Result<u64, Failure> {
-        write(&self.output, fill).map_err(|error| {
-            Failure::new(format!("{}: {error}", self.output.display()), "check the folder and its free space")
-        })
+        write(&self.output, fill).map_err(|error| Failure::writing(&self.output, &error))
     }
 }

@@ -39,14 +39,11 @@ pub(in crate::commands) fn report(report: &SanitizeReport) -> String {
 pub(super) fn list(report: &SanitizeReport) -> String {
     let mut lines = String::new();
     for remaining in &report.remaining {
-        let _ = writeln!(lines, "{}\t{}", remaining.kind.name(), without_controls(&remaining.text));
+        // Control characters could act on the terminal that shows the text.
+        let text = remaining.text.replace(char::is_control, "\u{fffd}");
+        let _ = writeln!(lines, "{}\t{text}", remaining.kind.name());
     }
     lines
-}
-
-/// Replaces control characters, which could act on the terminal that shows the text.
-fn without_controls(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
 }
 
 #[cfg(test)]

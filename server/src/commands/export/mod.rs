@@ -2,37 +2,31 @@
 
 mod args;
 pub(super) mod left_out;
-mod log;
 mod picture;
 pub(super) mod write;
 
+pub use args::ExportArgs;
+
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
-use logs::Content;
-use shared::analysis::Timeline;
+use logs::{Content, Log, log_report};
 use shared::base::format::bytes;
 use shared::draw::svg::svg;
-use shared::export::{self, SanitizeOptions, Sanitized, Subject, Table};
+use shared::draw::theme::Theme;
+use shared::export::{self, LogForm, SanitizeOptions, Sanitized, Subject, Table, log_picture};
 use shared::import::Importer;
 use shared::pickle::Style;
-use shared::trace::{Device, Trace};
+use shared::trace::Trace;
 
 use crate::Failure;
 use crate::canvas::png;
+use crate::commands::peak::moment_up_to;
 use crate::snapshot_file::{Opened, open_by};
-use picture::PictureName;
-use shared::base::Moment;
-
-pub use args::ExportArgs;
 use args::Target;
+use picture::PictureName;
 
 impl ExportArgs {
     /// Writes the file and returns the text to print.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the snapshot cannot be read, if it has no such device or event, if an option does not apply
-    /// to the form, or if the output cannot be written.
     pub fn run(&self) -> Result<String, Failure> {
         self.check()?;
         let file = self.file.display().to_string();
@@ -42,7 +36,10 @@ impl ExportArgs {
         };
         let (size_bytes, left_out) = match self.sanitize {
             true => self.write_clean(file, &trace)?,
-            false => (self.write_plain(file, trace)?, String::new()),
+            false if self.to == Target::Pickle => {
+                (self.write(|sink| export::pickle(&trace, Style::Python, sink))?, String::new())
+            }
+            false => (self.write_derived(&Opened::of(file, trace))?, String::new()),
         };
         Ok(self.written(size_bytes) + &left_out)
     }
@@ -71,24 +68,13 @@ impl ExportArgs {
             ("--height", self.picture.height.is_some() && !is_for(PICTURES)),
             ("--dark", self.picture.dark && !is_for(PICTURES)),
         ];
-        match wrong.iter().find(|(_, is_wrong)| *is_wrong) {
-            Some((option, _)) => {
-                let name = |value: Option<PossibleValue>| value.map_or_else(String::new, |v| v.get_name().to_owned());
-                let what = match is_for(PICTURES) {
-                    true => format!("--picture {}", name(self.picture.shows().to_possible_value())),
-                    false => format!("--to {}", name(self.to.to_possible_value())),
-                };
-                Err(Failure::new(format!("{option} does not apply to {what}"), "omit it"))
-            }
-            None => Ok(()),
-        }
-    }
-
-    fn write_plain(&self, file: String, trace: Trace) -> Result<u64, Failure> {
-        match self.to {
-            Target::Pickle => self.write(|sink| export::pickle(&trace, Style::Python, sink)),
-            _ => self.write_derived(&Opened::of(file, trace)),
-        }
+        let Some((option, _)) = wrong.iter().find(|(_, is_wrong)| *is_wrong) else { return Ok(()) };
+        let name = |value: Option<PossibleValue>| value.map_or_else(String::new, |v| v.get_name().to_owned());
+        let what = match is_for(PICTURES) {
+            true => format!("--picture {}", name(self.picture.shows().to_possible_value())),
+            false => format!("--to {}", name(self.to.to_possible_value())),
+        };
+        Err(Failure::new(format!("{option} does not apply to {what}"), "omit it"))
     }
 
     /// Writes a sanitized copy and returns its size in bytes and the text on what it leaves out.
@@ -98,7 +84,11 @@ impl ExportArgs {
         let sanitized = Sanitized::new(trace, &self.options());
         let size_bytes = match self.to {
             Target::Pickle => self.write(|sink| sanitized.pickle(Style::Python, sink, |_| ()))?,
-            _ => self.write_derived(&Opened::of(file, read_back(&sanitized)))?,
+            _ => {
+                let mut importer = Importer::new();
+                sanitized.pickle(Style::Python, |piece| importer.push(piece).expect("an export can be read"), |_| ());
+                self.write_derived(&Opened::of(file, importer.finish().expect("an export can be read")))?
+            }
         };
         let report = sanitized.report();
         let list = match self.list_texts {
@@ -122,7 +112,9 @@ impl ExportArgs {
             (None, Target::Svg | Target::Png) | (Some(_), _) => vec![opened.choose_device(self.device)?],
             (None, _) => opened.devices().collect(),
         };
-        let moment = self.at.map(|event| moment(event, &chosen)).transpose()?;
+        // It is enough that one of the devices has the event.
+        let last = chosen.iter().map(|(_, timeline)| timeline.events()).max().unwrap_or(0);
+        let moment = self.at.map(|event| moment_up_to(last, event, "")).transpose()?;
         let name = self.name();
         let capacity_bytes = self.capacity;
         let subject = Subject { file: &name, trace: &opened.trace, devices: &chosen, moment, capacity_bytes };
@@ -146,22 +138,66 @@ impl ExportArgs {
             Target::Pickle => self.write(|sink| export::pickle(&opened.trace, Style::Python, sink)),
         }
     }
+
+    /// Writes the report on a log and returns its size in bytes.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the form or an option is for snapshots only, if the log has no curves to draw, or if the
+    /// output cannot be written.
+    fn write_log(&self, log: &Log) -> Result<u64, Failure> {
+        let form = self.log_form()?;
+        let report = log_report(log);
+        if form.needs_curves() && report.curves.is_empty() {
+            let hint = "use --to html, --to json or --to markdown for what it says";
+            return Err(Failure::new("the log has no memory over time to draw", hint));
+        }
+        let name = self.name();
+        let theme = if self.picture.dark { Theme::dark() } else { Theme::light() };
+        self.write(|sink| match form {
+            LogForm::Png => sink(&png(&log_picture(&name, &report, &theme))),
+            form => sink(form.text(&name, &report, &theme).0.as_bytes()),
+        })
+    }
+
+    fn log_form(&self) -> Result<LogForm, Failure> {
+        let name = self.to.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned());
+        let picture = &self.picture;
+        let of_snapshots = [
+            ("--table", self.table.is_some()),
+            ("--at", self.at.is_some()),
+            ("--device", self.device.is_some()),
+            ("--capacity", self.capacity.is_some()),
+            ("--picture", picture.picture.is_some()),
+            ("--axis", picture.axis.is_some()),
+            ("--first", picture.first.is_some()),
+            ("--last", picture.last.is_some()),
+            ("--width", picture.width.is_some()),
+            ("--height", picture.height.is_some()),
+        ];
+        if let Some((option, _)) = of_snapshots.iter().find(|(_, is_given)| *is_given) {
+            return Err(Failure::new(format!("{option} is for snapshots, and the file is a log"), "omit it"));
+        }
+        if self.sanitize {
+            let hint = "look through the report before you send it: it has the names of users and programs of the log";
+            return Err(Failure::new("--sanitize is for snapshots, and the file is a log", hint));
+        }
+        LogForm::of_name(&name).ok_or_else(|| {
+            let forms = LogForm::ALL.map(LogForm::name).join(", ");
+            Failure::new(format!("a log cannot be written as {name}"), format!("use one of {forms}"))
+        })
+    }
 }
 
-fn read_back(sanitized: &Sanitized<'_>) -> Trace {
-    let mut importer = Importer::new();
-    sanitized.pickle(Style::Python, |piece| importer.push(piece).expect("an export can be read"), |_| ());
-    importer.finish().expect("an export can be read")
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::commands::export::args::Target;
 
-/// Returns the moment after an event that at least one of the devices has.
-fn moment(event: i64, devices: &[(&Device, &Timeline)]) -> Result<u32, Failure> {
-    let most = devices.iter().map(|(_, timeline)| timeline.events()).max().unwrap_or(0);
-    let moment = event.checked_add(1).and_then(|moment| u32::try_from(moment).ok());
-    moment.filter(|&moment| moment <= most).ok_or_else(|| {
-        Failure::new(
-            format!("there is no event {event}"),
-            format!("events go from -1 (before the first) to {}", Moment(most).event_number()),
-        )
-    })
+    #[test]
+    fn every_form_of_logs_is_a_value_of_to() {
+        for form in LogForm::ALL {
+            assert!(Target::from_str(form.name(), false).is_ok(), "{form:?}");
+        }
+    }
 }

@@ -71,10 +71,6 @@ impl PictureArgs {
     }
 
     /// Draws the picture of a device of a file and returns it with its title; `moment` is the one of `--at`.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the timeline of the device does not have the requested part.
     pub(super) fn drawn(
         &self,
         file: &str,

@@ -36,7 +36,6 @@ pub(in crate::commands) fn write(path: &Path, export: impl FnOnce(&mut Sink<'_>)
 /// Creates a temporary file with ordinary permissions, because temporary files are private to their owner by default.
 fn beside(folder: &Path) -> std::io::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
-    #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
     builder.tempfile_in(folder)
 }

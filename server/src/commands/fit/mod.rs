@@ -12,18 +12,18 @@ use std::time::Duration;
 use clap::Args;
 use shared::api::FitReport;
 use shared::base::format::{count, counted};
-use shared::job::{Card, KeyPlaces, Overrides};
+use shared::job::{Card, Overrides};
 use shared::recordings::{Table, answer, frontier, notes, proof};
 
 use super::output::{Output, document};
-use super::repro::config::{Written, refuse};
+use super::repro::config::{Written, stopped};
 use super::run::{Trials, script_name};
 use super::sweep::progress::Display;
 use super::text;
 use crate::Failure;
 use crate::config::RecorderConfig;
 use crate::recording::repro::Limits;
-use crate::recording::sweep::{FitError, fit};
+use crate::recording::sweep::fit;
 use crate::units;
 use script::Script;
 use template::Template;
@@ -75,11 +75,6 @@ const RECORDER_BYTES: u64 = 16 << 30;
 
 impl FitArgs {
     /// Searches for the largest batch and returns the text to print.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the config is wrong, if something that a recording needs is missing, or if a recording
-    /// failed.
     pub fn run(&self) -> Result<Output, Failure> {
         match &self.config {
             Some(config) => self.of_config(config).map(Output::from),
@@ -119,22 +114,12 @@ impl FitArgs {
         let display = Display::new(self.json, None);
         let found = fit(&recorder, &raw, &limits, None, &display);
         display.finish();
-        let found = found.map_err(|error| failure(config, error, &places))?;
+        let found = found.map_err(|error| stopped(error, config, &places, count))?;
         let report = found.report();
         if self.json {
             return Ok(document(&report));
         }
         Ok(page(&report, Some(found.job.parameters()), self.steps))
-    }
-}
-
-fn failure(config: &Path, error: FitError, places: &KeyPlaces) -> Failure {
-    match error {
-        FitError::Config(problems) => refuse(config, &places.locate(problems)),
-        FitError::Scratch(failure) => failure,
-        FitError::Recording(batch, failure) => {
-            Failure::new(format!("batch {}: {}", count(batch), failure.message), failure.hint)
-        }
     }
 }
 
@@ -156,9 +141,7 @@ fn page(report: &FitReport, parameters: Option<u64>, steps: u64) -> String {
         Some(Table { head, rows, right }) => ([head].into_iter().chain(rows).collect(), right),
         None => (proof(report, steps), vec![1]),
     };
-    for line in text::table(&rows, &right) {
-        page += &format!("  {line}\n");
-    }
+    page += &text::section(&rows, &right);
     for note in notes(report) {
         page += &format!("\nnote: {note}\n");
     }

@@ -33,7 +33,6 @@ pub(super) struct Script<'a> {
     runs: BTreeMap<(u64, u64), FitProbe>,
     /// Memory of the card as the script sees it.
     memory_bytes: Option<u64>,
-    /// Steps of the first run that fitted.
     first_steps: Option<u64>,
 }
 

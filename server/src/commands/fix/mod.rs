@@ -3,8 +3,6 @@
 //! Each remedy is tried by a run on the virtual GPU, none by formula, and is offered only if its run took the same steps
 //! with less memory. What the user has to add is what the hook has done while the script ran.
 
-mod config;
-mod knob;
 mod lines;
 mod remedies;
 mod script;
@@ -19,22 +17,24 @@ use std::time::Duration;
 
 use clap::Args;
 use shared::api::FixReport;
-use shared::job::{Card, Cards, Overrides};
+use shared::job::{Card, Overrides};
 use shared::recordings::fix::{answer, html, lines, notes, svg, table};
 
-use super::output::{Output, document};
+use super::output::{self, Output, document};
+use super::repro::config::{Written, stopped};
 use super::run::{check_platform, read_cards, script_name};
+use super::sweep::AT_ONCE;
 use super::sweep::progress::Display;
 use super::text;
 use crate::Failure;
-use crate::config::ScriptConfig;
+use crate::config::{RecorderConfig, ScriptConfig};
 use crate::folder::make_temporary;
+use crate::recording::fix::fix_config;
 use crate::recording::repro::Limits;
-use crate::recording::sweep::Audience as _;
+use crate::recording::sweep::{Audience as _, Settings};
 use crate::units;
-use knob::Knob;
 use remedies::Remedy;
-use script::Fix;
+use script::{Fix, Knob};
 use trials::Trials;
 
 /// The options of `snapscope fix`.
@@ -76,8 +76,13 @@ pub struct FixArgs {
     #[arg(long, value_name = "SIZE", value_parser = units::size)]
     memory_limit: Option<u64>,
 
-    #[command(flatten)]
-    of_config: config::OfConfig,
+    /// The `TrainingArguments` of a Hugging Face config, in JSON or YAML
+    #[arg(long, value_name = "FILE", conflicts_with = "command")]
+    training_args: Option<PathBuf>,
+
+    /// Tokens per sample of a config
+    #[arg(long, value_name = "N", conflicts_with = "command")]
+    seq_len: Option<u64>,
 
     /// Print one JSON document, and no progress
     #[arg(long)]
@@ -90,28 +95,21 @@ pub struct FixArgs {
 
 impl FixArgs {
     /// Tries the remedies and returns the text to print.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the training cannot run as it is.
     pub fn run(&self) -> Result<Output, Failure> {
         if let Some(names) = &self.only {
             return self.run_one(names);
         }
         let display = Display::new(self.json, None);
         let report = match &self.config {
-            Some(config) => {
-                let overrides = Overrides { card: self.card.clone(), steps: Some(self.steps), ..Overrides::default() };
-                let memory_bytes = self.memory_limit.unwrap_or(Limits::default().memory_bytes);
-                let limits = Limits { time: self.time_limit, memory_bytes, ..Limits::default() };
-                self.of_config.report(config, overrides, limits, self.json, &display)
-            }
-            None => self.of_script(&display),
+            Some(config) => self.of_config(config, &display),
+            None => self.trials(&display).and_then(|trials| {
+                Fix { trials, name: script_name(&self.command), knob: self.knob.clone(), display: &display }.report()
+            }),
         };
         display.finish();
         let report = report?;
         if let Some(file) = &self.output {
-            write(&report, file)?;
+            output::write(file, &written(&report, file))?;
         }
         let text = match self.json {
             true => document(&report),
@@ -124,20 +122,33 @@ impl FixArgs {
         Ok(Output { status, ..text.into() })
     }
 
-    fn of_script(&self, display: &Display) -> Result<FixReport, Failure> {
-        let trials = self.trials(display)?;
-        Fix { trials, name: script_name(&self.command), knob: self.knob.clone(), display }.report()
+    /// Records the config with its remedies.
+    fn of_config(&self, config: &Path, display: &Display) -> Result<FixReport, Failure> {
+        let overrides = Overrides {
+            card: self.card.clone(),
+            steps: Some(self.steps),
+            sequence: self.seq_len,
+            ..Overrides::default()
+        };
+        let Written { raw, notes, places } = Written::read(config, self.training_args.as_deref(), overrides)?;
+        let recorder = RecorderConfig::from_environment()?;
+        if !self.json {
+            eprint!("{}", notes.text());
+        }
+        let memory_bytes = self.memory_limit.unwrap_or(Limits::default().memory_bytes);
+        let limits = Limits { time: self.time_limit, memory_bytes, ..Limits::default() };
+        let settings = Settings { limits, at_once: AT_ONCE, keep: None, scratch: None };
+        let found = fix_config(&recorder, &raw, &settings, display);
+        found.map_err(|error| stopped(error, config, &places, |batch| batch.to_string()))
     }
 
     fn trials<'a>(&'a self, display: &'a Display) -> Result<Trials<'a>, Failure> {
         check_platform()?;
-        let scratch = make_temporary("snapscope-fix-", None).map_err(|error| {
-            Failure::new(format!("a temporary folder cannot be made: {error}"), "set TMPDIR to a folder with room")
-        })?;
+        let scratch = make_temporary("snapscope-fix-", None).map_err(|error| Failure::temporary(&error))?;
         Ok(Trials {
             config: ScriptConfig::from_environment()?,
             command: &self.command,
-            cards: self.cards()?,
+            cards: read_cards(&self.card.clone().unwrap_or_else(|| Card::default().name))?,
             steps: self.steps,
             time_limit: self.time_limit,
             memory_limit: self.memory_limit,
@@ -149,10 +160,6 @@ impl FixArgs {
             is_alone: AtomicBool::new(false),
             turns: RwLock::default(),
         })
-    }
-
-    fn cards(&self) -> Result<Cards, Failure> {
-        read_cards(&self.card.clone().unwrap_or_else(|| Card::default().name))
     }
 
     /// Runs the script with some remedies, as `snapscope run` does.
@@ -180,26 +187,22 @@ impl FixArgs {
     }
 }
 
-/// Writes the answer to a file, by its ending.
-fn write(report: &FixReport, file: &Path) -> Result<(), Failure> {
-    let ending = file.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
-    let text = match ending {
-        "svg" => svg(report),
-        "json" => document(report),
+/// Returns the answer in the form that the ending of a file asks for.
+fn written(report: &FixReport, file: &Path) -> String {
+    match file.extension().and_then(|ending| ending.to_str()) {
+        Some("svg") => svg(report),
+        Some("json") => document(report),
         _ => html(report),
-    };
-    std::fs::write(file, text)
-        .map_err(|error| Failure::new(format!("{}: {error}", file.display()), "check the folder and its free space"))
+    }
 }
 
 /// Formats the answer, the remedies and the lines.
 fn page(report: &FixReport) -> String {
     let table = table(report);
-    let rows: Vec<_> = [table.head].into_iter().chain(table.rows).collect();
-    let indented = |lines: &[String]| lines.iter().map(|line| format!("  {line}\n")).collect::<String>();
-    let mut page = format!("{}\n\n{}", answer(report), indented(&text::table(&rows, &table.right)));
+    let mut page =
+        format!("{}\n\n{}", answer(report), text::section(&[vec![table.head], table.rows].concat(), &table.right));
     if !lines(report).is_empty() {
-        page += &format!("\nadd\n{}", indented(lines(report)));
+        page += &format!("\nadd\n{}", text::indented(lines(report)));
     }
     for note in notes(report) {
         page += &format!("\nnote: {note}");

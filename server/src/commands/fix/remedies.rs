@@ -25,7 +25,6 @@ pub(super) struct Remedy {
 enum Scripts {
     All,
     Training,
-    /// Trainings with other ranks.
     Ranks,
     Inference,
 }
@@ -114,7 +113,6 @@ pub(super) const ALL: &[Remedy] = &[
 ];
 
 impl Remedy {
-    /// Returns the remedy with this name.
     pub(super) fn named(name: &str) -> Option<&'static Self> {
         ALL.iter().find(|remedy| remedy.name == name)
     }
@@ -195,10 +193,7 @@ mod tests {
         assert_eq!(offered("offload-optimizer"), [true, true, false]);
         assert_eq!(offered("no-grad"), [false, false, true]);
         assert_eq!(offered("autocast"), [true; 3]);
-    }
-
-    #[test]
-    fn those_that_change_the_mathematics_come_last() {
+        // Those that change the mathematics come last.
         assert!(ALL.is_sorted_by_key(|remedy| remedy.changes.is_some()));
         assert!(ALL.iter().all(|remedy| remedy.weaker().is_none_or(|weaker| Remedy::named(weaker).is_some())));
     }

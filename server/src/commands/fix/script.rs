@@ -2,6 +2,8 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+use std::str::FromStr;
 
 use shared::analysis::{Study, Timeline, live_by_category};
 use shared::api::{FixFigures, FixLeftOut, FixRemedy, FixReport, FixShare, RemedyFacts, RunReport, RunStatus};
@@ -10,7 +12,6 @@ use shared::job::Card;
 use shared::recordings::fix::{INTERRUPTED, smallest_set};
 use shared::trace::{Action, Device};
 
-use super::knob::Knob;
 use super::lines::{listed, merge};
 use super::remedies::{self, Remedy};
 use super::trials::{Trial, Trials};
@@ -42,10 +43,6 @@ struct Proven {
 
 impl Fix<'_> {
     /// Runs all of it; after an interrupt, tells what is known until then.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the script cannot run as it is.
     pub(super) fn report(mut self) -> Result<FixReport, Failure> {
         let _shared = self.trials.share();
         let (baseline, mut report) = self.baseline()?;
@@ -382,4 +379,48 @@ fn first_difference(large: &Device, own: (&Device, &Timeline), room_bytes: u64) 
     let place = large.iter().zip(&own).position(|(one, other)| one.1 != other.1)?;
     let has_room = timeline.reserved_at(own[place].0 as u32).saturating_add(large[place].1) <= room_bytes;
     has_room.then_some(place as u64 + 1)
+}
+
+/// The batch of a script, by an option of its command line or by a constant or variable.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Knob {
+    /// `--batch-size`, or `BATCH`.
+    pub(super) name: String,
+    pub(super) values: RangeInclusive<u64>,
+}
+
+impl FromStr for Knob {
+    type Err = String;
+
+    /// Reads `--batch-size 1..64`, `BATCH=1..64`, or either with `{}` before the range.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || format!("expected '--batch-size 1..64' or 'BATCH=1..64', not {text:?}");
+        let (name, range) = text.trim().rsplit_once([' ', '=']).ok_or_else(wrong)?;
+        let name = name.trim().trim_end_matches("{}").trim_end_matches([' ', '=']);
+        let (least, most) = range.split_once("..").ok_or_else(wrong)?;
+        let number = |text: &str| text.trim_start_matches('=').parse::<u64>().map_err(|_| wrong());
+        let values = number(least)?..=number(most)?;
+        if name.is_empty() || name.contains(' ') || *values.start() == 0 || values.is_empty() {
+            return Err(wrong());
+        }
+        Ok(Self { name: name.to_owned(), values })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn knobs_are_read_as_they_are_typed() {
+        let knob = |name: &str| Ok(Knob { name: name.to_owned(), values: 1..=64 });
+        assert_eq!("--batch-size 1..64".parse(), knob("--batch-size"));
+        assert_eq!("--batch-size {} 1..64".parse(), knob("--batch-size"));
+        assert_eq!("--batch-size=1..64".parse(), knob("--batch-size"));
+        assert_eq!("BATCH=1..64".parse(), knob("BATCH"));
+        assert_eq!("BATCH={} 1..64".parse(), knob("BATCH"));
+        for text in ["", "64", "BATCH", "BATCH=0..4", "BATCH=4..1", "BATCH=1-4", "a b 1..2"] {
+            assert!(text.parse::<Knob>().is_err(), "{text}");
+        }
+    }
 }

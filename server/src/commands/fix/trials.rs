@@ -14,7 +14,7 @@ use shared::job::{Card, Cards};
 
 use super::remedies::Remedy;
 use crate::Failure;
-use crate::commands::host::kib_of;
+use crate::commands::host::of_machine;
 use crate::commands::itself::Itself;
 use crate::commands::run::{KILLED, Shared, weight};
 use crate::config::{ALLOCATOR, ScriptConfig};
@@ -26,7 +26,6 @@ const MEMORY_OF_RUN: u64 = 4 << 30;
 /// Part of a card's memory that is to stay free.
 const MARGIN: u64 = 32;
 
-/// Points of a curve.
 const POINTS: u32 = 300;
 
 /// What all runs have in common.
@@ -200,8 +199,7 @@ fn allocator(name: &str) -> Option<&'static str> {
 
 /// Returns how many runs the processors and the memory allow at once.
 fn at_once() -> usize {
-    let memory = std::fs::read_to_string("/proc/meminfo").ok().and_then(|text| kib_of(&text, "MemAvailable:"));
-    let by_memory = memory.map_or(1, |bytes| (bytes / MEMORY_OF_RUN) as usize);
+    let by_memory = of_machine("MemAvailable:").map_or(1, |bytes| (bytes / MEMORY_OF_RUN) as usize);
     thread::available_parallelism().map_or(1, usize::from).min(by_memory).max(1)
 }
 

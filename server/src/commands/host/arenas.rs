@@ -30,12 +30,12 @@ pub(super) struct Arenas {
 impl Arenas {
     /// Returns a line for each process whose memory has risen by an eighth since its mappings were read, which takes long.
     pub(super) fn lines(&mut self, rows: &[Sampled]) -> String {
-        self.read_bytes.retain(|pid, _| rows.iter().any(|row| row.pid() == *pid));
+        self.read_bytes.retain(|pid, _| rows.iter().any(|row| row.pid == *pid));
         rows.iter().filter_map(|row| self.line(row)).collect()
     }
 
     fn line(&mut self, row: &Sampled) -> Option<String> {
-        let (pid, own_bytes) = (row.pid(), row.own_bytes()?);
+        let (pid, own_bytes) = (row.pid, row.own_bytes()?);
         let before = self.read_bytes.get(&pid).copied().unwrap_or(0);
         if own_bytes < LEAST_BYTES.max(before.saturating_add(before / 8)) {
             return None;

@@ -17,7 +17,7 @@ use super::output::Output;
 use crate::{Failure, units};
 use sampler::Sampler;
 
-pub(super) use proc::{below, kib_of};
+pub(super) use proc::{below, kib_of, of_machine};
 pub(super) use sampler::sampled_beside;
 
 /// Shortest time between two samples.
@@ -47,10 +47,6 @@ impl HostArgs {
     /// Samples until the process ends.
     ///
     /// Each sample is in the file before the next one is taken, so that nothing is lost if the machine runs out of memory.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the command cannot be started, if there is no such process, or if the file cannot be written.
     pub fn run(&self) -> Result<Output, Failure> {
         let mut sampler = Sampler::open(&self.output)?;
         let mut child = if self.command.is_empty() { None } else { Some(self.start()?) };
@@ -86,9 +82,7 @@ impl HostArgs {
 
     fn start(&self) -> Result<Child, Failure> {
         let (program, arguments) = self.command.split_first().expect("clap asks for a command or a process");
-        Command::new(program).args(arguments).spawn().map_err(|error| {
-            Failure::new(format!("{program}: {error}"), "check the name of the program and that it may be run")
-        })
+        Command::new(program).args(arguments).spawn().map_err(|error| Failure::starting(program, &error))
     }
 }
 

@@ -6,7 +6,7 @@ use std::fs;
 /// Memory of one process, in bytes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Sampled {
-    pid: u32,
+    pub(super) pid: u32,
     parent: u32,
     rss_bytes: u64,
     /// Memory that stays at its place, as far as the kernel knows: locked by `mlock`, or pinned by drivers.
@@ -35,7 +35,7 @@ const MOST_TRIES: usize = 3;
 /// Returns the first lines of a file of samples: the memory of the machine, the limit of the control group, and the
 /// names of the columns, whose sizes are bytes.
 pub(super) fn header() -> String {
-    let machine = fs::read_to_string("/proc/meminfo").ok().and_then(|text| kib_of(&text, "MemTotal:"));
+    let machine = of_machine("MemTotal:");
     let machine = machine.map_or_else(String::new, |bytes| format!("# memory of the machine: {bytes} bytes\n"));
     let limit =
         cgroup_limit().map_or_else(String::new, |bytes| format!("# limit of the control group: {bytes} bytes\n"));
@@ -95,7 +95,6 @@ fn is_below(mut pid: u32, root: u32, parents: &HashMap<u32, u32>) -> bool {
     false
 }
 
-/// Returns the parent of every process.
 fn parents() -> HashMap<u32, u32> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
@@ -104,8 +103,7 @@ fn parents() -> HashMap<u32, u32> {
 
 /// Reads the parent from a line of `stat`: `17 (name) S 1 …`, where the name can have any characters.
 fn parent_of(stat: &str) -> Option<u32> {
-    let (_, rest) = stat.rsplit_once(") ")?;
-    rest.split(' ').nth(1)?.parse().ok()
+    stat.rsplit_once(") ")?.1.split(' ').nth(1)?.parse().ok()
 }
 
 fn sample(pid: u32, parent: u32) -> Option<Sampled> {
@@ -134,11 +132,12 @@ pub(in crate::commands) fn kib_of(text: &str, key: &str) -> Option<u64> {
     line.trim().strip_suffix("kB")?.trim_end().parse::<u64>().ok()?.checked_mul(1 << 10)
 }
 
-impl Sampled {
-    pub(super) fn pid(&self) -> u32 {
-        self.pid
-    }
+/// Returns the bytes of a line of `/proc/meminfo`, such as `MemTotal:`.
+pub(in crate::commands) fn of_machine(key: &str) -> Option<u64> {
+    kib_of(&fs::read_to_string("/proc/meminfo").ok()?, key)
+}
 
+impl Sampled {
     /// Returns the memory that is neither of files nor shared memory, if the kernel tells.
     pub(super) fn own_bytes(&self) -> Option<u64> {
         let Detail { pss, shared, file, .. } = self.detail?;
@@ -171,13 +170,8 @@ mod tests {
     }
 
     #[test]
-    fn names_of_processes_can_have_parentheses() {
-        assert_eq!(parent_of("17 (a) b) c) S 4 17 17"), Some(4));
-        assert_eq!(parent_of("17 (a"), None);
-    }
-
-    #[test]
-    fn what_is_not_known_is_empty() {
+    fn names_can_have_parentheses_and_what_is_not_known_is_empty() {
+        assert_eq!([parent_of("17 (a) b) c) S 4 17 17"), parent_of("17 (a")], [Some(4), None]);
         let row = Sampled { pid: 7, parent: 1, rss_bytes: 9, command: "a b".into(), ..Sampled::default() };
         assert_eq!(row.cells(), "7,1,9,,,,,,a b");
     }

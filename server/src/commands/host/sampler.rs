@@ -1,13 +1,13 @@
 //! Writes samples of a process and of its descendants to a file.
 
 use std::fs::{File, OpenOptions};
-use std::io::{BufWriter, Write};
+use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::arenas::Arenas;
-use super::proc::{self, Sampled};
+use super::proc;
 use super::shm::{self, SharedFolder};
 use crate::Failure;
 
@@ -37,7 +37,7 @@ impl Sampler {
     /// Opens the file before the program is started; an older file keeps its content until there is something to sample.
     pub(super) fn open(path: &Path) -> Result<Self, Failure> {
         let file = OpenOptions::new().write(true).create(true).truncate(false).open(path);
-        let file = file.map_err(|error| unwritable(path, &error))?;
+        let file = file.map_err(|error| Failure::writing(path, &error))?;
         let (path, file) = (path.to_owned(), BufWriter::new(file));
         Ok(Self { path, file, older: shm::names(), watched: None, samples: 0 })
     }
@@ -47,7 +47,7 @@ impl Sampler {
         let shared = SharedFolder::new(root, std::mem::take(&mut self.older));
         self.watched = Some(Watched { root, shared, arenas: Arenas::default() });
         let begun = self.file.get_ref().set_len(0).and_then(|()| self.file.write_all(proc::header().as_bytes()));
-        begun.map_err(|error| unwritable(&self.path, &error))
+        begun.map_err(|error| Failure::writing(&self.path, &error))
     }
 
     /// Takes a sample, which is in the file afterwards; returns false if the process has ended.
@@ -58,7 +58,10 @@ impl Sampler {
             return Ok(false);
         }
         let lines = arenas.lines(&rows) + &shared.lines(&rows);
-        write_sample(&mut self.file, &rows, &lines).map_err(|error| unwritable(&self.path, &error))?;
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let rows = rows.iter().map(|row| format!("{}.{:03},{}\n", now.as_secs(), now.subsec_millis(), row.cells()));
+        let written = self.file.write_all((rows.collect::<String>() + &lines).as_bytes());
+        written.and_then(|()| self.file.flush()).map_err(|error| Failure::writing(&self.path, &error))?;
         self.samples += 1;
         Ok(true)
     }
@@ -67,7 +70,7 @@ impl Sampler {
     pub(super) fn finish(mut self) -> Result<u64, Failure> {
         let left = self.watched.map(|watched| left(&watched.shared)).unwrap_or_default();
         let written = self.file.write_all(left.as_bytes()).and_then(|()| self.file.flush());
-        written.map_err(|error| unwritable(&self.path, &error))?;
+        written.map_err(|error| Failure::writing(&self.path, &error))?;
         Ok(self.samples)
     }
 }
@@ -95,10 +98,6 @@ pub(in crate::commands) fn sampled_beside<T>(
     })
 }
 
-fn unwritable(path: &Path, error: &std::io::Error) -> Failure {
-    Failure::new(format!("{}: {error}", path.display()), "check the folder and its free space")
-}
-
 /// Returns the line about files that stay in shared memory; Python's resource tracker removes some of them after the end.
 fn left(shared: &SharedFolder) -> String {
     const PAUSE: Duration = Duration::from_millis(50);
@@ -109,14 +108,4 @@ fn left(shared: &SharedFolder) -> String {
         std::thread::sleep(PAUSE);
     }
     shared.left().unwrap_or_default()
-}
-
-/// Writes a row for each process, and lines that belong to the sample.
-fn write_sample(file: &mut impl Write, rows: &[Sampled], lines: &str) -> std::io::Result<()> {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    for row in rows {
-        writeln!(file, "{}.{:03},{}", now.as_secs(), now.subsec_millis(), row.cells())?;
-    }
-    file.write_all(lines.as_bytes())?;
-    file.flush()
 }

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use super::opened::{Opened, lock, look, watch};
-use super::proc::{Sampled, kib_of};
+use super::proc::{Sampled, of_machine};
 
 /// Folder of shared memory on Linux.
 const FOLDER: &str = "/dev/shm";
@@ -46,7 +46,10 @@ impl SharedFolder {
 
     /// Returns the lines of a sample that have changed.
     pub(super) fn lines(&mut self, rows: &[Sampled]) -> String {
-        let now = [self.folder_line(rows).unwrap_or_default(), machine_line().unwrap_or_default()];
+        // That of `/dev/shm`, of other folders in memory, and without a file, in whole MiB.
+        let machine = of_machine("Shmem:").map(|bytes| bytes >> 20 << 20);
+        let machine = machine.map(|bytes| format!("# shared memory of the machine: {bytes} bytes\n"));
+        let now = [self.folder_line(rows).unwrap_or_default(), machine.unwrap_or_default()];
         let changed: String =
             now.iter().zip(&self.lines).filter(|(now, last)| now != last).map(|(now, _)| &**now).collect();
         self.lines = now;
@@ -55,7 +58,7 @@ impl SharedFolder {
 
     fn folder_line(&self, rows: &[Sampled]) -> Option<String> {
         let disk = rustix::fs::statvfs(&self.folder).ok()?;
-        look(&self.opened, &self.folder, rows.iter().map(Sampled::pid).collect());
+        look(&self.opened, &self.folder, rows.iter().map(|row| row.pid).collect());
         let size = disk.f_blocks.saturating_mul(disk.f_frsize);
         let used = disk.f_blocks.saturating_sub(disk.f_bfree).saturating_mul(disk.f_frsize);
         let (bytes, files, so_far) = self.new_files();
@@ -89,12 +92,6 @@ impl SharedFolder {
         let bytes = removed.values().fold(bytes, |sum, bytes| sum.saturating_add(*bytes));
         (bytes, names.len() + removed.len(), *count)
     }
-}
-
-/// Returns the shared memory of the machine in whole MiB: that of `/dev/shm`, of other folders in memory, and without a file.
-fn machine_line() -> Option<String> {
-    let bytes = kib_of(&fs::read_to_string("/proc/meminfo").ok()?, "Shmem:")?;
-    Some(format!("# shared memory of the machine: {} bytes\n", bytes >> 20 << 20))
 }
 
 #[cfg(test)]

@@ -7,10 +7,8 @@ use serde_json::{Map, Value, json};
 use crate::Failure;
 use crate::commands::{printable, text};
 
-/// Most characters of a page.
 const MOST_TEXT: usize = 12_000;
 
-/// Most characters of the data.
 const MOST_DATA: usize = 24_000;
 
 /// Most elements of a list, and of a list of frames or events; most characters of a line or a text among the data.
@@ -136,17 +134,23 @@ impl Most {
 mod tests {
     use super::*;
 
+    /// Returns the data of an answer and its page.
+    fn parts(answer: Answer) -> (Value, String) {
+        let result = answer.result();
+        let page = serde_json::to_value(&result.content).unwrap()[0]["text"].as_str().unwrap().to_owned();
+        let data = result.structured_content.unwrap();
+        assert!(data.to_string().len() <= MOST_DATA + 100, "{}", data.to_string().len());
+        (data, page)
+    }
+
     #[test]
     fn an_answer_is_bounded_and_says_what_it_leaves_out() {
         let row = json!({ "title": "x".repeat(100), "frames": vec![json!({ "name": "f" }); 30] });
         let report = json!({ "groups": vec![row; 400], "bytes": 7 });
-        let result = Answer::new("line\n".repeat(9000), &report).then("peak {}").result();
-        let data = result.structured_content.unwrap();
-        assert!(data.to_string().len() <= MOST_DATA + 100, "{}", data.to_string().len());
+        let (data, text) = parts(Answer::new("line\n".repeat(9000), &report).then("peak {}"));
         let groups = data["groups"].as_array().unwrap().len();
         assert_eq!(data["groups_left_out"], 400 - groups);
         assert_eq!((&data["bytes"], &data["next"]), (&json!(7), &json!(["peak {}"])));
-        let text = serde_json::to_value(&result.content).unwrap()[0]["text"].as_str().unwrap().to_owned();
         assert!(text.len() < MOST_TEXT + 200 && text.contains("more lines; ask for less"), "{}", text.len());
         assert!(text.ends_with("Next:\n- peak {}\n"), "{text}");
     }
@@ -155,17 +159,13 @@ mod tests {
     fn long_texts_are_cut_and_what_is_still_too_large_is_left_out() {
         let frame = json!({ "name": "x".repeat(500_000) });
         let report = json!({ "title": "y".repeat(500_000), "frames": vec![frame; 30] });
-        let result = Answer::new("z".repeat(500_000), &report).result();
-        let data = result.structured_content.unwrap();
-        assert!(data.to_string().len() <= MOST_DATA + 100, "{}", data.to_string().len());
+        let (data, page) = parts(Answer::new("z".repeat(500_000), &report));
         for text in [&data["title"], &data["frames"][0]["name"]] {
             assert!(text.as_str().unwrap().ends_with('…'), "{text}");
         }
-        let page = serde_json::to_value(&result.content).unwrap()[0]["text"].as_str().unwrap().to_owned();
         assert!(page.starts_with("zzz") && page.len() < MOST_TEXT && page.ends_with("z…\n"), "{page}");
         let wide: Map<String, Value> = (0..9_000).map(|number| (format!("field {number}"), json!(1))).collect();
-        let result = Answer::new("", &wide).result();
         let left_out = "all data, which are too large; ask for less";
-        assert_eq!(result.structured_content, Some(json!({ "left_out": left_out, "next": [] })));
+        assert_eq!(parts(Answer::new("", &wide)).0, json!({ "left_out": left_out, "next": [] }));
     }
 }

@@ -11,10 +11,8 @@ use tokio::net::lookup_host;
 
 use crate::Failure;
 
-/// Most bytes that are fetched.
 const MOST_BYTES: u64 = 4 << 30;
 
-/// Most redirects that are followed.
 const MOST_REDIRECTS: usize = 5;
 
 /// Time in which a server has to answer, and to go on sending.

@@ -42,10 +42,6 @@ pub struct McpArgs {}
 
 impl McpArgs {
     /// Answers requests on standard input until it ends; standard output belongs to the protocol.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if whoever started the program does not speak the protocol.
     pub fn run(&self) -> Result<(), Failure> {
         let maker = Arc::new(Maker::new(ScriptConfig::from_environment()?, interrupted()));
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();

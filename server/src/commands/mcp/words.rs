@@ -43,7 +43,6 @@ impl Words {
         self
     }
 
-    /// Returns the words behind the name of a command.
     pub(super) fn behind(self, name: &str) -> Vec<OsString> {
         [name.into()].into_iter().chain(self.0).collect()
     }

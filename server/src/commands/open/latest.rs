@@ -10,7 +10,6 @@ use shared::base::format::{bytes, duration};
 use crate::Failure;
 use crate::commands::text::{printable, table};
 
-/// Most snapshots that are offered.
 const MOST_OFFERED: usize = 9;
 
 /// A snapshot by its time and size.

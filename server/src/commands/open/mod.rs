@@ -9,7 +9,7 @@ mod screen;
 pub(super) use screen::memory_line;
 
 use std::fs::File;
-use std::io::{self, Write as _};
+use std::io;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -17,7 +17,7 @@ use std::process::{Command, Stdio};
 use clap::Args;
 use shared::base::file_names::is_of_no_interest;
 
-use super::named::{self, Named};
+use super::named::{self, Named, name_of};
 use super::output::Output;
 use super::text::printable;
 use crate::Failure;
@@ -50,10 +50,6 @@ pub struct DemoArgs {
 
 impl DemoArgs {
     /// Serves a recording of the gallery, in which every step keeps its graph, until the page is closed.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if there are no web pages, or if no server can be started.
     pub fn run(self) -> Result<Output, Failure> {
         const NAME: &str = "speech_losses_bad.pickle.gz";
         let pages = built_pages(self.dist.clone())?;
@@ -70,10 +66,6 @@ impl DemoArgs {
 impl OpenArgs {
     /// Serves the files until the page is closed, or returns their text; a file that cannot be read is named on standard
     /// error and does not stop the others.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if no file can be read, if there are no web pages, or if no server can be started.
     pub fn run(&self) -> Result<Output, Failure> {
         let terminal = Terminal::from_environment();
         let chosen = if self.files.is_empty() { vec![latest::choose(Path::new("."))?] } else { self.files.clone() };
@@ -100,7 +92,7 @@ impl OpenArgs {
         let files = files.into_iter().map(|file| file.path).collect();
         crate::jobs::worker::runtime()?.block_on(async {
             let opened = serve::open(&pages, files)?;
-            announce(&opened.address);
+            serve::announce(&opened.address);
             match terminal.forwarding(opened.port) {
                 Some(line) => eprintln!("forward the port from your own machine: {line}"),
                 None if terminal.has_display => show(&opened.address),
@@ -109,12 +101,6 @@ impl OpenArgs {
             opened.run().await
         })
     }
-}
-
-/// Prints the address on standard output; a closed pipe is no reason to stop.
-fn announce(address: &str) {
-    let mut out = io::stdout();
-    let _ = writeln!(out, "Snapscope: {address}").and_then(|()| out.flush());
 }
 
 /// Returns the files that can be read, with those of folders, and the failures of the others.
@@ -132,20 +118,13 @@ fn readable(paths: &[PathBuf]) -> (Vec<Named>, Vec<Failure>) {
     (files, unread)
 }
 
-fn name_of(path: &Path) -> String {
-    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
-}
-
 /// Refuses a file that cannot be opened, or whose bytes are not on a disk.
 fn check(path: &Path) -> Result<(), Failure> {
-    let unreadable = |reason: String| {
-        Failure::new(format!("{}: {reason}", path.display()), "check the path and the permissions of the file")
-    };
-    let about = path.metadata().map_err(|error| unreadable(error.to_string()))?;
-    if !about.is_file() {
-        return Err(unreadable("this is not a file".to_owned()));
+    let unreadable = |error: io::Error| Failure::reading(path, &error, "file");
+    if !path.metadata().map_err(unreadable)?.is_file() {
+        return Err(Failure::reading(path, &"this is not a file", "file"));
     }
-    File::open(path).map(drop).map_err(|error| unreadable(error.to_string()))
+    File::open(path).map(drop).map_err(unreadable)
 }
 
 pub(super) fn nothing_of_interest() -> Failure {

@@ -2,8 +2,7 @@
 
 use std::fmt::Write as _;
 
-use logs::Content;
-use logs::{Log, log_report};
+use logs::{Content, log_report};
 use shared::analysis::{Summary, Timeline, studies};
 use shared::base::Moment;
 use shared::base::format::{bytes, counted};
@@ -37,7 +36,13 @@ pub(super) fn screens(files: &[Named], terminal: &Terminal) -> (String, Vec<Fail
 
 fn screen(file: &Named, terminal: &Terminal) -> Result<String, Failure> {
     let lines = match snapshot_file::open(&file.path)? {
-        Content::Log(log) => of_log(&file.path.display().to_string(), &log, terminal),
+        Content::Log(log) => {
+            let (name, report) = (file.path.display().to_string(), log_report(&log));
+            let mut lines = vec![name.clone()];
+            lines.extend(diagnose::log_summary(&report).lines().map(str::to_owned));
+            add_findings(&mut lines, &report.diagnosis, ("GPU", &name), terminal);
+            lines
+        }
         Content::Snapshot(opened) => of_snapshot(&opened, terminal)?,
     };
     Ok(lines.iter().fold(String::new(), |mut page, line| {
@@ -72,21 +77,12 @@ fn of_snapshot(opened: &Opened, terminal: &Terminal) -> Result<Vec<String>, Fail
     Ok(lines)
 }
 
-/// Formats the figures of a device in one line.
 pub(in crate::commands) fn memory_line(opened: &Opened, device: &Device, timeline: &Timeline) -> String {
     let Summary { events, peak_live_bytes, peak_event, peak_reserved_bytes, .. } = Summary::of(device, timeline);
     let (name, events) = (opened.device_name(device.index), counted(events, "event"));
     let (live, reserved) = (bytes(peak_live_bytes), bytes(peak_reserved_bytes));
     let moment = Moment::of_event_number(peak_event);
     format!("{name} · {events} · at most {live} live {moment} · at most {reserved} reserved")
-}
-
-fn of_log(name: &str, log: &Log, terminal: &Terminal) -> Vec<String> {
-    let report = log_report(log);
-    let mut lines = vec![name.to_owned()];
-    lines.extend(diagnose::log_summary(&report).lines().map(str::to_owned));
-    add_findings(&mut lines, &report.diagnosis, ("GPU", name), terminal);
-    lines
 }
 
 /// Adds a line for each finding with its first step, as far as the screen has room.

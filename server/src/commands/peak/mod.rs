@@ -12,9 +12,8 @@ use shared::report::{LiveConfig, LiveGroups, live_groups};
 use shared::trace::Device;
 
 pub(super) use self::page::{group_lines, page};
-use super::names::names;
+use super::names::{OwnOption, names};
 use super::output::document;
-use super::own::OwnOption;
 use super::range::EventRange;
 use crate::Failure;
 use crate::snapshot_file::Opened;
@@ -74,11 +73,6 @@ pub struct PeakArgs {
 
 impl PeakArgs {
     /// Reads the file and returns the text to print.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the file cannot be read, is not a snapshot or has no such device or event, if the options
-    /// contradict each other, or if the filter is not a regular expression.
     pub fn run(&self) -> Result<String, Failure> {
         self.answer(&self.own.apply(self.events.open(&self.file, self.device)?))
     }
@@ -144,12 +138,15 @@ pub(super) fn scope(
 
 /// Returns the moment after an event; event -1 stands for the state before the first event.
 pub(super) fn moment_after(device: &Device, timeline: &Timeline, event: i64) -> Result<u32, Failure> {
+    moment_up_to(timeline.events(), event, &format!(" on device {}", device.index))
+}
+
+/// Returns the moment after an event if it is at most `last`; `place` says where else there is no such event.
+pub(super) fn moment_up_to(last: u32, event: i64, place: &str) -> Result<u32, Failure> {
     let moment = event.checked_add(1).and_then(|moment| u32::try_from(moment).ok());
-    moment.filter(|&moment| moment <= timeline.events()).ok_or_else(|| {
-        Failure::new(
-            format!("there is no event {event} on device {}", device.index),
-            format!("events go from -1 (before the first) to {}", Moment(timeline.events()).event_number()),
-        )
+    moment.filter(|&moment| moment <= last).ok_or_else(|| {
+        let hint = format!("events go from -1 (before the first) to {}", Moment(last).event_number());
+        Failure::new(format!("there is no event {event}{place}"), hint)
     })
 }
 

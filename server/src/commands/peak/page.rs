@@ -62,7 +62,8 @@ pub(in crate::commands) fn group_lines(report: &LiveGroups) -> Vec<String> {
     if report.other_groups > 0 {
         let title = format!("{} smaller {}", count(report.other_groups), noun(report.by, report.other_groups));
         // The sum of overlapping groups has no meaning.
-        let [size, share] = if overlaps(report.by) { Default::default() } else { sizes(report.other_bytes) };
+        let overlap = matches!(report.by, GroupBy::Frame | GroupBy::Function);
+        let [size, share] = if overlap { Default::default() } else { sizes(report.other_bytes) };
         rows.push(vec![size, share, String::new(), String::new(), title, String::new()]);
     }
     text::table(&rows, &[0, 1, 3])
@@ -71,11 +72,6 @@ pub(in crate::commands) fn group_lines(report: &LiveGroups) -> Vec<String> {
 /// Returns true for the group without stacks if all its bytes were allocated before the trace.
 fn is_initial(by: GroupBy, row: &LiveGroup) -> bool {
     by == GroupBy::Stack && row.frames.is_empty() && row.initial_bytes == row.bytes
-}
-
-/// Returns true if an allocation can be in several groups.
-fn overlaps(by: GroupBy) -> bool {
-    matches!(by, GroupBy::Frame | GroupBy::Function)
 }
 
 fn noun(by: GroupBy, n: u64) -> &'static str {

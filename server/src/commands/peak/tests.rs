@@ -1,7 +1,6 @@
 //! Tests the answers for a small trace, as text and as JSON.
 
 use clap::Parser;
-use shared::analysis::Timeline;
 use shared::trace::text;
 
 use super::*;
@@ -24,83 +23,59 @@ const TRACE: &str = "
 /// Runs `snapscope peak` with these options on the trace.
 #[track_caller]
 fn answer(options: &str) -> Result<String, Failure> {
-    let trace = text::parse(TRACE).unwrap();
-    let timelines = vec![Timeline::new(&trace, &trace.devices[0])];
-    let opened = Opened { file: "a.pickle".to_owned(), trace, timelines, host_timeline: None, diagnostics: Vec::new() };
+    let opened = Opened::of("a.pickle".to_owned(), text::parse(TRACE).unwrap());
     let line = format!("peak a.pickle {options}");
     Line::try_parse_from(line.split_whitespace()).unwrap().peak.answer(&opened)
 }
 
 /// Compares the lines of the answer after its first, without bars and runs of spaces.
 #[track_caller]
-fn check(options: &str, lines: &[&str]) {
+fn check(options: &str, expected: &str) {
     let page = answer(options).unwrap();
-    let words = |line: &str| {
-        let words: Vec<&str> = line
-            .split_whitespace()
-            .filter(|word| !word.starts_with(['█', '▏', '▎', '▍', '▌', '▋', '▊', '▉']))
-            .collect();
-        words.join(" ")
-    };
+    let is_bar = |word: &&str| word.starts_with(['█', '▏', '▎', '▍', '▌', '▋', '▊', '▉']);
+    let words = |line: &str| line.split_whitespace().filter(|word| !is_bar(word)).collect::<Vec<_>>().join(" ");
     let found: Vec<String> = page.lines().skip(1).map(words).filter(|line| !line.is_empty()).collect();
-    assert_eq!(found, lines);
+    assert_eq!(found, expected.lines().map(str::trim).collect::<Vec<_>>());
 }
 
 #[test]
 fn the_peak_is_grouped_by_stack() {
     check(
         "",
-        &[
-            "GPU 0 · 407 B live in 3 allocations after event 4 · 2.00 KiB reserved",
-            "400 B 98 % 2× relu (main.py:1) < forward (main.py:1) < main (main.py:1)",
-            "7 B 1.7 % 1× allocated before the trace, without a stack",
-        ],
+        "GPU 0 · 407 B live in 3 allocations after event 4 · 2.00 KiB reserved
+        400 B 98 % 2× relu (main.py:1) < forward (main.py:1) < main (main.py:1)
+        7 B 1.7 % 1× allocated before the trace, without a stack",
     );
     check(
         "--top 1",
-        &[
-            "GPU 0 · 407 B live in 3 allocations after event 4 · 2.00 KiB reserved",
-            "400 B 98 % 2× relu (main.py:1) < forward (main.py:1) < main (main.py:1)",
-            "7 B 1.7 % 1 smaller stack",
-        ],
+        "GPU 0 · 407 B live in 3 allocations after event 4 · 2.00 KiB reserved
+        400 B 98 % 2× relu (main.py:1) < forward (main.py:1) < main (main.py:1)
+        7 B 1.7 % 1 smaller stack",
     );
 }
 
 #[test]
-fn a_filter_leaves_the_rest_out() {
+fn a_filter_a_range_and_frames_change_what_is_counted() {
     check(
         "--filter NORM --at 1",
-        &["GPU 0 · 0 B in 0 allocations with \"NORM\" of 157 B live after event 1 · 2.00 KiB reserved"],
+        "GPU 0 · 0 B in 0 allocations with \"NORM\" of 157 B live after event 1 · 2.00 KiB reserved",
     );
     check(
         "--filter ^norm --regex --at 1 --by stream",
-        &[
-            "GPU 0 · 50 B in 1 allocation with \"^norm\" of 157 B live after event 1 · 2.00 KiB reserved",
-            "50 B 100 % 1× stream 0x7",
-        ],
+        "GPU 0 · 50 B in 1 allocation with \"^norm\" of 157 B live after event 1 · 2.00 KiB reserved
+        50 B 100 % 1× stream 0x7",
     );
-}
-
-#[test]
-fn a_range_has_parts() {
     check(
         "--from 1 --to 4 --part born-and-kept --by size",
-        &[
-            "GPU 0 · 300 B in 1 allocation, allocated and kept between events 1 and 4 · 407 B live at most",
-            "300 B 100 % 1× 256 B to 512 B",
-        ],
+        "GPU 0 · 300 B in 1 allocation, allocated and kept between events 1 and 4 · 407 B live at most
+        300 B 100 % 1× 256 B to 512 B",
     );
-}
-
-#[test]
-fn frames_overlap_and_have_no_sum() {
+    // Frames overlap and have no sum.
     check(
         "--by frame --top 1",
-        &[
-            "GPU 0 · 407 B live in 3 allocations after event 4 · 2.00 KiB reserved",
-            "400 B 98 % 2× relu (main.py:1) main.py:1",
-            "3 smaller frames",
-        ],
+        "GPU 0 · 407 B live in 3 allocations after event 4 · 2.00 KiB reserved
+        400 B 98 % 2× relu (main.py:1) main.py:1
+        3 smaller frames",
     );
 }
 

@@ -31,10 +31,6 @@ const HOOK: &[python::File] = python::files!("record/": "snapscope_begin.py");
 
 impl RecordArgs {
     /// Runs the command to its end; its input, output and signals are its own.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if there is no room for temporary files, or if the command cannot be started.
     pub fn run(&self) -> Result<Output, Failure> {
         let config = ScriptConfig::from_environment()?;
         let folder = Folder::make().map_err(|error| {
@@ -45,7 +41,12 @@ impl RecordArgs {
         })?;
         let forwarded = Forwarded::listen();
         let mut child = self.start(&config, &folder)?;
-        let status = wait(&mut child, &forwarded);
+        let status = loop {
+            match wait_until(&mut child, Instant::now() + TICK) {
+                Some(status) => break status,
+                None => forwarded.send_to(&child),
+            }
+        };
         // Standard output belongs to the command.
         Ok(Output { stderr: page(&folder.written()), status, ..Output::default() })
     }
@@ -58,37 +59,22 @@ impl RecordArgs {
             .env("SNAPSCOPE_RECORD", self.text())
             .env("SNAPSCOPE_RECORD_REPORT", folder.report())
             .spawn()
-            .map_err(|error| {
-                let message = format!("{}: {error}", program.to_string_lossy());
-                Failure::new(message, "check the name of the program and that it may be run")
-            })
-    }
-}
-
-fn wait(child: &mut Child, forwarded: &Forwarded) -> u8 {
-    loop {
-        if let Some(status) = wait_until(child, Instant::now() + TICK) {
-            return status;
-        }
-        forwarded.send_to(child);
+            .map_err(|error| Failure::starting(&program.display(), &error))
     }
 }
 
 /// Returns the list of snapshots.
 fn page(written: &[String]) -> String {
-    let lines: Vec<_> = written.iter().filter_map(|path| line(path)).collect();
+    // One that was replaced by later ones has no line.
+    let size = |path: &String| fs::metadata(path).ok().map(|file| bytes(file.len()));
+    let line = |path: &String| Some(format!("snapscope: {} ({})\n", shown(path), size(path)?));
+    let lines: String = written.iter().filter_map(line).collect();
     let Some(last) = written.iter().rev().find(|path| Path::new(path).exists()) else {
         return "snapscope: no snapshot was written: no process of the command that read PYTHONPATH used CUDA by \
                 PyTorch, or a warning above says why\n"
             .to_owned();
     };
-    format!("{}snapscope diagnose {} explains the last one\n", lines.concat(), shown(last))
-}
-
-/// Returns the line of a snapshot; one that was replaced by later ones has none.
-fn line(path: &str) -> Option<String> {
-    let size = fs::metadata(path).ok()?.len();
-    Some(format!("snapscope: {} ({})\n", shown(path), bytes(size)))
+    format!("{lines}snapscope diagnose {} explains the last one\n", shown(last))
 }
 
 /// The private folder of the package, which goes on `PYTHONPATH`; it is removed when this value is dropped.
@@ -98,10 +84,6 @@ struct Folder {
 
 impl Folder {
     /// Makes the folder, which only its owner can read.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the folder for temporary files is full or cannot be written.
     fn make() -> io::Result<Self> {
         let made = Self { folder: make_temporary("snapscope-record-", None)? };
         python::write_package(&made.packages())?;

@@ -133,7 +133,6 @@ fn flag(is_set: bool, value: &str) -> Option<String> {
     is_set.then(|| value.to_owned())
 }
 
-/// Returns a text in quotes of a shell.
 fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
@@ -165,25 +164,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn steps_are_a_range_or_a_number() {
+    fn steps_signals_and_texts_are_read_as_they_are_typed() {
         for text in ["5..10", "..10", "3"] {
             assert_eq!(steps(text).as_deref(), Ok(text));
         }
         for text in ["", "0", "5..5", "5..", "a..b"] {
             assert!(steps(text).is_err(), "{text}");
         }
-    }
-
-    #[test]
-    fn signals_have_one_name() {
-        assert_eq!(signal("usr1").as_deref(), Ok("SIGUSR1"));
-        assert_eq!(signal("SIGTERM").as_deref(), Ok("SIGTERM"));
+        assert_eq!([signal("usr1"), signal("SIGTERM")], [Ok("SIGUSR1".to_owned()), Ok("SIGTERM".to_owned())]);
         assert!(signal("KILL").is_err());
-    }
-
-    #[test]
-    fn texts_are_quoted() {
-        assert_eq!(quoted("a b"), "'a b'");
-        assert_eq!(quoted("it's"), r"'it'\''s'");
+        assert_eq!([quoted("a b"), quoted("it's")], ["'a b'", r"'it'\''s'"]);
     }
 }

@@ -1,28 +1,26 @@
 //! Implements `snapscope replay`, which repeats a snapshot's requests under other allocator settings or on another
 //! card.
 
-mod sweep;
-
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
-use shared::allocator::ConfError;
+use shared::allocator::{ConfError, Settings};
 use shared::analysis::{
-    ReplayConfig, Replayer, Study, Timeline, WholeStep, default_settings, recorded_capacity, recorded_settings, verify,
+    BatchScale, ReplayConfig, Replayer, Study, Sweep, WholeStep, default_settings, recorded_capacity,
+    recorded_settings, verify,
 };
 use shared::api::OfFile;
 use shared::base::format::{bytes, count, counted, percent};
 use shared::export;
 use shared::pickle::Style;
-use shared::report::{self, Replay, RunFigures, Verification};
-use shared::trace::{Accelerator, Device, Trace};
+use shared::report::{self, Replay, ReplaySweep, ReplayTrial, RunFigures, Verification, sweep_config};
+use shared::trace::Accelerator;
 
 use super::export::write::write;
 use super::output::document;
 use super::text;
-use crate::Failure;
 use crate::snapshot_file::Opened;
-use crate::units;
+use crate::{Failure, units};
 
 /// The options of `snapscope replay`.
 #[derive(Debug, Clone, Args)]
@@ -66,11 +64,6 @@ pub struct ReplayArgs {
 
 impl ReplayArgs {
     /// Reads the file, replays it and returns the text to print.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the file cannot be read, is not a snapshot or has no such device, if a setting is not
-    /// modelled, or if the output cannot be written.
     pub fn run(&self) -> Result<String, Failure> {
         let opened = Opened::read(&self.file)?;
         let report = self.report(&opened)?;
@@ -92,8 +85,22 @@ impl ReplayArgs {
             Some(conf) => default_settings(&opened.trace).and_then(|default| default.with_conf(conf)),
             None => recorded.clone(),
         };
-        let settings = settings.map_err(|error| refused(&error, settings_hint(&error)))?;
-        let (capacity_bytes, elsewhere_bytes) = self.card(device, timeline);
+        let settings = settings.map_err(|error| {
+            let hint = match error {
+                ConfError::OtherAllocator { .. } => {
+                    "all other commands work; `diagnose` explains the memory without a replay"
+                }
+                ConfError::Invalid { .. } | ConfError::NotModelled { .. } => {
+                    "pass supported settings with `--settings`"
+                }
+            };
+            refused(&error, hint)
+        })?;
+        // What PyTorch could have had at a recorded out-of-memory event is free of what others take.
+        let (capacity_bytes, elsewhere_bytes) = match self.capacity {
+            Some(capacity_bytes) => (capacity_bytes, self.elsewhere),
+            None => (recorded_capacity(device, timeline).unwrap_or(ReplayConfig::NO_LIMIT_BYTES), 0),
+        };
         let config = ReplayConfig { settings, capacity_bytes, elsewhere_bytes };
         let replayer = Replayer::new(&opened.trace, device, &timeline.allocations);
         let replayed = replayer.replay(&config);
@@ -103,45 +110,21 @@ impl ReplayArgs {
         let whole_step = WholeStep::of(&study);
         let usable_bytes = config.limit_bytes().map(|bytes| bytes.saturating_sub(elsewhere_bytes));
         report.whole_step = whole_step.as_ref().map(|whole| report::WholeStep::new(whole, &replayed, usable_bytes));
-        report.verify = if self.verify { Some(self.verification(opened, device)?) } else { None };
+        if self.verify {
+            let verified = verify(&opened.trace, device, self.capacity);
+            let hint = "omit `--verify`, or add `--capacity`";
+            report.verify = Some(verified.map_err(|error| refused(&error, hint))?);
+        }
         if self.sweep {
             let recorded = recorded.unwrap_or_else(|_| config.settings.clone());
-            report.sweep = Some(sweep::sweep(&replayer, &study, recorded, &config, self.elsewhere, whole_step));
+            report.sweep = Some(sweep(&replayer, &study, recorded, &config, self.elsewhere, whole_step));
         }
         if let Some(output) = &self.output {
-            write_replay(&replayer.trace(&config), output)?;
+            let trace = replayer.trace(&config);
+            write(output, |sink| export::pickle(&trace, Style::Python, sink))
+                .map_err(|error| Failure::writing(output, &error))?;
         }
         Ok(report)
-    }
-
-    fn verification(&self, opened: &Opened, device: &Device) -> Result<Verification, Failure> {
-        verify(&opened.trace, device, self.capacity)
-            .map_err(|error| refused(&error, "omit `--verify`, or add `--capacity`"))
-    }
-
-    /// Returns the card's memory and how much of it others take, in bytes.
-    ///
-    /// Without `--capacity`, the memory is what PyTorch could have had at a recorded out-of-memory event, or else
-    /// unlimited, and others take nothing of it.
-    fn card(&self, device: &Device, timeline: &Timeline) -> (u64, u64) {
-        if let Some(capacity_bytes) = self.capacity {
-            return (capacity_bytes, self.elsewhere);
-        }
-        (recorded_capacity(device, timeline).unwrap_or(ReplayConfig::NO_LIMIT_BYTES), 0)
-    }
-}
-
-fn write_replay(trace: &Trace, output: &Path) -> Result<(), Failure> {
-    let written = write(output, |sink| export::pickle(trace, Style::Python, sink));
-    written
-        .map(drop)
-        .map_err(|error| Failure::new(format!("{}: {error}", output.display()), "check the folder and its free space"))
-}
-
-fn settings_hint(error: &ConfError) -> &'static str {
-    match error {
-        ConfError::OtherAllocator { .. } => "all other commands work; `diagnose` explains the memory without a replay",
-        ConfError::Invalid { .. } | ConfError::NotModelled { .. } => "pass supported settings with `--settings`",
     }
 }
 
@@ -149,7 +132,6 @@ fn refused(error: &dyn std::error::Error, hint: &str) -> Failure {
     Failure::new(error.to_string().trim_end_matches('.'), hint)
 }
 
-/// Formats the report for the terminal.
 pub(super) fn page(opened: &Opened, report: &Replay) -> String {
     let recorded = &report.recorded;
     let settings = if report.settings.is_empty() { "default settings" } else { &report.settings };
@@ -187,7 +169,7 @@ pub(super) fn page(opened: &Opened, report: &Replay) -> String {
     }
     lines.extend(report.verify.as_ref().map(verified_line));
     let variable = Accelerator::of(&opened.trace).variable();
-    lines.extend(report.sweep.iter().flat_map(|sweep| sweep::lines(sweep, variable, report.capacity_bytes)));
+    lines.extend(report.sweep.iter().flat_map(|sweep| sweep_lines(sweep, variable, report.capacity_bytes)));
     lines.join("\n") + "\n"
 }
 
@@ -204,4 +186,62 @@ fn verified_line(verify: &Verification) -> String {
             format!("Verification: {equal} of {recorded} equal, with the first difference at event {event}")
         }
     }
+}
+
+/// Tries the recorded and other settings on the replay's card, and searches for the smallest card and the largest
+/// batch.
+///
+/// Batches are tried only if the card has a limit. Of the cards to choose from, others take `card_elsewhere_bytes`.
+fn sweep(
+    replayer: &Replayer<'_>,
+    study: &Study<'_>,
+    recorded: Settings,
+    config: &ReplayConfig,
+    card_elsewhere_bytes: u64,
+    whole_step: Option<WholeStep>,
+) -> ReplaySweep {
+    let scale = config.limit_bytes().and_then(|_| BatchScale::of(study));
+    let limit = (config.limit_bytes(), config.elsewhere_bytes);
+    let mut sweep = Sweep::new(sweep_config(recorded, limit, card_elsewhere_bytes, whole_step));
+    while sweep.step(replayer, scale.as_ref()) {}
+    ReplaySweep::new(&sweep)
+}
+
+/// Formats a sweep for the terminal; `variable` is the environment variable for settings.
+fn sweep_lines(sweep: &ReplaySweep, variable: &str, capacity_bytes: Option<u64>) -> Vec<String> {
+    let head = ["Settings", "peak reserved", "driver calls", "retries", "out of memory"].map(str::to_owned).to_vec();
+    let rows: Vec<Vec<String>> = std::iter::once(head).chain(sweep.trials.iter().enumerate().map(trial_row)).collect();
+    let mut lines = vec![String::new()];
+    lines.extend(text::table(&rows, &[1, 2, 3]));
+    lines.push(String::new());
+    lines.extend(sweep.answer(capacity_bytes));
+    lines.extend(sweep.best.as_deref().map(|conf| match conf {
+        "" => "Best: the default settings".to_owned(),
+        conf => format!("Best: {variable}={conf}"),
+    }));
+    let card = |name: Option<String>| name.unwrap_or_else(|| "none of the known GPUs".to_owned());
+    lines.push(format!(
+        "Smallest GPU that fits: {}; with the recorded settings: {}",
+        card(sweep.card_words(&sweep.smallest_card)),
+        card(sweep.card_words(&sweep.smallest_card_as_recorded))
+    ));
+    lines.extend(sweep.batch_factor.map(|factor| {
+        let share = percent((factor * 1000.0) as u64, 1000);
+        let much = if factor < 1.0 { format!("{share} of") } else { format!("{factor} times") };
+        format!("Estimated largest batch on this GPU with these settings: {much} the recorded batch")
+    }));
+    lines
+}
+
+fn trial_row((index, trial): (usize, &ReplayTrial)) -> Vec<String> {
+    let name = if trial.settings.is_empty() { "default settings" } else { &trial.settings };
+    let recorded = if index == 0 { " (as recorded)" } else { "" };
+    let oom = trial.first_oom_event.map_or_else(|| "no".to_owned(), |event| format!("at event {}", count(event)));
+    vec![
+        format!("{name}{recorded}"),
+        bytes(trial.peak_reserved_bytes),
+        count(trial.driver_calls),
+        count(trial.retries),
+        oom,
+    ]
 }

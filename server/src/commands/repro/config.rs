@@ -4,23 +4,18 @@ use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::Path;
 
-use shared::job::{Import, ImportNote, Job, KeyPlaces, Overrides, Problem, RawJob, Source};
+use shared::job::{Import, ImportNote, KeyPlaces, Overrides, Problem, RawJob, Source};
 
 use crate::Failure;
 use crate::commands::text;
+use crate::recording::sweep::SearchError;
 
 /// Maximum number of bytes that are read of a config.
 ///
 /// This is more than the parser accepts, so that the parser refuses a larger config with its own message.
 const MOST_BYTES: u64 = 4 << 20;
 
-/// Resolved config that can be recorded.
-pub(super) struct Config {
-    pub(super) job: Job,
-    notes: Notes,
-}
-
-/// Config as it was read, not yet resolved, for commands that make several recordings.
+/// Config as it was read, not yet resolved.
 pub(in crate::commands) struct Written {
     /// Config of which only the types are checked.
     pub(in crate::commands) raw: RawJob,
@@ -34,24 +29,6 @@ pub(in crate::commands) struct Written {
 pub(in crate::commands) struct Notes {
     understood: Vec<ImportNote>,
     ignored: Vec<ImportNote>,
-}
-
-impl Config {
-    /// Reads and resolves a config with its training arguments and overrides.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if a file cannot be read, or one that lists all problems of the config.
-    pub(super) fn read(path: &Path, arguments: Option<&Path>, overrides: Overrides) -> Result<Self, Failure> {
-        let Written { raw, notes, places } = Written::read(path, arguments, overrides)?;
-        let job = raw.resolve().map_err(|problems| refuse(path, &places.locate(problems)))?;
-        Ok(Self { job, notes })
-    }
-
-    /// Formats the notes on the keys of a Hugging Face config; empty for Snapscope's own format.
-    pub(super) fn notes(&self) -> String {
-        self.notes.text()
-    }
 }
 
 impl Written {
@@ -83,17 +60,14 @@ impl Notes {
         let lists = [("understood", &self.understood), ("ignored", &self.ignored)];
         let list = |(title, notes): (&str, &Vec<ImportNote>)| {
             let rows: Vec<_> = notes.iter().map(|note| vec![note.key.clone(), note.note.clone()]).collect();
-            let lines = text::table(&rows, &[]).iter().map(|line| format!("  {line}\n")).collect::<String>();
-            if rows.is_empty() { String::new() } else { format!("{title}\n{lines}\n") }
+            if rows.is_empty() { String::new() } else { format!("{title}\n{}\n", text::section(&rows, &[])) }
         };
         lists.map(list).concat()
     }
 }
 
 fn read_text(path: &Path) -> Result<String, Failure> {
-    let unreadable = |error: io::Error| {
-        Failure::new(format!("{}: {error}", path.display()), "check the path and the permissions of the file")
-    };
+    let unreadable = |error: io::Error| Failure::reading(path, &error, "file");
     let mut bytes = Vec::new();
     let file = File::open(path).map_err(unreadable)?;
     file.take(MOST_BYTES).read_to_end(&mut bytes).map_err(unreadable)?;
@@ -103,6 +77,23 @@ fn read_text(path: &Path) -> Result<String, Failure> {
             "a config is TOML, YAML or JSON in UTF-8; `snapscope inspect` reads snapshots",
         )
     })
+}
+
+/// Says why a search on a config failed; `number` formats a batch.
+pub(in crate::commands) fn stopped(
+    error: SearchError,
+    config: &Path,
+    places: &KeyPlaces,
+    number: fn(u64) -> String,
+) -> Failure {
+    match error {
+        SearchError::Config(problems) => refuse(config, &places.locate(problems)),
+        SearchError::Stopped(failure) => failure,
+        SearchError::Recording(batch, failure) => {
+            let of_batch = batch.map_or_else(String::new, |batch| format!("batch {}: ", number(batch)));
+            Failure::new(of_batch + &failure.message, failure.hint)
+        }
+    }
 }
 
 /// Builds one failure from all problems of a file, one line each.

@@ -16,7 +16,7 @@ use crate::Failure;
 use crate::config::RecorderConfig;
 use crate::recording::repro::{self, Limits, Recording, RecordingFailure};
 use crate::{snapshot_file, units};
-use config::Config;
+use config::{Notes, Written, refuse};
 use progress::Display;
 
 /// The options of `snapscope repro`.
@@ -81,11 +81,6 @@ pub struct ReproArgs {
 
 impl ReproArgs {
     /// Records the config and returns the text to print.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the config is wrong, if something that a recording needs is missing, or if the recording
-    /// failed.
     pub fn run(&self) -> Result<String, Failure> {
         if self.keys {
             return Ok(include_str!("../../../../docs/configs.md").to_owned());
@@ -94,32 +89,42 @@ impl ReproArgs {
             return self.check(device);
         }
         let path = self.config.as_deref().expect("only --check and --keys go without a config");
-        let config = Config::read(path, self.training_args.as_deref(), self.overrides())?;
-        let output = self.output.clone().unwrap_or_else(|| default_output(path));
+        let (job, notes) = self.resolved(path)?;
+        let output = self.output.clone().unwrap_or_else(|| {
+            // `gpt2.pickle` in the current folder for `configs/gpt2.toml`.
+            let name = path.file_stem().map_or_else(|| "recording".into(), ToOwned::to_owned);
+            PathBuf::from(name).with_added_extension("pickle")
+        });
         check_output(&output)?;
         if !self.json {
-            eprint!("{}", config.notes());
+            eprint!("{}", notes.text());
         }
         let recorder = RecorderConfig::from_environment()?;
-        let record = || self.record(&recorder, &config.job, &output);
+        let record = || self.record(&recorder, &job, &output);
         let recording = match &self.host_log {
             Some(log) => sampled_beside(log, record)?,
             None => record()?,
         };
-        Ok(if self.json { json(&recording) } else { page::summary(&recording, &config.job, &output) })
+        Ok(if self.json { document(&recording.report()) } else { page::summary(&recording, &job, &output) })
+    }
+
+    /// Reads and resolves a config with its training arguments and overrides.
+    fn resolved(&self, path: &Path) -> Result<(Job, Notes), Failure> {
+        let Written { raw, notes, places } = Written::read(path, self.training_args.as_deref(), self.overrides())?;
+        let job = raw.resolve().map_err(|problems| refuse(path, &places.locate(problems)))?;
+        Ok((job, notes))
     }
 
     /// Records a small model on a device; a config that is named has to be valid.
     fn check(&self, device: &str) -> Result<String, Failure> {
         if let Some(path) = &self.config {
-            Config::read(path, self.training_args.as_deref(), self.overrides())?;
+            self.resolved(path)?;
         }
         let checked = repro::check(&RecorderConfig::from_environment()?, device, None);
         let recording = checked.map_err(|failure| Self::failed(*failure, repro::CHECK_STEPS))?;
-        Ok(if self.json { json(&recording) } else { page::checked(&recording, device) })
+        Ok(if self.json { document(&recording.report()) } else { page::checked(&recording, device) })
     }
 
-    /// Prints what is known of a failure.
     fn failed(failure: RecordingFailure, steps: u64) -> Failure {
         eprint!("{}", page::failure_details(&failure, steps));
         Failure::new(failure.message, failure.hint)
@@ -142,16 +147,6 @@ impl ReproArgs {
             sequence: self.seq_len,
         }
     }
-}
-
-fn json(recording: &Recording) -> String {
-    document(&recording.report())
-}
-
-/// Returns the default output path: `gpt2.pickle` in the current folder for `configs/gpt2.toml`.
-fn default_output(config: &Path) -> PathBuf {
-    let name = config.file_stem().map_or_else(|| "recording".into(), ToOwned::to_owned);
-    PathBuf::from(name).with_added_extension("pickle")
 }
 
 /// Returns an error if `output` exists and is not a snapshot, because it may be somebody's weights.

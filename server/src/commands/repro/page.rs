@@ -11,10 +11,8 @@ use crate::commands::text;
 use crate::recording::repro::{Recording, RecordingFailure};
 
 pub(super) fn summary(recording: &Recording, job: &Job, output: &Path) -> String {
-    let mut page = format!("{}\n{}\n\n", output.display(), subtitle(recording, job));
-    for line in text::table(&memory_rows(recording), &[1]) {
-        page += &format!("  {line}\n");
-    }
+    let table = text::section(&memory_rows(recording), &[1]);
+    let mut page = format!("{}\n{}\n\n{table}", output.display(), subtitle(recording, job));
     if let Some(oom) = &recording.oom {
         page += &format!("\n{}", out_of_memory(oom, job.steps));
     }
@@ -51,10 +49,7 @@ fn subtitle(recording: &Recording, job: &Job) -> String {
 fn memory_rows(recording: &Recording) -> Vec<Vec<String>> {
     let row = |name: &str, size_bytes: u64, note: String| vec![name.to_owned(), bytes(size_bytes), note];
     let Recording { peak_live_bytes, peak_allocated_bytes, peak_reserved_bytes, .. } = *recording;
-    let over = |high: u64, low: u64, than: &str| {
-        let extra = high.saturating_sub(low);
-        format!("{} more than {than}", percent(extra, low))
-    };
+    let over = |high: u64, low: u64, than: &str| format!("{} more than {than}", percent(high.saturating_sub(low), low));
     let mut rows = vec![
         row("peak live", peak_live_bytes, "requested by tensors".to_owned()),
         row("peak allocated", peak_allocated_bytes, over(peak_allocated_bytes, peak_live_bytes, "live, by rounding")),
@@ -77,8 +72,7 @@ fn out_of_memory(oom: &OutOfMemory, steps: u64) -> String {
 pub(super) fn failure_details(failure: &RecordingFailure, steps: u64) -> String {
     let mut page = String::new();
     if !failure.log_tail.is_empty() {
-        page += "last lines of the recorder:\n";
-        failure.log_tail.iter().for_each(|line| page += &format!("  {line}\n"));
+        page += &format!("last lines of the recorder:\n{}", text::indented(&failure.log_tail));
     }
     let place = failure.place(Some(steps));
     if !place.is_empty() {
@@ -115,28 +109,17 @@ mod tests {
     #[test]
     fn a_failure_shows_what_is_there() {
         let failure = RecordingFailure {
-            message: "m".into(),
-            hint: "h".into(),
             step: Some(1),
             phase: "forward".into(),
-            module: String::new(),
             log_tail: vec!["last words".into()],
-            is_from_outside: false,
             partial: Some("out.pickle".into()),
+            ..RecordingFailure::default()
         };
         assert_eq!(
             failure_details(&failure, 2),
             "last lines of the recorder:\n  last words\nlast known position: step 2 of 2, forward\n\
              the trace up to this point is in out.pickle\n"
         );
-        let silent = RecordingFailure {
-            step: None,
-            phase: String::new(),
-            log_tail: vec![],
-            is_from_outside: false,
-            partial: None,
-            ..failure
-        };
-        assert_eq!(failure_details(&silent, 2), "");
+        assert_eq!(failure_details(&RecordingFailure::default(), 2), "");
     }
 }

@@ -15,7 +15,6 @@ use crate::recording::repro::Watcher;
 /// Minimum time between two progress lines, where no bar can be drawn.
 const LINE_EVERY: Duration = Duration::from_secs(2);
 
-/// Form in which progress is shown.
 enum Shown {
     Quiet,
     /// Bar that is redrawn in place.
@@ -36,7 +35,9 @@ impl Display {
     pub(super) fn new(is_quiet: bool) -> Self {
         let shown = match () {
             () if is_quiet => Shown::Quiet,
-            () if std::io::stderr().is_terminal() => Shown::Bar(bar()),
+            () if std::io::stderr().is_terminal() => {
+                Shown::Bar(bar(ProgressBar::new(1), "{spinner} {bar:12} {wide_msg} {elapsed}"))
+            }
             () => Shown::Lines(Instant::now()),
         };
         Self { shown, steps: None, interrupted: interrupted() }
@@ -103,11 +104,10 @@ pub(in crate::commands) fn interrupted() -> Arc<AtomicBool> {
     interrupted
 }
 
-fn bar() -> ProgressBar {
-    let style = ProgressStyle::with_template("{spinner} {bar:12} {wide_msg} {elapsed}")
-        .expect("the template is right")
-        .progress_chars("━╸─");
-    let bar = ProgressBar::new(1).with_style(style).with_message("starting the recorder");
+/// Lets a bar turn until the recorder has started.
+pub(in crate::commands) fn bar(bar: ProgressBar, template: &str) -> ProgressBar {
+    let style = ProgressStyle::with_template(template).expect("the template is right").progress_chars("━╸─");
+    let bar = bar.with_style(style).with_message("starting the recorder");
     bar.enable_steady_tick(Duration::from_millis(100));
     bar
 }

@@ -16,10 +16,9 @@ pub(super) fn choose(args: &RunArgs) -> Result<Vec<Cards>, Failure> {
     if args.fit {
         return Ok(Card::all().map(|card| Cards(vec![card])).collect());
     }
-    Ok(vec![read(&args.card_text())?])
+    Ok(vec![read(&args.card.clone().unwrap_or_else(|| Card::default().name))?])
 }
 
-/// Reads the cards of a machine.
 pub(in crate::commands) fn read(text: &str) -> Result<Cards, Failure> {
     Cards::parse(text).map_err(|error| Failure::new(error.to_string(), "`snapscope cards` lists them"))
 }

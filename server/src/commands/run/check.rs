@@ -10,11 +10,12 @@ use shared::job::Cards;
 
 use super::super::output::Output;
 use super::keep::Limits;
-use super::launch::{Assumptions, Launch};
+use super::launch::Launch;
 use super::options::RunArgs;
 use super::ran::document;
 use super::{cards, verdict};
 use crate::Failure;
+use crate::commands::named::name_of;
 use crate::config::ScriptConfig;
 use crate::folder::make_temporary;
 
@@ -26,44 +27,26 @@ pub(super) fn run(args: &RunArgs, config: &ScriptConfig, interrupted: &Arc<Atomi
     let machine = cards::choose(args)?.into_iter().next().unwrap_or(Cards(Vec::new()));
     let python = args.command.first().filter(|program| is_python(program)).cloned().unwrap_or("python3".into());
     let command = [python, "-c".into(), PROBE.into()];
-    let scratch = make_temporary("snapscope-run-", None).map_err(|error| {
-        Failure::new(format!("a temporary folder cannot be made: {error}"), "set TMPDIR to a folder with room")
-    })?;
+    let scratch = make_temporary("snapscope-run-", None).map_err(|error| Failure::temporary(&error))?;
     let limits = Limits { time: Duration::from_secs(300), is_time_asked: false, ..args.limits() };
-    let launch = Launch {
-        config,
-        cards: &machine,
-        command: &command,
-        output: &scratch.path().join("check.pickle"),
-        steps: None,
-        max_events: args.max_events,
-        limits,
-        assumptions: Assumptions { is_any: true, new_tokens: None },
-        is_quiet: args.json,
-        sandbox: None,
-        said: None,
-        variables: &[],
-        ranks: &[],
-        hook_options: &[],
-        aside: None,
-    };
+    let output = scratch.path().join("check.pickle");
+    let launch = Launch::of(config, &machine, &command, &output, limits);
+    let launch = Launch { max_events: args.max_events, is_quiet: args.json, ..launch };
     let ran = verdict::judge(&machine, &launch.run(interrupted)?);
-    let text = if args.json {
-        document(vec![ran])
-    } else {
-        let sentence = match (ran.status, ran.runs.first().and_then(|run| run.message.clone())) {
-            (RunStatus::Fits, _) => "PyTorch sees the virtual GPU and records".to_owned(),
-            (_, message) => message.unwrap_or_else(|| "PyTorch does not see the virtual GPU".to_owned()),
-        };
-        let gaps = ran.runs.iter().flat_map(|run| run.unsupported.iter()).map(|name| format!("not modeled: {name}\n"));
-        let text = format!("{sentence}\n{}", gaps.collect::<String>());
-        return Ok(Output { status: ran.status.exit_status(), ..text.into() });
+    if args.json {
+        return Ok(document(vec![ran]).into());
+    }
+    let sentence = match (ran.status, ran.runs.first().and_then(|run| run.message.clone())) {
+        (RunStatus::Fits, _) => "PyTorch sees the virtual GPU and records".to_owned(),
+        (_, message) => message.unwrap_or_else(|| "PyTorch does not see the virtual GPU".to_owned()),
     };
-    Ok(text.into())
+    let gaps = ran.runs.iter().flat_map(|run| run.unsupported.iter()).map(|name| format!("not modeled: {name}\n"));
+    let text = format!("{sentence}\n{}", gaps.collect::<String>());
+    Ok(Output { status: ran.status.exit_status(), ..text.into() })
 }
 
 /// Returns true for `python`, `python3.11` and the like, with or without a folder.
 fn is_python(program: &OsString) -> bool {
-    let name = std::path::Path::new(program).file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let name = name_of(std::path::Path::new(program));
     name.starts_with("python") || name.starts_with("pypy")
 }

@@ -2,13 +2,12 @@
 
 use std::collections::VecDeque;
 use std::io;
-use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Child, Command, ExitStatus};
 use std::time::Instant;
 
 use shared::base::format::{bytes, counted, duration};
 
-use super::bounds;
+use crate::commands::host::of_machine;
 
 /// Processes of one command, the first of which runs alone.
 pub(super) struct Children {
@@ -19,22 +18,15 @@ pub(super) struct Children {
     /// Highest resident memory so far.
     peak_bytes: u64,
     start: Instant,
-    /// Status of the first that failed.
     failed: Option<ExitStatus>,
 }
 
 impl Children {
-    /// Starts the first of some commands.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if it cannot be started.
     pub(super) fn start(mut first: Command, others: VecDeque<Command>) -> io::Result<Self> {
         let running = vec![first.spawn()?];
         Ok(Self { running, waiting: others, at_once: 0, peak_bytes: 0, start: Instant::now(), failed: None })
     }
 
-    /// Notes the resident memory of all.
     pub(super) fn measured(&mut self, resident_bytes: u64) {
         self.peak_bytes = self.peak_bytes.max(resident_bytes);
     }
@@ -42,7 +34,7 @@ impl Children {
     /// Returns the status once all have ended, that of the first that failed; starts those that wait.
     pub(super) fn ended(&mut self) -> Option<ExitStatus> {
         self.running.retain_mut(|child| {
-            let status = child.try_wait().unwrap_or_else(|_| Some(ExitStatus::from_raw(0)));
+            let status = child.try_wait().unwrap_or_else(|_| Some(ExitStatus::default()));
             self.failed = self.failed.or(status.filter(|status| !status.success()));
             status.is_none()
         });
@@ -54,13 +46,14 @@ impl Children {
             // The first was started by the same program.
             self.running.extend(command.spawn().ok());
         }
-        self.running.is_empty().then(|| self.failed.unwrap_or(ExitStatus::from_raw(0)))
+        self.running.is_empty().then(|| self.failed.unwrap_or_default())
     }
 
     /// Decides how many run at a time, and says how long they will take.
     fn plan(&mut self) {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
-        let held = usize::try_from(bounds::free_bytes() / self.peak_bytes.max(1)).unwrap_or(usize::MAX);
+        let free_bytes = of_machine("MemAvailable:").unwrap_or(u64::MAX);
+        let held = usize::try_from(free_bytes / self.peak_bytes.max(1)).unwrap_or(usize::MAX);
         self.at_once = processors.min(held).clamp(1, self.waiting.len());
         let micros = self.start.elapsed().as_micros() as u64;
         let rounds = self.waiting.len().div_ceil(self.at_once) as u64;
@@ -79,13 +72,12 @@ impl Children {
         self.waiting.clear();
     }
 
-    /// Waits for those that run.
     pub(super) fn wait(&mut self) -> ExitStatus {
         self.stop();
         for child in &mut self.running {
-            let status = child.wait().unwrap_or_else(|_| ExitStatus::from_raw(0));
+            let status = child.wait().unwrap_or_default();
             self.failed = self.failed.or(Some(status).filter(|status| !status.success()));
         }
-        self.failed.unwrap_or(ExitStatus::from_raw(0))
+        self.failed.unwrap_or_default()
     }
 }

@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 
 use crate::commands::python;
-use crate::config::ScriptConfig;
 use crate::folder::make_temporary;
 
 /// The files of the hook, by their names below the folder that goes on `PYTHONPATH`.
@@ -72,10 +71,6 @@ pub(super) struct Folder {
 
 impl Folder {
     /// Makes the folder, which only its owner can read, with the options of the hook.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the folder for temporary files is full or cannot be written.
     pub(super) fn make(options: &serde_json::Value) -> io::Result<Self> {
         let folder = make_temporary("snapscope-run-", None)?;
         let path = folder.path();
@@ -97,33 +92,9 @@ impl Folder {
         self.path().join("hook")
     }
 
-    /// Returns the program that runs a script with another size.
-    pub(super) fn with_constant(&self) -> PathBuf {
-        self.hook().join("snapscope_run/remedies/main.py")
-    }
-
-    /// Returns the folder of the virtual GPU's libraries, which is in this one if they have no links yet.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if this folder is full.
-    pub(super) fn stand_ins(&self, config: &ScriptConfig) -> io::Result<PathBuf> {
-        config.stand_ins(&self.path().join("virtual-gpu"))
-    }
-
     /// Returns the file to which the virtual GPU appends its messages.
     pub(super) fn log(&self) -> PathBuf {
         self.path().join("virtual-gpu.log")
-    }
-
-    /// Returns the file to which inference engines append what they log.
-    pub(super) fn engine_log(&self) -> PathBuf {
-        self.path().join("engine.log")
-    }
-
-    /// Returns the file with the number of a fork that runs the script in place of the command's own process.
-    pub(super) fn fork(&self) -> PathBuf {
-        self.path().join("fork")
     }
 
     /// Returns true if the script is a server that has started and waits for requests.

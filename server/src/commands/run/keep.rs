@@ -12,6 +12,7 @@ use super::children::Children;
 use super::folder::Folder;
 use super::processes::Processes;
 use super::reported;
+use crate::commands::host::of_machine;
 
 /// Interval between looks at the script.
 const TICK: Duration = Duration::from_millis(20);
@@ -25,7 +26,6 @@ const TO_WRITE: Duration = Duration::from_secs(60);
 /// Time between an interrupt, a request to end, and the kill.
 const TO_END: Duration = Duration::from_secs(3);
 
-/// Limits of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Limits {
     pub(super) time: Duration,
@@ -37,7 +37,11 @@ pub(super) struct Limits {
     pub(super) disk_bytes: u64,
 }
 
-/// How a run ended.
+/// Returns the limit on resident memory where the user names none: nine tenths of this machine's memory.
+pub(super) fn most_of_machine() -> u64 {
+    of_machine("MemTotal:").unwrap_or(u64::MAX) / 10 * 9
+}
+
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct End {
     /// Status of the command itself, 128 plus the signal if one ended it.
@@ -82,10 +86,10 @@ pub(super) fn keep(
         std::thread::sleep(TICK);
     };
     processes.end();
-    End { status: code(status), stop, limits: *limits, seconds: start.elapsed().as_secs_f64() }
+    let status = status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or_default());
+    End { status, stop, limits: *limits, seconds: start.elapsed().as_secs_f64() }
 }
 
-/// Returns the limit that the processes exceed.
 fn over(processes: &mut Processes, limits: &Limits, children: &mut Children) -> Option<RunStop> {
     let (resident, written) = processes.measure();
     children.measured(resident);
@@ -117,8 +121,4 @@ fn end_softly(children: &mut Children, folder: &mut Folder, processes: &Processe
         }
     }
     children.wait()
-}
-
-fn code(status: ExitStatus) -> i32 {
-    status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or_default())
 }

@@ -14,7 +14,6 @@ use shared::job::Cards;
 use shared::report::LogReport;
 
 use super::children::Children;
-use super::engine;
 use super::folder::Folder;
 use super::keep::{End, Limits, keep};
 use super::log::{self, Logged};
@@ -33,7 +32,6 @@ pub(super) struct Assumptions {
     pub(super) new_tokens: Option<u64>,
 }
 
-/// Variables of an environment.
 pub(super) type Variables = Vec<(OsString, OsString)>;
 
 /// A run of a command on virtual GPUs.
@@ -54,8 +52,6 @@ pub(super) struct Launch<'a> {
     pub(super) sandbox: Option<&'a Path>,
     /// File for all that the command prints, in place of this process's own output.
     pub(super) said: Option<&'a File>,
-    /// Variables of the script's environment that replace the user's own.
-    pub(super) variables: &'a [(OsString, OsString)],
     /// Variables of each process, if the command is started more than once; the first runs alone.
     pub(super) ranks: &'a [Variables],
     /// Options of the hook beside those that follow from the fields above.
@@ -83,22 +79,46 @@ pub(in crate::commands) fn check_platform() -> Result<(), Failure> {
     Err(Failure::new(message, "run the command on such a machine, or in a container of it"))
 }
 
-impl Launch<'_> {
+impl<'a> Launch<'a> {
+    /// Returns a quiet run of a command as it is, which takes one event of the history.
+    pub(super) fn of(
+        config: &'a ScriptConfig,
+        cards: &'a Cards,
+        command: &'a [OsString],
+        output: &'a Path,
+        limits: Limits,
+    ) -> Self {
+        Self {
+            config,
+            cards,
+            command,
+            output,
+            steps: None,
+            max_events: 1,
+            limits,
+            assumptions: Assumptions { is_any: true, new_tokens: None },
+            is_quiet: true,
+            sandbox: None,
+            said: None,
+            ranks: &[],
+            hook_options: &[],
+            aside: None,
+        }
+    }
+
     /// Runs the command to its end; nothing that it started is left running.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the virtual GPU is missing or the command cannot be started.
     pub(super) fn run(&self, interrupted: &AtomicBool) -> Result<Ended, Failure> {
         self.config.check()?;
         let mut folder = Folder::make(&self.options()).map_err(no_folder)?;
-        let stand_ins = folder.stand_ins(self.config).map_err(no_folder)?;
+        let stand_ins = self.config.stand_ins(&folder.path().join("virtual-gpu")).map_err(no_folder)?;
         let children = self.start(&folder, &stand_ins)?;
-        let processes = Processes::adopt(folder.fork(), self.aside);
+        // The hook leaves there the number of a fork that runs the script in place of the command's own process.
+        let processes = Processes::adopt(folder.path().join("fork"), self.aside);
         let end = keep(children, processes, &mut folder, &self.limits, interrupted);
         let processes = reported::read(folder.path());
         let logged = log::read(&folder.log());
-        let engine = engine::read(&folder.engine_log());
+        // Inference engines append there what they log.
+        let engine = log::read_engine(&folder.path().join("engine.log"));
         Ok(Ended { end, processes, logged, engine })
     }
 
@@ -111,8 +131,7 @@ impl Launch<'_> {
             "assume": self.assumptions.is_any,
             "new_tokens": self.assumptions.new_tokens,
         });
-        let more = self.hook_options.iter().cloned();
-        options.as_object_mut().expect("made as an object").extend(more);
+        options.as_object_mut().expect("made as an object").extend(self.hook_options.iter().cloned());
         options
     }
 
@@ -120,10 +139,7 @@ impl Launch<'_> {
         let of_rank = |rank: &Variables| self.command(folder, stand_ins, rank);
         let mut commands: VecDeque<Command> = self.ranks.iter().map(of_rank).collect();
         let first = commands.pop_front().unwrap_or_else(|| of_rank(&Variables::new()));
-        Children::start(first, commands).map_err(|error| {
-            let message = format!("{}: {error}", self.command[0].to_string_lossy());
-            Failure::new(message, "check the name of the program and that it may be run")
-        })
+        Children::start(first, commands).map_err(|error| Failure::starting(&self.command[0].display(), &error))
     }
 
     fn command(&self, folder: &Folder, stand_ins: &Path, rank: &Variables) -> Command {
@@ -131,8 +147,8 @@ impl Launch<'_> {
         let words = walled.as_deref().unwrap_or(self.command);
         let (program, arguments) = words.split_first().expect("clap asks for a command");
         let mut command = Command::new(program);
-        let variables = self.environment(folder, stand_ins).into_iter().chain(self.variables.iter().cloned());
-        command.args(self.arguments(arguments, folder)).envs(variables).envs(rank.iter().cloned()).process_group(0);
+        let variables = self.environment(folder, stand_ins).into_iter().chain(rank.iter().cloned());
+        command.args(self.arguments(arguments, folder)).envs(variables).process_group(0);
         if self.is_quiet {
             let stderr = std::io::stderr().as_fd().try_clone_to_owned().map_or_else(|_| Stdio::null(), Stdio::from);
             command.stdout(stderr);
@@ -159,7 +175,7 @@ impl Launch<'_> {
         let mut arguments = arguments.to_vec();
         let is_run_so = option("serve").is_some() || remedies.is_some_and(|names| names.iter().any(is_one));
         if let Some(place) = script.filter(|_| is_run_so) {
-            arguments.insert(place, folder.with_constant().into());
+            arguments.insert(place, folder.hook().join("snapscope_run/remedies/main.py").into());
         }
         arguments
     }
@@ -202,6 +218,11 @@ fn no_folder(error: std::io::Error) -> Failure {
 /// With huge pages, and with more memory from the system at a time, a loop of small allocations has a twelfth of the page
 /// faults.
 const TUNABLES: &str = "glibc.malloc.hugetlb=1:glibc.malloc.top_pad=67108864";
+
+/// Formats the place of a line of the user's: ` at train.py:7`, or nothing if it is not known.
+pub(super) fn place(file: Option<&str>, line: Option<u64>) -> String {
+    file.zip(line).map_or_else(String::new, |(file, line)| format!(" at {}:{line}", shown(file)))
+}
 
 /// Shortens a path to one from the current folder, if it is below it.
 pub(in crate::commands) fn shown(path: &str) -> String {

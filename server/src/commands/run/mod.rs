@@ -7,13 +7,9 @@
 //!
 //! Invariant: nothing that a script started is left running, and nothing is installed into the user's environment.
 
-mod badge;
-mod bounds;
 mod cards;
 mod check;
 mod children;
-mod engine;
-mod figures;
 mod folder;
 mod keep;
 mod launch;
@@ -33,18 +29,18 @@ mod world;
 
 use shared::api::RunStatus;
 
-use super::output::Output;
+use super::output::{self, Output};
 use crate::Failure;
 use crate::config::ScriptConfig;
 use ran::document;
 use script::Script;
 
-pub(super) use badge::badge;
 pub(super) use cards::read as read_cards;
 pub(super) use launch::{check_platform, shown};
 pub use options::RunArgs;
 pub(super) use options::script_name;
-pub(super) use ran::weight;
+pub(super) use page::badge;
+pub(super) use ran::{overall, weight};
 pub use sandbox::BehindWallsArgs;
 pub(super) use sharing::Shared;
 pub(super) use trial::Trials;
@@ -53,10 +49,6 @@ pub(super) use verdict::out_of_memory;
 
 impl RunArgs {
     /// Runs the script on each card and returns the verdict.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if an option is wrong, if the virtual GPU is missing here, or if the command cannot be started.
     pub fn run(&self) -> Result<Output, Failure> {
         launch::check_platform()?;
         let config = ScriptConfig::from_environment()?;
@@ -79,9 +71,7 @@ impl RunArgs {
         let of_fit = || cards::chosen(&found).map(|ran| ran.status);
         let status = if self.fit { of_fit() } else { status }.unwrap_or(RunStatus::Failed);
         if let (Some(file), Some(run)) = (&self.badge, cards::chosen(&found).and_then(page::decisive)) {
-            std::fs::write(file, badge(run)).map_err(|error| {
-                Failure::new(format!("{}: {error}", file.display()), "check the folder and its free space")
-            })?;
+            output::write(file, &badge(run))?;
         }
         let text = match &self.sandbox {
             Some(_) => sandbox::lines(&found),

@@ -5,9 +5,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use shared::job::Card;
 
-use super::keep::Limits;
+use super::keep::{Limits, most_of_machine};
 use super::launch::Assumptions;
 use crate::units;
 
@@ -107,11 +106,10 @@ pub struct RunArgs {
 
 impl RunArgs {
     pub(super) fn limits(&self) -> Limits {
-        let memory_bytes = self.memory_limit.unwrap_or_else(|| super::bounds::machine_bytes() / 10 * 9);
         Limits {
             time: self.time.unwrap_or(MOST_TIME),
             is_time_asked: self.time.is_some(),
-            memory_bytes,
+            memory_bytes: self.memory_limit.unwrap_or_else(most_of_machine),
             disk_bytes: self.disk_limit,
         }
     }
@@ -122,20 +120,14 @@ impl RunArgs {
 
     /// Returns the options of the hook that only some runs have.
     pub(super) fn hook_options(&self) -> Vec<(String, serde_json::Value)> {
-        let weights = self.weights.map(|Weights::Empty| ("weights".to_owned(), "empty".into()));
-        let world = self.world.map(|world| ("world".to_owned(), world.into()));
-        let sandbox = self.sandbox.as_ref().map(|_| ("sandbox".to_owned(), true.into()));
+        let own = [
+            ("weights", self.weights.map(|Weights::Empty| "empty".into())),
+            ("world", self.world.map(Into::into)),
+            ("sandbox", self.sandbox.as_ref().map(|_| true.into())),
+        ];
+        let own = own.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
         let change = self.change.iter().filter_map(|change| change.as_object()).flatten();
-        weights
-            .into_iter()
-            .chain(world)
-            .chain(sandbox)
-            .chain(change.map(|(name, value)| (name.clone(), value.clone())))
-            .collect()
-    }
-
-    pub(super) fn card_text(&self) -> String {
-        self.card.clone().unwrap_or_else(|| Card::default().name)
+        own.chain(change.map(|(name, value)| (name.clone(), value.clone()))).collect()
     }
 
     /// Returns the snapshot file as asked for, or by the script's name.

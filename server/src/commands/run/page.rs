@@ -1,4 +1,4 @@
-//! Formats the verdict for the terminal.
+//! Formats the verdict for the terminal, and as a badge for a page, such as a README.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,6 @@ use crate::commands::text;
 /// Most lines of the script that are named for the values that they read.
 const MOST_PLACES: usize = 8;
 
-/// Most ranks that are listed.
 const MOST_RANKS: usize = 16;
 
 /// Formats the verdicts of all runs: a page for one, a table for several.
@@ -30,16 +29,21 @@ fn one(args: &RunArgs, ran: &Ran) -> String {
     let Some(run) = decisive(ran) else { return String::new() };
     let mut page = format!("\n{}\n\n", subtitle(args, run));
     if run.snapshot.is_some() {
-        text::table(&figures(ran, run), &[1]).iter().for_each(|line| page += &format!("  {line}\n"));
-        page.push('\n');
+        page += &format!("{}\n", text::section(&figures(ran, run), &[1]));
     }
     if let Some(engine) = &run.engine {
         page += &format!("{}\n", log_summary(engine));
     }
-    for line in notes(ran, run) {
-        text::lines(&line).iter().for_each(|line| page += &format!("  {line}\n"));
+    notes(ran, run).iter().for_each(|note| page += &text::indented(&text::lines(note)));
+    if ran.runs.len() > 1 {
+        let row = |run: &RunReport| {
+            let name = run.rank.map_or("process".to_owned(), |rank| format!("rank {rank}"));
+            let (reserved, steps) = (bytes(run.peak_reserved_bytes), counted(run.steps, "step"));
+            vec![name, reserved, steps, run.status.name().to_owned(), run.snapshot.clone().unwrap_or_default()]
+        };
+        let rows: Vec<Vec<String>> = ran.runs.iter().take(MOST_RANKS).map(row).collect();
+        page += &text::section(&rows, &[1, 2]);
     }
-    page += &ranks(ran);
     if let Some(snapshot) = &run.snapshot {
         page += &format!("  Next: snapscope diagnose {snapshot}\n");
     }
@@ -165,13 +169,14 @@ fn values(ran: &Ran, run: &RunReport) -> Vec<String> {
         (places.values().sum(), shown.join(", "))
     };
     let mut said = Vec::new();
-    if let (reads @ 1.., places) = list(false) {
-        let (values, were) = (counted(reads, "value"), if reads == 1 { "was" } else { "were" });
-        said.push(format!("{values} {were} read from the device; sizes after them are guesses: {places}"));
-    }
-    if let (reads @ 1.., places) = list(true) {
-        let (values, were) = (counted(reads, "value"), if reads == 1 { "was" } else { "were" });
-        said.push(format!("{values} {were} assumed, such as choices spread evenly: {places}"));
+    for (is_assumed, what) in [
+        (false, "read from the device; sizes after them are guesses"),
+        (true, "assumed, such as choices spread evenly"),
+    ] {
+        if let (reads @ 1.., places) = list(is_assumed) {
+            let (values, were) = (counted(reads, "value"), if reads == 1 { "was" } else { "were" });
+            said.push(format!("{values} {were} {what}: {places}"));
+        }
     }
     if let Some(reason) = &ran.without_values {
         said.push(format!("Values of the script were not followed: {reason}"));
@@ -183,61 +188,62 @@ fn values(ran: &Ran, run: &RunReport) -> Vec<String> {
     said
 }
 
-/// Lists the ranks of a run.
-fn ranks(ran: &Ran) -> String {
-    if ran.runs.len() < 2 {
-        return String::new();
-    }
-    let rows: Vec<Vec<String>> = ran.runs.iter().take(MOST_RANKS).map(rank_row).collect();
-    text::table(&rows, &[1, 2]).iter().map(|line| format!("  {line}\n")).collect()
-}
-
-fn rank_row(run: &RunReport) -> Vec<String> {
-    let name = run.rank.map_or("process".to_owned(), |rank| format!("rank {rank}"));
-    let snapshot = run.snapshot.clone().unwrap_or_default();
-    vec![name, bytes(run.peak_reserved_bytes), counted(run.steps, "step"), run.status.name().to_owned(), snapshot]
-}
-
 /// Formats one table of several machines.
 fn several(args: &RunArgs, found: &[Ran]) -> String {
     let torch = found.iter().find_map(|ran| ran.runs.first()?.torch.clone()).unwrap_or_default();
     let mut page = format!("\n{} · torch {torch}\n\n", args.script());
     let mut rows = vec![["card", "peak reserved", "of", "steps", "", "snapshot"].map(str::to_owned).to_vec()];
     rows.extend(found.iter().filter_map(row));
-    text::table(&rows, &[1, 2, 3]).iter().for_each(|line| page += &format!("  {line}\n"));
-    page.push('\n');
+    page += &format!("{}\n", text::section(&rows, &[1, 2, 3]));
     for ran in found {
         for note in decisive(ran).map(|run| notes(ran, run)).unwrap_or_default() {
-            text::lines(&format!("{}: {note}", ran.cards)).iter().for_each(|line| page += &format!("  {line}\n"));
+            page += &text::indented(&text::lines(&format!("{}: {note}", ran.cards)));
         }
     }
     if args.fit {
-        page += &format!("\n  {}\n", smallest(found));
+        let fits = found.iter().filter(|ran| ran.status == RunStatus::Fits).min_by_key(|ran| capacity(&ran.cards));
+        page += &match fits {
+            Some(ran) => format!("\n  The smallest card that holds it is {}\n", ran.cards),
+            None => "\n  None of these cards holds it\n".to_owned(),
+        };
     }
     page
 }
 
 fn row(ran: &Ran) -> Option<Vec<String>> {
     let run = decisive(ran)?;
-    let steps = count(run.steps);
-    let snapshot = run.snapshot.clone().unwrap_or_default();
-    let size = |size_bytes: u64| if size_bytes == 0 { "-".to_owned() } else { bytes(size_bytes) };
-    let verdict = ran.status.name().replace('-', " ");
-    Some(vec![
-        ran.cards.to_string(),
-        size(run.peak_reserved_bytes),
-        bytes(run.capacity_bytes),
-        steps,
-        verdict,
-        snapshot,
-    ])
+    let peak = if run.peak_reserved_bytes == 0 { "-".to_owned() } else { bytes(run.peak_reserved_bytes) };
+    let (verdict, snapshot) = (ran.status.name().replace('-', " "), run.snapshot.clone().unwrap_or_default());
+    Some(vec![ran.cards.to_string(), peak, bytes(run.capacity_bytes), count(run.steps), verdict, snapshot])
 }
 
-/// Answers `--fit`.
-fn smallest(found: &[Ran]) -> String {
-    let fits = found.iter().filter(|ran| ran.status == RunStatus::Fits).min_by_key(|ran| capacity(&ran.cards));
-    match fits {
-        Some(ran) => format!("The smallest card that holds it is {}", ran.cards),
-        None => "None of these cards holds it".to_owned(),
-    }
+/// Width of a letter at the size of the text, which is stretched to the sum, in pixels.
+const LETTER: usize = 6;
+
+/// Space beside each text.
+const MARGIN: usize = 6;
+
+/// Returns the verdict as SVG, such as `fits t4-16gb: 13.2 GiB`, of the process that needs the most memory.
+pub(in crate::commands) fn badge(run: &RunReport) -> String {
+    let card = &run.card;
+    let (label, figure, color) = match run.status {
+        RunStatus::Fits => (format!("fits {card}"), bytes(run.peak_reserved_bytes), "#2e7d32"),
+        RunStatus::OutOfMemory => (format!("does not fit {card}"), "out of memory".to_owned(), "#c62828"),
+        RunStatus::Failed | RunStatus::Unsupported => ("GPU memory".to_owned(), "unknown".to_owned(), "#616161"),
+    };
+    let width = |text: &str| text.chars().count() * LETTER;
+    let (left, right) = (width(&label) + 2 * MARGIN, width(&figure) + 2 * MARGIN);
+    let text = |x: usize, text: &str| {
+        format!("<text x=\"{x}\" y=\"14\" textLength=\"{}\">{}</text>", width(text), text.replace('&', "&amp;"))
+    };
+    format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{all}\" height=\"20\" role=\"img\" aria-label=\"{label}: {figure}\">\
+         <title>{label}: {figure}</title><clipPath id=\"r\"><rect width=\"{all}\" height=\"20\" rx=\"3\"/></clipPath>\
+         <g clip-path=\"url(#r)\"><rect width=\"{left}\" height=\"20\" fill=\"#424242\"/>\
+         <rect x=\"{left}\" width=\"{right}\" height=\"20\" fill=\"{color}\"/></g>\
+         <g fill=\"#fff\" font-family=\"Verdana,Geneva,DejaVu Sans,sans-serif\" font-size=\"11\">{}{}</g></svg>\n",
+        text(MARGIN, &label),
+        text(left + MARGIN, &figure),
+        all = left + right,
+    )
 }

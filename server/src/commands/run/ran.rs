@@ -50,3 +50,10 @@ pub(in crate::commands) fn weight(status: RunStatus) -> u8 {
         RunStatus::Unsupported => 3,
     }
 }
+
+/// Returns the status of all processes of a run: if memory runs out in one, errors of the others follow from it.
+pub(in crate::commands) fn overall(runs: &[RunReport]) -> RunStatus {
+    let has = |status: &RunStatus| runs.iter().any(|run| run.status == *status);
+    let worst_first = [RunStatus::OutOfMemory, RunStatus::Unsupported, RunStatus::Failed];
+    worst_first.into_iter().find(has).unwrap_or(RunStatus::Fits)
+}

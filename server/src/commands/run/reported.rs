@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde::Deserialize;
-use shared::api::RemedyFacts;
+use shared::api::{RemedyFacts, RunOutOfMemory, ValueRead};
 
 /// Facts of a process that imported PyTorch; all but the first are missing until it uses CUDA.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
@@ -13,7 +13,6 @@ pub(super) struct Reported {
     pub(super) pid: u32,
     pub(super) rank: Option<u64>,
     pub(super) torch: Option<String>,
-    pub(super) torch_file: Option<String>,
     pub(super) cuda: Option<String>,
     pub(super) hip: Option<String>,
     pub(super) import_error: Option<String>,
@@ -26,10 +25,9 @@ pub(super) struct Reported {
     /// Reason of the latest snapshot.
     pub(super) reason: Option<String>,
     pub(super) snapshot: Option<String>,
-    pub(super) snapshot_error: Option<String>,
     pub(super) stopped: Option<String>,
     pub(super) exception: Option<ReportedException>,
-    pub(super) values: Vec<ReportedValue>,
+    pub(super) values: Vec<ValueRead>,
     /// Events that the full histories of all devices have pushed out.
     pub(super) events_lost: u64,
     /// Functions that are not modeled, with the lines that led to them.
@@ -42,7 +40,6 @@ pub(super) struct Reported {
     pub(super) notes: Vec<String>,
     /// True if the script compiles code, inside of which values are not followed.
     pub(super) is_compiled: bool,
-    /// What remedies changed.
     pub(super) remedies: BTreeMap<String, RemedyFacts>,
 }
 
@@ -50,12 +47,9 @@ pub(super) struct Reported {
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub(super) struct ReportedDevice {
-    pub(super) index: u64,
-    pub(super) name: String,
     pub(super) total: u64,
     pub(super) peak_allocated: u64,
     pub(super) peak_reserved: u64,
-    pub(super) retries: u64,
 }
 
 /// An out-of-memory error.
@@ -69,6 +63,14 @@ pub(super) struct ReportedOom {
     pub(super) file: Option<String>,
     pub(super) line: Option<u64>,
     pub(super) function: Option<String>,
+}
+
+impl ReportedOom {
+    /// Returns the error in the form that programs read.
+    pub(super) fn told(&self) -> RunOutOfMemory {
+        let Self { device, size: requested_bytes, free: free_bytes, steps, file, line, function } = self.clone();
+        RunOutOfMemory { device, requested_bytes, free_bytes, steps, file, line, function }
+    }
 }
 
 /// First call of a function that is not modeled.
@@ -89,24 +91,12 @@ pub(super) struct ReportedException {
     pub(super) line: Option<u64>,
 }
 
-/// Reads of a value at a line.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-pub(super) struct ReportedValue {
-    pub(super) file: String,
-    pub(super) line: u64,
-    pub(super) count: u64,
-    pub(super) kind: shared::api::ValueKind,
-    #[serde(default)]
-    pub(super) is_assumed: bool,
-}
-
 impl Reported {
     /// Returns true if the process uses CUDA, lives, and has not yet written its last snapshot.
     pub(super) fn is_writing(&self) -> bool {
         self.devices.is_some() && self.stopped.is_none() && Path::new(&format!("/proc/{}", self.pid)).exists()
     }
 
-    /// Returns true if the process used CUDA.
     pub(super) fn used_cuda(&self) -> bool {
         self.devices.as_ref().is_some_and(|devices| !devices.is_empty())
     }

@@ -10,9 +10,10 @@ use shared::job::Cards;
 use super::launch::Launch;
 use super::options::RunArgs;
 use super::ran::Ran;
+use super::verdict;
 use super::world::World;
-use super::{bounds, verdict};
 use crate::Failure;
+use crate::commands::repro;
 use crate::config::ScriptConfig;
 
 /// What all runs of a command have in common.
@@ -27,10 +28,9 @@ pub(super) struct Script<'a> {
 }
 
 impl Script<'_> {
-    /// Runs the script on a machine with these cards.
     pub(super) fn run_on(&self, cards: &Cards) -> Result<Ran, Failure> {
         let output = self.output(cards);
-        bounds::check_output(&output)?;
+        check_output(&output)?;
         let Some(world) = World::of(self.args, self.config)? else {
             let ended = self.launch(cards, &self.args.command, &output).run(self.interrupted)?;
             return Ok(verdict::judge(cards, &ended));
@@ -43,23 +43,15 @@ impl Script<'_> {
     }
 
     /// Returns the run of a command on a machine, with nothing changed but what the options say.
-    pub(super) fn launch<'a>(&'a self, cards: &'a Cards, command: &'a [OsString], output: &'a Path) -> Launch<'a> {
+    fn launch<'a>(&'a self, cards: &'a Cards, command: &'a [OsString], output: &'a Path) -> Launch<'a> {
         Launch {
-            config: self.config,
-            cards,
-            command,
-            output,
             steps: self.args.steps,
             max_events: self.args.max_events,
-            limits: self.args.limits(),
             assumptions: self.args.assumptions(),
             is_quiet: self.args.json || self.args.sandbox.is_some(),
             sandbox: self.args.sandbox.as_deref(),
-            said: None,
-            variables: &[],
-            ranks: &[],
             hook_options: &self.hook_options,
-            aside: None,
+            ..Launch::of(self.config, cards, command, output, self.args.limits())
         }
     }
 
@@ -75,8 +67,17 @@ impl Script<'_> {
         output.parent().unwrap_or(Path::new("")).join(format!("{stem}.{name}{suffix}"))
     }
 
-    /// Returns true if the user has interrupted the command.
     pub(super) fn is_interrupted(&self) -> bool {
         self.interrupted.load(Ordering::Relaxed)
     }
+}
+
+/// Refuses an output file that is something else than a snapshot, and a folder that cannot be written to.
+fn check_output(output: &Path) -> Result<(), Failure> {
+    repro::check_output(output)?;
+    let folder = output.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."));
+    tempfile::tempfile_in(folder).map(drop).map_err(|error| {
+        let message = format!("the folder {} cannot be written: {error}", folder.display());
+        Failure::new(message, "choose another file with --output")
+    })
 }

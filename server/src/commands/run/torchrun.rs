@@ -5,6 +5,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use crate::Failure;
+use crate::commands::named::name_of;
 
 /// Modules that are what the program `torchrun` is.
 const MODULES: [&str; 2] = ["torch.distributed.run", "torch.distributed.launch"];
@@ -32,7 +33,7 @@ pub(super) struct Single {
 /// Returns an error if another program starts the ranks, or if torchrun has no script.
 pub(super) fn single(command: &[OsString], path: Option<&OsStr>) -> Result<Single, Failure> {
     let Some(program) = command.first() else { return Err(no_script()) };
-    let name = Path::new(program).file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let name = name_of(Path::new(program));
     let is_module = |names: &[&str]| {
         command.get(1).is_some_and(|word| word == "-m")
             && command.get(2).is_some_and(|module| names.iter().any(|name| module == name))
@@ -127,10 +128,7 @@ mod tests {
         check("/no/torchrun --no-python --nproc_per_node=4 ./run.sh", "./run.sh", Some(4));
         check("/no/torchrun a.py", "python3 -u a.py", None);
         check("py a.py --nproc-per-node 8", "py a.py --nproc-per-node 8", None);
-    }
-
-    #[test]
-    fn what_starts_ranks_by_itself_is_refused() {
+        // What starts ranks by itself is refused.
         let refused = |words: &str| single(&words.split(' ').map(Into::into).collect::<Vec<_>>(), None).is_err();
         assert!(refused("mpirun -n 2 a.py") && refused("py -m deepspeed.launcher.runner a.py"));
         assert!(!refused("accelerate launch a.py") && !refused("py -m accelerate.commands.launch a.py"));

@@ -1,15 +1,17 @@
 //! Judges a run: whether it fits, and if not, why.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
-use shared::api::{RunOutOfMemory, RunReport, RunStatus, RunStop, ValueRead};
+use shared::api::{RunOutOfMemory, RunReport, RunStatus, RunStop};
 use shared::base::format::{bytes, duration};
 use shared::job::Cards;
 
-use super::launch::{Ended, shown};
-use super::ran::{Ran, capacity, weight};
-use super::reported::{Reported, ReportedCall, ReportedException};
-use super::{engine, figures};
+use super::launch::{Ended, place, shown};
+use super::log::refusal;
+use super::ran::{Ran, capacity, overall};
+use super::reported::{Reported, ReportedCall, ReportedException, ReportedOom};
+use crate::snapshot_file::Opened;
 
 /// Parts of messages of PyTorch about a call that a library refused.
 const REFUSED: [&str; 3] = ["not supported", "NOT_SUPPORTED", "not implemented"];
@@ -19,33 +21,26 @@ pub(super) fn judge(cards: &Cards, ended: &Ended) -> Ran {
     let devices: Vec<&Reported> = ended.processes.iter().filter(|process| process.used_cuda()).collect();
     let mut runs: Vec<RunReport> = devices.iter().map(|process| of_process(cards, ended, process)).collect();
     if runs.is_empty() {
-        runs.push(without_cuda(cards, ended));
+        let process = ended.processes.first();
+        let (status, message) = reason_without_cuda(ended, process);
+        runs.push(RunReport { message: Some(message), ..plain(cards, ended, process, status) });
     } else {
         blame(&mut runs, ended);
         refuse(&mut runs, ended);
     }
     let status = overall(&runs);
-    let log = if status == RunStatus::Fits { Vec::new() } else { ended.logged.lines.clone() };
-    let without_values = devices.iter().find_map(|process| process.values_error.clone());
-    let is_compiled = devices.iter().any(|process| process.is_compiled);
-    let failures = devices.iter().flat_map(|process| process.failures.clone()).collect();
+    let notes: BTreeSet<String> = ended.processes.iter().flat_map(|process| process.notes.clone()).collect();
     Ran {
         cards: cards.clone(),
         status,
-        runs,
         callers: callers(ended),
-        without_values,
-        failures,
-        notes: ended
-            .processes
-            .iter()
-            .flat_map(|process| process.notes.clone())
-            .collect::<BTreeSet<_>>()
-            .into_iter()
-            .collect(),
-        is_compiled,
+        without_values: devices.iter().find_map(|process| process.values_error.clone()),
+        failures: devices.iter().flat_map(|process| process.failures.clone()).collect(),
+        notes: notes.into_iter().collect(),
+        is_compiled: devices.iter().any(|process| process.is_compiled),
         uncounted: ended.logged.uncounted.clone(),
-        log,
+        log: if status == RunStatus::Fits { Vec::new() } else { ended.logged.lines.clone() },
+        runs,
     }
 }
 
@@ -56,19 +51,14 @@ fn callers(ended: &Ended) -> BTreeMap<String, String> {
     calls.filter_map(|call| Some((call.function.clone(), place(call)?))).collect()
 }
 
-/// Returns the status of all processes together: if memory runs out in one, errors of the others follow from it.
-fn overall(runs: &[RunReport]) -> RunStatus {
-    if runs.iter().any(|run| run.status == RunStatus::OutOfMemory) {
-        return RunStatus::OutOfMemory;
-    }
-    runs.iter().map(|run| run.status).max_by_key(|status| weight(*status)).unwrap_or(RunStatus::Failed)
-}
-
 /// Makes a process responsible for a script that failed, if no process has said why.
 fn blame(runs: &mut [RunReport], ended: &Ended) {
     let is_clean =
         ended.end.status == 0 || matches!(ended.end.stop, Some(RunStop::Time | RunStop::Serving | RunStop::Interrupt));
-    if is_clean || runs.iter().any(|run| run.status != RunStatus::Fits) || ended.is_stopped_by_steps() {
+    // The processes that used CUDA left after the steps that were asked for.
+    let mut used = ended.processes.iter().filter(|process| process.used_cuda());
+    let is_stopped_by_steps = used.all(|process| process.stopped.as_deref() == Some("steps"));
+    if is_clean || runs.iter().any(|run| run.status != RunStatus::Fits) || is_stopped_by_steps {
         return;
     }
     let (status, message) = match ended.end.stop {
@@ -85,43 +75,48 @@ fn blame(runs: &mut [RunReport], ended: &Ended) {
 
 /// Judges that memory has run out where an inference engine found too little to start.
 fn refuse(runs: &mut [RunReport], ended: &Ended) {
-    if let Some(refusal) = ended.engine.as_deref().and_then(engine::refusal) {
+    if let Some(refusal) = ended.engine.as_deref().and_then(refusal) {
         for run in runs {
             (run.status, run.message) = (RunStatus::OutOfMemory, Some(refusal.clone()));
         }
     }
 }
 
-impl Ended {
-    /// Returns true if the processes that used CUDA left after the steps that were asked for.
-    fn is_stopped_by_steps(&self) -> bool {
-        let mut used = self.processes.iter().filter(|process| process.used_cuda()).peekable();
-        used.peek().is_some() && used.all(|process| process.stopped.as_deref() == Some("steps"))
-    }
-}
-
 fn of_process(cards: &Cards, ended: &Ended, process: &Reported) -> RunReport {
     let highest = process.devices.iter().flatten().max_by_key(|device| (device.peak_reserved, device.total));
     let highest = highest.cloned().unwrap_or_default();
-    let snapshot = process.snapshot.clone();
-    let figures = snapshot.as_deref().and_then(figures::read).unwrap_or_default();
+    let (events, peak_live_bytes) = process.snapshot.as_deref().and_then(figures).unwrap_or_default();
     let (status, message) = status_of(ended, process);
     RunReport {
         steps: process.steps,
-        events: figures.events,
+        events,
         events_lost: process.events_lost,
-        peak_live_bytes: figures.peak_live_bytes,
+        peak_live_bytes,
         peak_allocated_bytes: highest.peak_allocated,
         peak_reserved_bytes: highest.peak_reserved,
         capacity_bytes: highest.total,
-        values_read: process.values.iter().map(value).collect(),
-        snapshot: snapshot.as_deref().map(shown),
-        stopped: stop_of(ended, process),
-        ooms: process.ooms.iter().map(oom).collect(),
+        values_read: process.values.clone(),
+        snapshot: process.snapshot.as_deref().map(shown),
+        stopped: match process.stopped.as_deref() {
+            Some("steps") => Some(RunStop::Steps),
+            Some("time") => Some(RunStop::Time),
+            Some("terminated") if ended.end.stop.is_none() => Some(RunStop::Signal),
+            _ => ended.end.stop,
+        },
+        ooms: process.ooms.iter().map(ReportedOom::told).collect(),
         remedies: process.remedies.clone(),
         message,
         ..plain(cards, ended, Some(process), status)
     }
+}
+
+/// Returns what only the trace has: the events of all devices, and the highest requested bytes of live tensors on one.
+///
+/// There is nothing without a snapshot, or if it was cut off.
+fn figures(snapshot: &str) -> Option<(u64, u64)> {
+    let opened = Opened::read(Path::new(snapshot)).ok()?;
+    let events = opened.trace.devices.iter().map(|device| device.events.len() as u64).sum();
+    Some((events, opened.timelines.iter().map(|timeline| timeline.live_peak().1).max().unwrap_or(0)))
 }
 
 fn plain(cards: &Cards, ended: &Ended, process: Option<&Reported>, status: RunStatus) -> RunReport {
@@ -153,7 +148,7 @@ fn plain(cards: &Cards, ended: &Ended, process: Option<&Reported>, status: RunSt
 
 fn status_of(ended: &Ended, process: &Reported) -> (RunStatus, Option<String>) {
     if process.is_out_of_memory() {
-        let oom = process.ooms.last().map(oom);
+        let oom = process.ooms.last().map(ReportedOom::told);
         return (RunStatus::OutOfMemory, oom.as_ref().map(out_of_memory));
     }
     match &process.exception {
@@ -175,10 +170,7 @@ fn failed_status(ended: &Ended, message: &str) -> RunStatus {
 
 fn exception_text(exception: &ReportedException) -> String {
     let message = exception.message.lines().next().unwrap_or_default().trim_end_matches('.');
-    let place = match (&exception.file, exception.line) {
-        (Some(file), Some(line)) => format!(" at {}:{line}", shown(file)),
-        _ => String::new(),
-    };
+    let place = place(exception.file.as_deref(), exception.line);
     let advice = if asks_network(&exception.message) { ADVICE } else { "" };
     format!("{}{place}: {message}{advice}", exception.kind)
 }
@@ -200,25 +192,12 @@ const ADVICE: &str = ". The script asked the network for a file: have it on this
 
 /// Describes an out-of-memory error in a sentence.
 pub(in crate::commands) fn out_of_memory(oom: &RunOutOfMemory) -> String {
-    let place = match (&oom.file, oom.line) {
-        (Some(file), Some(line)) => format!(" at {}:{line}", shown(file)),
-        _ => String::new(),
-    };
-    let step = format!("in step {}", oom.steps + 1);
-    format!(
-        "memory ran out {step}{place}: {} were requested, {} were free",
-        bytes(oom.requested_bytes),
-        bytes(oom.free_bytes)
-    )
+    let (step, place) = (oom.steps + 1, place(oom.file.as_deref(), oom.line));
+    let (requested, free) = (bytes(oom.requested_bytes), bytes(oom.free_bytes));
+    format!("memory ran out in step {step}{place}: {requested} were requested, {free} were free")
 }
 
 /// Judges a run in which no process used CUDA.
-fn without_cuda(cards: &Cards, ended: &Ended) -> RunReport {
-    let process = ended.processes.first();
-    let (status, message) = reason_without_cuda(ended, process);
-    RunReport { message: Some(message), ..plain(cards, ended, process, status) }
-}
-
 fn reason_without_cuda(ended: &Ended, process: Option<&Reported>) -> (RunStatus, String) {
     let end = &ended.end;
     if let Some(process) = process {
@@ -277,38 +256,6 @@ fn disk(ended: &Ended) -> String {
     format!("the script was killed: it wrote more than {limit} to the disk, the limit of --disk-limit")
 }
 
-/// Writes seconds as a duration.
 pub(super) fn micros(seconds: f64) -> String {
     duration((seconds * 1e6) as u64)
-}
-
-fn stop_of(ended: &Ended, process: &Reported) -> Option<RunStop> {
-    match process.stopped.as_deref() {
-        Some("steps") => Some(RunStop::Steps),
-        Some("time") => Some(RunStop::Time),
-        Some("terminated") if ended.end.stop.is_none() => Some(RunStop::Signal),
-        _ => ended.end.stop,
-    }
-}
-
-fn oom(reported: &super::reported::ReportedOom) -> RunOutOfMemory {
-    RunOutOfMemory {
-        device: reported.device,
-        requested_bytes: reported.size,
-        free_bytes: reported.free,
-        steps: reported.steps,
-        file: reported.file.clone(),
-        line: reported.line,
-        function: reported.function.clone(),
-    }
-}
-
-fn value(reported: &super::reported::ReportedValue) -> ValueRead {
-    ValueRead {
-        file: reported.file.clone(),
-        line: reported.line,
-        count: reported.count,
-        kind: reported.kind,
-        is_assumed: reported.is_assumed,
-    }
 }

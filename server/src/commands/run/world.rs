@@ -43,7 +43,6 @@ impl World {
         Ok(Some(Self { size, ranks, single: torchrun::single(&args.command, config.own("PATH"))?, has_threads }))
     }
 
-    /// Returns the command of each rank.
     pub(super) fn command(&self) -> &[OsString] {
         &self.single.command
     }
@@ -155,10 +154,7 @@ mod tests {
             found.1.to_string_lossy().into_owned()
         };
         assert_eq!((of(0, "RANK"), of(1, "RANK"), variables.len()), ("7".into(), "63".into(), 2));
-        assert_eq!(
-            (of(1, "LOCAL_RANK"), of(1, "GROUP_RANK"), of(1, "WORLD_SIZE")),
-            ("7".into(), "7".into(), "64".into())
-        );
+        assert_eq!(["LOCAL_RANK", "GROUP_RANK", "WORLD_SIZE"].map(|name| of(1, name)), ["7", "7", "64"]);
         assert!(world.note().starts_with("of a world of 64 ranks, ranks 7, 63 ran, each as if"));
     }
 

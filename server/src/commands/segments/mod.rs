@@ -10,8 +10,8 @@ use shared::analysis::SegmentMap;
 use shared::api::OfFile;
 use shared::report::segments;
 
+use super::names::OwnOption;
 use super::output::document;
-use super::own::OwnOption;
 use super::peak;
 use crate::Failure;
 use crate::snapshot_file::Opened;
@@ -44,10 +44,6 @@ pub struct SegmentsArgs {
 
 impl SegmentsArgs {
     /// Reads the file and returns the text to print.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the file cannot be read, is not a snapshot, or has no such device or event.
     pub fn run(&self) -> Result<String, Failure> {
         let opened = self.own.apply(Opened::read(&self.file)?);
         let (device, timeline) = opened.choose_device(self.device)?;

@@ -1,7 +1,5 @@
 //! Formats the answer of `snapscope segments` for the terminal.
 
-use std::fmt::Write as _;
-
 use shared::base::Moment;
 use shared::base::format::{address, bytes, count, counted, percent};
 use shared::report::{Fragmentation, HeldSegment, Reserved, Room, SegmentUse, Segments};
@@ -33,13 +31,8 @@ fn section(page: &mut String, heading: &str, rows: &[Vec<String>], right: &[usiz
     if rows.is_empty() {
         return;
     }
-    page.push('\n');
-    if !heading.is_empty() {
-        let _ = writeln!(page, "  {heading}");
-    }
-    for line in text::table(rows, right) {
-        let _ = writeln!(page, "  {line}");
-    }
+    let heading = if heading.is_empty() { String::new() } else { format!("  {heading}\n") };
+    *page += &format!("\n{heading}{}", text::section(rows, right));
 }
 
 fn with_rest(mut rows: Vec<Vec<String>>, others: u64) -> Vec<Vec<String>> {

@@ -1,6 +1,5 @@
 //! Implements `snapscope source`, which shows the memory of source lines, and the lines themselves.
 
-mod folder;
 mod page;
 mod sources;
 #[cfg(test)]
@@ -68,11 +67,6 @@ pub struct SourceArgs {
 
 impl SourceArgs {
     /// Reads the file and returns the text to print.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the file cannot be read, is not a snapshot or has no such device, event or source file, or if
-    /// the folder cannot be read or has none of the source files.
     pub fn run(&self) -> Result<String, Failure> {
         self.answer(&self.events.open(&self.file, self.device)?)
     }

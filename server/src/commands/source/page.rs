@@ -111,7 +111,7 @@ fn sums(file: &SourceFile) -> String {
 fn quoted(text: &SourceText, file: &SourceFile, hot: &SourceFile, is_all: bool) -> String {
     let hot: Vec<u64> = hot.lines.iter().map(|line| line.line).collect();
     let pieces = if is_all { vec![Piece::Lines(1..text.len() + 1)] } else { excerpt(&hot, text.len(), CONTEXT) };
-    let width = count_digits(text.len());
+    let width = text.len().to_string().len();
     let mut rows = vec![columns(["line", ""])];
     for piece in pieces {
         match piece {
@@ -131,11 +131,6 @@ fn quoted(text: &SourceText, file: &SourceFile, hot: &SourceFile, is_all: bool) 
     text::table(&rows, &[0, 1, 2, 3, 4]).into_iter().map(|line| line + "\n").collect()
 }
 
-fn count_digits(number: u64) -> usize {
-    number.max(1).ilog10() as usize + 1
-}
-
-/// Formats the lines of a file that is not shown.
 fn unquoted(lines: &[FileLine]) -> String {
     let mut rows = vec![columns(["line", "function"])];
     rows.extend(lines.iter().map(|FileLine { line, function, own, through }| {

@@ -1,17 +1,17 @@
-//! Connects the source files of a trace with those of the user's folder.
+//! Finds the source files of a trace in the folder that the user names, and reads them.
 
-use std::collections::BTreeMap;
-use std::path::Path;
+use std::collections::{BTreeMap, HashSet};
+use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use shared::analysis::source_files;
 use shared::api::{FoundSource, QuotedLine};
 use shared::base::format::count;
 use shared::base::frame_rules;
 use shared::report::{SourceFile, SourceReport};
-use shared::source::SourceText;
+use shared::source::{Match, SourceText, match_files};
 use shared::trace::Trace;
 
-use super::folder::{Located, SourceFolder};
 use crate::Failure;
 
 /// Source files of a trace, and where they are in a folder.
@@ -45,19 +45,15 @@ impl Sources {
     }
 
     /// Looks for files in a folder that stacks name by these paths.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the folder cannot be read.
     pub(in crate::commands) fn of(folder: &Path, paths: &[&str]) -> Result<Self, Failure> {
         let folder = SourceFolder::open(folder, paths)?;
         let (mut files, mut missing) = (BTreeMap::new(), Vec::new());
-        for (path, Located { file, note }) in paths.iter().zip(folder.locate(paths)) {
+        let known: Vec<&str> = folder.files.iter().map(String::as_str).collect();
+        for (path, found) in paths.iter().zip(match_files(paths, &folder.root.to_string_lossy(), &known)) {
             let path = (*path).to_owned();
-            match (file, note) {
-                (Some(file), _) => drop(files.insert(path, file)),
-                (None, Some(note)) => missing.push((path, note)),
-                (None, None) => {}
+            match found {
+                Match::Found(file) => drop(files.insert(path, known[file].to_owned())),
+                other => missing.extend(other.note(paths, &known).map(|note| (path, note))),
             }
         }
         Ok(Self { folder, files, missing })
@@ -134,4 +130,73 @@ impl Found {
 pub(super) fn ends_like(path: &str, name: &str) -> bool {
     let [path, name] = [path, name].map(|text| text.replace('\\', "/"));
     path.strip_suffix(name.trim_start_matches("./")).is_some_and(|head| head.is_empty() || head.ends_with('/'))
+}
+
+/// Most files and folders that are looked at.
+const MOST_ENTRIES: usize = 2_000_000;
+
+/// Folder with the files that have the names of some source files.
+struct SourceFolder {
+    root: PathBuf,
+    /// Paths below the folder, in ascending order.
+    files: Vec<String>,
+}
+
+impl SourceFolder {
+    /// Looks through a folder for files with the names of the paths; it follows no links and skips hidden folders.
+    fn open(folder: &Path, paths: &[&str]) -> Result<Self, Failure> {
+        let unreadable = |error: io::Error| {
+            Failure::new(format!("--source {}: {error}", folder.display()), "pass the folder with the source files")
+        };
+        let root = folder.canonicalize().map_err(unreadable)?;
+        let name = |path: &&str| path.rsplit(['/', '\\']).next().unwrap_or_default().to_lowercase();
+        let names: HashSet<String> = paths.iter().map(name).collect();
+        let mut files = Vec::new();
+        let mut ahead = vec![root.clone()];
+        let mut entries = 0;
+        while let Some(next) = ahead.pop() {
+            let listed = match fs::read_dir(&next) {
+                Ok(listed) => listed,
+                Err(error) if next == root => return Err(unreadable(error)),
+                // A folder that the user may not read has no sources of the user's.
+                Err(_) => continue,
+            };
+            for entry in listed.flatten() {
+                entries += 1;
+                if entries > MOST_ENTRIES {
+                    return Err(Failure::new(
+                        format!("--source {}: the folder has more than {MOST_ENTRIES} files", folder.display()),
+                        "pass the folder of the project instead",
+                    ));
+                }
+                let file_name = entry.file_name().to_string_lossy().into_owned();
+                let Ok(kind) = entry.file_type() else { continue };
+                if kind.is_dir() && !file_name.starts_with('.') {
+                    ahead.push(entry.path());
+                } else if kind.is_file() && names.contains(&file_name.to_lowercase()) {
+                    let path = entry.path();
+                    files.push(path.strip_prefix(&root).unwrap_or(&path).to_string_lossy().into_owned());
+                }
+            }
+        }
+        files.sort();
+        Ok(Self { root, files })
+    }
+
+    /// Reads a file below the folder.
+    ///
+    /// # Errors
+    ///
+    /// Returns the reason for which it is not shown, as the end of a sentence about the file.
+    fn read(&self, file: &str) -> Result<SourceText, String> {
+        use io::Read as _;
+        let read = || {
+            let mut bytes = Vec::new();
+            // One byte more shows that a file is too large.
+            fs::File::open(self.root.join(file))?.take(SourceText::MAX_BYTES as u64 + 1).read_to_end(&mut bytes)?;
+            Ok(bytes)
+        };
+        let bytes = read().map_err(|error: io::Error| format!("cannot be read: {error}"))?;
+        SourceText::new(&bytes).map_err(|why| why.words().to_owned())
+    }
 }

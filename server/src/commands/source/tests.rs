@@ -5,7 +5,6 @@ use std::path::Path;
 
 use clap::Parser;
 use serde_json::Value;
-use shared::analysis::Timeline;
 use shared::trace::text;
 
 use super::*;
@@ -30,9 +29,7 @@ const TRAIN: &str = "import torch\n\n\ndef main():\n    y = model(x)\n    z = y 
 /// Runs `snapscope source` with these options on the trace.
 #[track_caller]
 fn answer(options: &str) -> Result<String, Failure> {
-    let trace = text::parse(TRACE).unwrap();
-    let timelines = vec![Timeline::new(&trace, &trace.devices[0])];
-    let opened = Opened { file: "a.pickle".to_owned(), trace, timelines, host_timeline: None, diagnostics: Vec::new() };
+    let opened = Opened::of("a.pickle".to_owned(), text::parse(TRACE).unwrap());
     let line = format!("source a.pickle {options}");
     Line::try_parse_from(line.split_whitespace()).unwrap().source.answer(&opened)
 }
@@ -59,6 +56,16 @@ fn with(folder: &Path, options: &str) -> String {
     format!("--source {} {options}", folder.display())
 }
 
+/// Checks that an answer has these lines, and returns all of its lines.
+#[track_caller]
+fn check(options: &str, expected: &[&str]) -> Vec<String> {
+    let found = lines(options);
+    for line in expected {
+        assert!(found.iter().any(|found| found == line), "{line:?} in {found:#?}");
+    }
+    found
+}
+
 #[test]
 fn without_a_folder_lines_are_a_table() {
     let found = lines("");
@@ -75,19 +82,16 @@ fn without_a_folder_lines_are_a_table() {
     );
     assert!(found[6].starts_with("300 B f /w/other/util.py:1"), "{found:?}");
     assert!(!found.iter().any(|line| line.contains("functional.py")), "{found:?}");
-    assert!(lines("--top 1").contains(&"3 more lines with less memory; --top shows more".to_owned()));
+    check("--top 1", &["3 more lines with less memory; --top shows more"]);
 }
 
 #[test]
 fn a_moment_and_a_range_have_their_own_sums() {
-    assert!(lines("--at 0").contains(&"100 B 100 B 100 B 1× forward /w/job/model.py:4".to_owned()));
-    assert!(lines("--at 0").contains(&"300 B 1× main /w/job/train.py:6".to_owned()));
-    let range = lines("--from 1 --to 1");
-    assert!(
-        range[1]
-            .ends_with("150 B live in 2 allocations after event 1, the peak of the range · 50 B allocated by 1 allocation in events 1 to 1")
-    );
-    assert!(range.contains(&"50 B 150 B 50 B 1× main /w/job/train.py:5".to_owned()), "{range:?}");
+    check("--at 0", &["100 B 100 B 100 B 1× forward /w/job/model.py:4", "300 B 1× main /w/job/train.py:6"]);
+    let range = check("--from 1 --to 1", &["50 B 150 B 50 B 1× main /w/job/train.py:5"]);
+    let sums = "150 B live in 2 allocations after event 1, the peak of the range · 50 B allocated by 1 allocation in \
+                events 1 to 1";
+    assert!(range[1].ends_with(sums), "{range:?}");
 }
 
 #[test]
@@ -101,52 +105,41 @@ fn files_are_named_by_the_end_of_their_path() {
 #[test]
 fn with_a_folder_lines_are_quoted_with_their_memory() {
     let folder = project(&[("model.py", MODEL), ("train.py", TRAIN), ("data/readme.md", "")]);
-    let found = lines(&with(folder.path(), ""));
-    for line in [
+    let expected = [
         "train.py",
         "350 B live from its lines, 450 B with what they call · /w/job/train.py",
         "4 def main():",
         "50 B 150 B 50 B 1× 5 y = model(x)",
         "300 B 300 B 300 B 1× 6 z = y + y",
         "100 B 100 B 100 B 1× 4 return self.layer(x)",
-    ] {
-        assert!(found.contains(&line.to_owned()), "{line:?} in {found:#?}");
-    }
+    ];
+    let found = check(&with(folder.path(), ""), &expected);
     assert!(!found.iter().any(|line| line.contains("another version")), "{found:#?}");
-}
-
-#[test]
-fn lines_belong_to_the_innermost_file_of_the_folder() {
+    // They belong to the innermost file of the folder.
     let folder = project(&[("train.py", TRAIN)]);
-    let found = lines(&with(folder.path(), "--top 1"));
-    assert!(found.contains(&"300 B 300 B 300 B 1× 6 z = y + y".to_owned()));
-    assert!(found.contains(&"150 B 150 B 150 B 2× 5 y = model(x)".to_owned()), "{found:#?}");
+    let expected = ["300 B 300 B 300 B 1× 6 z = y + y", "150 B 150 B 150 B 2× 5 y = model(x)"];
+    check(&with(folder.path(), "--top 1"), &expected);
 }
 
 #[test]
 fn far_lines_are_folded_unless_all_are_wanted() {
     let long = format!("{TRAIN}{}", "# more\n".repeat(20));
     let folder = project(&[("train.py", &long)]);
-    let found = lines(&with(folder.path(), "--top 2"));
-    assert!(found.contains(&"… 18 lines".to_owned()), "{found:#?}");
-    let all = lines(&with(folder.path(), "--all"));
-    assert!(all.contains(&"27 # more".to_owned()) && !all.iter().any(|line| line.starts_with('…')), "{all:#?}");
+    check(&with(folder.path(), "--top 2"), &["… 18 lines"]);
+    let all = check(&with(folder.path(), "--all"), &["27 # more"]);
+    assert!(!all.iter().any(|line| line.starts_with('…')), "{all:#?}");
 }
 
 #[test]
-fn another_version_is_named() {
-    let folder = project(&[("train.py", "def main():\n    y = 1\n"), ("model.py", &format!("# new\n{MODEL}"))]);
-    let found = lines(&with(folder.path(), ""));
-    let head = "This file may be another version than the one that ran";
-    assert!(found.contains(&format!("{head}: it ends before line 5.")), "{found:#?}");
-}
-
-#[test]
-fn files_that_cannot_be_told_apart_are_named() {
-    let folder = project(&[("model.py", MODEL), ("a/train.py", TRAIN), ("b/train.py", TRAIN)]);
-    let found = lines(&with(folder.path(), ""));
-    let why = "/w/job/train.py is not shown: could be a/train.py or b/train.py.";
-    assert!(found.contains(&why.to_owned()), "{found:#?}");
+fn what_cannot_be_shown_as_it_ran_is_named() {
+    let other = project(&[("train.py", "def main():\n    y = 1\n"), ("model.py", &format!("# new\n{MODEL}"))]);
+    let why = "This file may be another version than the one that ran: it ends before line 5.";
+    check(&with(other.path(), ""), &[why]);
+    let twice = project(&[("model.py", MODEL), ("a/train.py", TRAIN), ("b/train.py", TRAIN)]);
+    check(&with(twice.path(), ""), &["/w/job/train.py is not shown: could be a/train.py or b/train.py."]);
+    let no_text = project(&[("train.py", "\0")]);
+    let lines = ["The file is not a text file, so it is not shown.", "300 B 300 B 300 B 1× 6 main"];
+    check(&with(no_text.path(), ""), &lines);
 }
 
 #[test]
@@ -163,14 +156,6 @@ fn a_folder_without_the_files_is_an_error() {
     let folder = project(&[("a/train.py", ""), ("b/train.py", "")]);
     let failure = answer(&with(folder.path(), "")).unwrap_err();
     assert!(failure.message.ends_with("could be a/train.py or b/train.py"), "{failure}");
-}
-
-#[test]
-fn what_is_no_text_is_not_shown() {
-    let folder = project(&[("train.py", "\0")]);
-    let found = lines(&with(folder.path(), ""));
-    assert!(found.contains(&"The file is not a text file, so it is not shown.".to_owned()), "{found:#?}");
-    assert!(found.contains(&"300 B 300 B 300 B 1× 6 main".to_owned()), "{found:#?}");
 }
 
 #[test]

@@ -1,29 +1,40 @@
 //! Implements `snapscope sweep`, which records each combination of a config with ranges.
 
-mod output;
 pub(super) mod progress;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
+use shared::api::SweepReport;
 use shared::base::format::counted;
 use shared::job::{Overrides, RawJob, RawSweep, Sweep, Values};
 use shared::recordings::{self, Table};
 
+use super::output::document;
 use super::repro::check_output;
 use super::repro::config::{Written, refuse};
 use super::text;
 use crate::Failure;
 use crate::config::RecorderConfig;
 use crate::recording::repro::Limits;
-use crate::recording::sweep::{self, Outcome, Settings, record_all};
+use crate::recording::sweep::{self, Settings, record_all};
 use crate::units;
-use output::Output;
 use progress::Display;
 
 /// Number of simultaneous recordings; each has one busy thread.
 pub(super) const AT_ONCE: usize = 2;
+
+/// Writes the result of a sweep of recordings with a number of steps.
+type Writer = fn(&SweepReport, u64) -> String;
+
+/// The endings of result files.
+const FORMATS: [(&str, Writer); 4] = [
+    ("md", |report, steps| recordings::table(report, steps).markdown()),
+    ("csv", |report, _| recordings::sweep_csv(report)),
+    ("json", |report, _| document(report)),
+    ("svg", recordings::svg),
+];
 
 /// The options of `snapscope sweep`.
 #[derive(Debug, Clone, Args)]
@@ -82,13 +93,8 @@ pub struct SweepArgs {
 
 impl SweepArgs {
     /// Records every combination and returns the text to print.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the config or a range is wrong, if something that a recording needs is missing, if all
-    /// recordings failed, or if a result cannot be written.
     pub fn run(&self) -> Result<String, Failure> {
-        let outputs = self.outputs()?;
+        let writers: Vec<Writer> = self.output.iter().map(|path| self.writer(path)).collect::<Result<_, _>>()?;
         let overrides = Overrides { steps: self.steps, ..Overrides::default() };
         let Written { raw, notes, places } = Written::read(&self.config, self.training_args.as_deref(), overrides)?;
         let name = raw.name.clone().unwrap_or_default();
@@ -103,22 +109,52 @@ impl SweepArgs {
         let outcomes = record_all(&recorder, &sweep, &settings, &display);
         display.finish();
         let outcomes = outcomes?;
-        check_any(&outcomes)?;
+        if let Some(Err(first)) = outcomes.first().filter(|_| outcomes.iter().all(Result::is_err)) {
+            // Most likely all failed for the same reason.
+            return Err(Failure::new(first.message.clone(), first.hint.clone()));
+        }
         let report = sweep::report(&name, &sweep, &outcomes);
         let steps = sweep.combinations.first().map_or(0, |combination| combination.job.steps);
-        for output in &outputs {
-            output.write(&report, steps)?;
+        for (path, writer) in self.output.iter().zip(writers) {
+            std::fs::write(path, writer(&report, steps)).map_err(|error| {
+                Failure::new(format!("{} cannot be written: {error}", path.display()), "choose another path")
+            })?;
         }
-        let page = || {
-            let page = page(&recordings::table(&report, steps), self.keep.as_deref(), &outputs);
-            format!("{}\n{}\n\n{page}", recordings::sweep::answer(&report), subtitle(&name, &sweep))
-        };
-        Ok(if self.json { output::json(&report) } else { page() })
+        if self.json {
+            return Ok(document(&report));
+        }
+        let (answer, subtitle) = (recordings::sweep::answer(&report), subtitle(&name, &sweep));
+        Ok(format!("{answer}\n{subtitle}\n\n{}", self.page(&recordings::table(&report, steps))))
     }
 
-    /// Returns the files of `--output` after checking that each has a known format and none is the config.
-    fn outputs(&self) -> Result<Vec<Output>, Failure> {
-        self.output.iter().map(|path| Output::new(path, &self.config)).collect()
+    /// Takes the format of a file of `--output` from its ending, after checking that it is not the config.
+    fn writer(&self, path: &Path) -> Result<Writer, Failure> {
+        let end = path.extension().unwrap_or_default().to_ascii_lowercase();
+        let Some((_, writer)) = FORMATS.into_iter().find(|(name, _)| end == *name) else {
+            return Err(Failure::new(
+                format!("the name `{}` has no known file type", path.display()),
+                "end the name in .md, .csv, .json or .svg",
+            ));
+        };
+        if path.canonicalize().is_ok_and(|path| self.config.canonicalize().is_ok_and(|config| path == config)) {
+            let message = format!("{} is the config itself", path.display());
+            return Err(Failure::new(message, "choose another file with --output"));
+        }
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        if !folder.is_dir() {
+            return Err(Failure::new(format!("there is no folder {}", folder.display()), "create it first"));
+        }
+        Ok(writer)
+    }
+
+    /// Formats the table and the paths of what was written.
+    fn page(&self, Table { head, rows, right }: &Table) -> String {
+        let lines = text::section(&[vec![head.clone()], rows.clone()].concat(), right);
+        let written = self.output.iter().map(|path| format!("wrote {}\n", path.display()));
+        let kept = self.keep.as_ref().map(|folder| format!("the snapshots are in {}\n", folder.display()));
+        let notes: String = written.chain(kept).collect();
+        let gap = if notes.is_empty() { "" } else { "\n" };
+        format!("{lines}{gap}{notes}")
     }
 
     /// Replaces the config's ranges by those of the command line.
@@ -146,27 +182,6 @@ impl SweepArgs {
         { kept }.try_for_each(|path| check_output(&path))?;
         Ok(settings)
     }
-}
-
-/// Returns the first failure if all recordings failed, most likely all for the same reason.
-fn check_any(outcomes: &[Outcome]) -> Result<(), Failure> {
-    match outcomes.first() {
-        Some(Err(failure)) if outcomes.iter().all(Result::is_err) => {
-            Err(Failure::new(failure.message.clone(), failure.hint.clone()))
-        }
-        _ => Ok(()),
-    }
-}
-
-/// Formats the table and the paths of what was written.
-fn page(table: &Table, keep: Option<&Path>, outputs: &[Output]) -> String {
-    let rows: Vec<_> = [table.head.clone()].into_iter().chain(table.rows.iter().cloned()).collect();
-    let lines = text::table(&rows, &table.right).iter().map(|line| format!("  {line}\n")).collect::<String>();
-    let written = outputs.iter().map(|output| format!("wrote {}\n", output.path().display()));
-    let kept = keep.map(|folder| format!("the snapshots are in {}\n", folder.display()));
-    let notes: String = written.chain(kept).collect();
-    let gap = if notes.is_empty() { "" } else { "\n" };
-    format!("{lines}{gap}{notes}")
 }
 
 /// Formats what all combinations have in common.

@@ -3,17 +3,15 @@
 use std::io::IsTerminal as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 use shared::base::format::bytes;
 
-use crate::commands::repro::progress::interrupted;
+use crate::commands::repro::progress::{bar, interrupted};
 use crate::recording::sweep::{Audience, Outcome};
 
 /// Display of finished recordings that also notices an interrupt by the user.
 pub(in crate::commands) struct Display {
-    /// Bar, at a terminal only.
     bar: Option<ProgressBar>,
     is_quiet: bool,
     done: AtomicUsize,
@@ -25,7 +23,13 @@ pub(in crate::commands) struct Display {
 impl Display {
     /// Creates a display: a bar at a terminal, one line per recording elsewhere, nothing if `is_quiet`.
     pub(in crate::commands) fn new(is_quiet: bool, total: Option<usize>) -> Self {
-        let bar = (!is_quiet && std::io::stderr().is_terminal()).then(|| bar(total));
+        let bar = (!is_quiet && std::io::stderr().is_terminal()).then(|| match total {
+            Some(total) => {
+                let template = "{spinner} {bar:12} {pos} of {len} · {wide_msg} {elapsed}";
+                bar(ProgressBar::new(total as u64), template)
+            }
+            None => bar(ProgressBar::no_length(), "{spinner} {wide_msg} {elapsed}"),
+        });
         Self { bar, is_quiet, done: AtomicUsize::new(0), total, interrupted: interrupted() }
     }
 
@@ -64,17 +68,6 @@ impl Audience for Display {
     fn is_cancelled(&self) -> bool {
         self.interrupted.load(Ordering::Relaxed)
     }
-}
-
-fn bar(total: Option<usize>) -> ProgressBar {
-    let (bar, template) = match total {
-        Some(total) => (ProgressBar::new(total as u64), "{spinner} {bar:12} {pos} of {len} · {wide_msg} {elapsed}"),
-        None => (ProgressBar::no_length(), "{spinner} {wide_msg} {elapsed}"),
-    };
-    let style = ProgressStyle::with_template(template).expect("the template is right").progress_chars("━╸─");
-    let bar = bar.with_style(style).with_message("starting the recorder");
-    bar.enable_steady_tick(Duration::from_millis(100));
-    bar
 }
 
 fn text(outcome: &Outcome) -> String {

@@ -47,10 +47,6 @@ pub struct Context {
 
 impl Context {
     /// Makes the state of a worker that has not started.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if its scratch folder cannot be made.
     pub fn new(
         database: Database,
         store: Store,
@@ -78,16 +74,11 @@ impl Context {
         })
     }
 
-    /// Returns the scratch folder of this process.
     pub fn scratch(&self) -> &Path {
         self.scratch.path()
     }
 
     /// Records in the database that this worker is alive and which kinds it serves.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the database fails.
     pub async fn show(&self) -> crate::database::Result<()> {
         for slots in &self.settings.slots {
             let problem = self.problems().get(&slots.kind).cloned();
@@ -111,7 +102,6 @@ impl Context {
         self.problems.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the number of running recorders.
     pub fn running(&self) -> usize {
         self.running.load(Ordering::Relaxed)
     }
@@ -192,7 +182,6 @@ impl Default for RecorderMetrics {
 }
 
 impl RecorderMetrics {
-    /// Adds the metrics to a registry.
     pub fn register(&self, registry: &mut Registry) {
         let help = "Recordings started by this process, by outcome";
         registry.register("recordings", help, self.outcomes.clone());

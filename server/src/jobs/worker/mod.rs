@@ -6,7 +6,6 @@
 mod context;
 mod heartbeat;
 mod listener;
-mod reaper;
 mod record;
 mod several;
 mod turns;
@@ -31,15 +30,11 @@ use crate::recording::repro;
 pub async fn run(context: Arc<Context>, stop: watch::Receiver<bool>) {
     let slots = context.settings.slots.clone();
     let workers = slots.into_iter().map(|slots| serve_kind(Arc::clone(&context), slots, stop.clone()));
-    let reaper = reaper::run(&context, stop.clone());
-    tokio::join!(futures_util::future::join_all(workers), reaper);
+    let watching = heartbeat::watch_others(&context, stop.clone());
+    tokio::join!(futures_util::future::join_all(workers), watching);
 }
 
 /// Makes the tokio runtime of a server or worker process.
-///
-/// # Errors
-///
-/// Returns an error if threads cannot be started.
 pub fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
     tokio::runtime::Builder::new_multi_thread()
         .enable_all()
@@ -48,10 +43,6 @@ pub fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
 }
 
 /// Runs a worker process for a server elsewhere until a signal stops it.
-///
-/// # Errors
-///
-/// Returns an error if the settings are invalid or if the database or the store does not answer.
 pub fn run_alone(args: SettingsArgs) -> Result<(), Failure> {
     let config = args.resolve_worker()?;
     start_log(config.log, config.log_format);
@@ -78,7 +69,7 @@ async fn signal() {
     use tokio::signal::unix::{SignalKind, signal};
     let (Ok(mut terminate), Ok(mut interrupt)) = (signal(SignalKind::terminate()), signal(SignalKind::interrupt()))
     else {
-        // Without handlers a signal ends the process, which the reaper of another worker detects.
+        // Without handlers a signal ends the process, which another worker detects.
         return std::future::pending().await;
     };
     tokio::select! {

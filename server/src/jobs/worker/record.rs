@@ -1,10 +1,10 @@
 //! Claims a job and runs it to its end.
 
 use std::fs::File;
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use flate2::Compression;
@@ -13,15 +13,14 @@ use sha2::{Digest as _, Sha256};
 use shared::api::{JobError, JobErrorCode, JobState, JobTask};
 use shared::job::{Job, RawJob};
 use tempfile::TempDir;
-use tokio::sync::mpsc::unbounded_channel;
 use tokio::sync::{OwnedSemaphorePermit, watch};
-use tokio::task::spawn_blocking;
-use tracing::{Instrument as _, Span, error, info, info_span, warn};
+use tracing::{Instrument as _, error, info, info_span, warn};
 
 use super::Context;
-use super::heartbeat::{Left, follow};
+use super::heartbeat::{Left, on_thread};
 use super::listener::Listener;
-use super::several::{self, Several};
+use super::several::{self, Several, Teller};
+use crate::Failure;
 use crate::database::{Claim, DatabaseError, JobRow, Outcome};
 use crate::hex::hex;
 use crate::jobs::submit::of_script;
@@ -38,6 +37,9 @@ const STORED_WITHIN: Duration = Duration::from_secs(40);
 
 /// gzip level: higher levels take twice the time for a few percent, because traces are repetitive.
 const LEVEL: u32 = 6;
+
+/// Bytes of a snapshot that are compressed at a time.
+const PIECE: usize = 256 << 10;
 
 /// Result of a recording, with its compressed snapshot and the SHA-256 of that file.
 struct Made {
@@ -90,7 +92,6 @@ fn after(kind: &str, error: &DatabaseError) -> Duration {
     AGAIN
 }
 
-/// Runs a claimed job and records its end.
 pub(super) async fn run(context: &Arc<Context>, Claimed { row, turn }: Claimed) {
     let span = info_span!("job", id = row.id, name = row.name);
     context.running.fetch_add(1, Ordering::Relaxed);
@@ -104,24 +105,26 @@ async fn attempt(context: &Arc<Context>, row: &JobRow) {
     let folder = match tempfile::Builder::new().prefix("job-").tempdir_in(context.scratch()) {
         Ok(folder) => folder,
         Err(error) => {
-            return end(context, row, failed(JobErrorCode::NoRoom, &no_room(&error), NO_ROOM_HINT, Vec::new())).await;
+            let message = format!("The server has no space for the recording: {error}.");
+            return end(context, row, failed(JobErrorCode::NoRoom, &message, NO_ROOM_HINT, &[])).await;
         }
     };
-    let (left, result) = match work(row) {
-        Some(Work::One(one)) => {
-            let (left, result) = record(context, row, one, &folder).await;
-            (left, result.map(|made| Results::One(Box::new(made))))
-        }
-        Some(Work::Several(raw, task)) => {
-            let (left, result) = several::record(context, row, *raw, task, &folder).await;
-            (left, result.map(Results::Several))
-        }
-        None => {
-            let message = "This job was submitted to another version of Snapscope and is not valid in this one.";
-            return end(context, row, failed(JobErrorCode::InvalidConfig, message, "Submit it again.", Vec::new()))
-                .await;
-        }
+    let Some(work) = work(row) else {
+        let message = "This job was submitted to another version of Snapscope and is not valid in this one.";
+        return end(context, row, failed(JobErrorCode::InvalidConfig, message, "Submit it again.", &[])).await;
     };
+    let (of_thread, scratch) = (Arc::clone(context), folder.path().to_owned());
+    let (left, result) = on_thread(context, &row.id, move |events, cancelled| match work {
+        Work::One(one) => {
+            let made = record(&of_thread, &one, &scratch.join("snapshot.pickle"), Listener::new(events, cancelled))?;
+            Ok(Results::One(Box::new(made)))
+        }
+        Work::Several(raw, task) => {
+            let teller = Teller::new(of_thread, events, cancelled);
+            several::record(*raw, task, scratch, teller).map(Results::Several)
+        }
+    })
+    .await;
     // On failure the folder is deleted first, because a full disk would prevent recording the reason.
     let folder = result.is_ok().then_some(folder);
     match (left, result) {
@@ -130,11 +133,14 @@ async fn attempt(context: &Arc<Context>, row: &JobRow) {
             warn!("the job no longer belongs to this worker");
         }
         (Left::GivenBack, _) => give_back(context, row, false).await,
-        (Left::Cancelled, Err(failure)) => end(context, row, outcome(JobState::Cancelled, failure.log_tail)).await,
+        (Left::Cancelled, Err(failure)) => {
+            let log = failure.log_tail.join("\n");
+            end(context, row, Outcome { log, ..Outcome::of(JobState::Cancelled) }).await;
+        }
         (Left::Ended | Left::Cancelled, Ok(Results::One(made))) => keep(context, row, *made, folder).await,
         (Left::Ended | Left::Cancelled, Ok(Results::Several(Several { summary, report }))) => {
             let (result, report) = (Some(summary), Some(report));
-            end(context, row, Outcome { result, report, ..outcome(JobState::Finished, Vec::new()) }).await;
+            end(context, row, Outcome { result, report, ..Outcome::of(JobState::Finished) }).await;
         }
         (Left::Ended, Err(failure)) if failure.is_from_outside && row.attempts < crate::database::MOST_ATTEMPTS => {
             warn!(message = failure.message, "the recorder was killed; returning the job to the queue");
@@ -142,7 +148,7 @@ async fn attempt(context: &Arc<Context>, row: &JobRow) {
         }
         (Left::Ended, Err(failure)) => {
             let (message, hint) = (sentence(&failure.message), sentence(&failure.hint));
-            end(context, row, failed(JobErrorCode::RecordingFailed, &message, &hint, failure.log_tail)).await;
+            end(context, row, failed(JobErrorCode::RecordingFailed, &message, &hint, &failure.log_tail)).await;
         }
     }
 }
@@ -180,61 +186,38 @@ fn work(row: &JobRow) -> Option<Work> {
     }
 }
 
-/// Runs the recorder on its own thread and follows it.
-async fn record(
-    context: &Arc<Context>,
-    row: &JobRow,
-    one: One,
-    folder: &TempDir,
-) -> (Left, Result<Made, Box<RecordingFailure>>) {
-    let (sender, events) = unbounded_channel();
-    let cancelled = Arc::new(AtomicBool::new(false));
-    let mut listener = Listener::new(sender, Arc::clone(&cancelled));
-    let output = folder.path().join("snapshot.pickle");
-    let thread = {
-        let (context, span) = (Arc::clone(context), Span::current());
-        spawn_blocking(move || {
-            let start = Instant::now();
-            let (recorder, limits) = (&context.recorder, &context.settings.limits);
-            let recording = match &one {
-                One::Config(job) => repro::run(recorder, job, limits, &output, &mut listener),
-                One::Script(script) => {
-                    // Only a worker with a Python takes such jobs.
-                    let python = context.settings.scripts.clone().unwrap_or_default();
-                    run_script(recorder, &python, script, limits, &output, &mut listener)
-                }
-            };
-            let (seconds, memory_bytes) = (start.elapsed().as_secs_f64(), listener.memory_bytes());
-            context.metrics.took(seconds, memory_bytes);
-            span.in_scope(|| info!(seconds, memory_bytes, "the recorder has ended"));
-            let recording = recording?;
-            // The listener lives until here, so that the job shows signs of life while its snapshot is compressed.
-            let packed = pack(&output);
-            drop(listener);
-            let (file, hash) = packed.map_err(|error| RecordingFailure::of_packing(&error))?;
-            Ok(Made { recording, file, hash })
-        })
+/// Runs the recorder and compresses its snapshot.
+fn record(context: &Context, one: &One, output: &Path, mut listener: Listener) -> Result<Made, Box<RecordingFailure>> {
+    let start = Instant::now();
+    let (recorder, limits) = (&context.recorder, &context.settings.limits);
+    let recording = match one {
+        One::Config(job) => repro::run(recorder, job, limits, output, &mut listener),
+        One::Script(script) => {
+            // Only a worker with a Python takes such jobs.
+            let python = context.settings.scripts.clone().unwrap_or_default();
+            run_script(recorder, &python, script, limits, output, &mut listener)
+        }
     };
-    let left = follow(context, &row.id, events, &cancelled).await;
-    let result = thread.await.unwrap_or_else(|error| Err(Box::new(RecordingFailure::of_thread(&error))));
-    (left, result)
+    let (seconds, memory_bytes) = (start.elapsed().as_secs_f64(), listener.memory_bytes());
+    context.metrics.took(seconds, memory_bytes);
+    info!(seconds, memory_bytes, "the recorder has ended");
+    let recording = recording?;
+    // The listener lives until here, so that the job shows signs of life while its snapshot is compressed.
+    let packed = pack(output);
+    drop(listener);
+    let (file, hash) = packed.map_err(|error| {
+        let hint = "free disk space on this machine, then try again";
+        Failure::new(format!("the recording could not be written: {error}"), hint)
+    })?;
+    Ok(Made { recording, file, hash })
 }
 
 /// Compresses a snapshot next to itself; returns the path and the SHA-256 of the compressed file.
 fn pack(snapshot: &Path) -> io::Result<(PathBuf, String)> {
-    const PIECE: usize = 256 << 10;
     let packed = snapshot.with_extension("pickle.gz");
-    let mut source = File::open(snapshot)?;
     let mut encoder =
         GzEncoder::new(Hashing { file: File::create(&packed)?, hasher: Sha256::new() }, Compression::new(LEVEL));
-    let mut piece = vec![0; PIECE];
-    loop {
-        let read = source.read(&mut piece)?;
-        if read == 0 {
-            break;
-        }
-        encoder.write_all(&piece[..read])?;
-    }
+    io::copy(&mut BufReader::with_capacity(PIECE, File::open(snapshot)?), &mut encoder)?;
     let Hashing { hasher, .. } = encoder.finish()?;
     std::fs::remove_file(snapshot)?;
     Ok((packed, hex(hasher.finalize())))
@@ -269,8 +252,7 @@ async fn keep(context: &Context, row: &JobRow, made: Made, folder: Option<TempDi
             let log = made.recording.warnings.join("\n");
             let snapshot = Some(made.hash.clone());
             let (result, curve) = (Some(result), Some(curve));
-            end(context, row, Outcome { result, curve, log, snapshot, ..outcome(JobState::Finished, Vec::new()) })
-                .await;
+            end(context, row, Outcome { result, curve, log, snapshot, ..Outcome::of(JobState::Finished) }).await;
         }
         Err(error) => {
             let hint = match &error {
@@ -279,7 +261,7 @@ async fn keep(context: &Context, row: &JobRow, made: Made, folder: Option<TempDi
                 _ => "Check the server's store, then submit the job again.",
             };
             let message = format!("The recording could not be stored: {error}.");
-            end(context, row, failed(JobErrorCode::NotStored, &message, hint, Vec::new())).await;
+            end(context, row, failed(JobErrorCode::NotStored, &message, hint, &[])).await;
         }
     }
 }
@@ -315,7 +297,7 @@ async fn store(context: &Context, row: &JobRow, made: &Made) -> Result<(), Snaps
     }
 }
 
-/// Writes the end of a job to the database, with retries; if all fail, the reaper finds the job.
+/// Writes the end of a job to the database, with retries; if all fail, another worker finds the job.
 async fn end(context: &Context, row: &JobRow, outcome: Outcome) {
     context.metrics.ended(outcome.state.word());
     for _ in 0..TRIES {
@@ -343,17 +325,9 @@ const QUOTA_HINT: &str = "Delete jobs and links that nobody needs, or have the s
     space within about an hour. Then submit the job again.";
 const NO_ROOM_HINT: &str = "Free disk space on the server, then submit the job again.";
 
-fn no_room(error: &io::Error) -> String {
-    format!("The server has no space for the recording: {error}.")
-}
-
-fn failed(code: JobErrorCode, message: &str, hint: &str, log: Vec<String>) -> Outcome {
+fn failed(code: JobErrorCode, message: &str, hint: &str, log: &[String]) -> Outcome {
     let error = serde_json::to_string(&JobError::new(code, message, hint)).expect("plain data can be written");
-    Outcome { error: Some(error), ..outcome(JobState::Failed, log) }
-}
-
-fn outcome(state: JobState, log: Vec<String>) -> Outcome {
-    Outcome { state, result: None, report: None, curve: None, error: None, log: log.join("\n"), snapshot: None }
+    Outcome { error: Some(error), log: log.join("\n"), ..Outcome::of(JobState::Failed) }
 }
 
 /// Turns `the recorder crashed` into `The recorder crashed.`

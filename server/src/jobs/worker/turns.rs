@@ -23,19 +23,11 @@ impl Turns {
     }
 
     /// Acquires one permit; waits while a job runs alone or waits to do so.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the worker is stopping.
     pub(super) async fn beside_others(&self) -> Result<OwnedSemaphorePermit, AcquireError> {
         Arc::clone(&self.free).acquire_owned().await
     }
 
     /// Acquires all permits; waits until no job runs.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the worker is stopping.
     pub(super) async fn alone(&self) -> Result<OwnedSemaphorePermit, AcquireError> {
         Arc::clone(&self.free).acquire_many_owned(self.all).await
     }

@@ -14,8 +14,8 @@ use shared::api::{FixCost, FixFigures, FixLeftOut, FixRemedy, FixReport};
 use shared::job::{Axis, Card, Cards, Combination, Device, Job, Problem, RawJob, Sweep};
 use shared::recordings::fix::smallest_set;
 
-use super::repro::{Recording, RecordingFailure};
-use super::sweep::{Audience, FitError, Outcome, Settings, fit, record_all};
+use super::repro::Recording;
+use super::sweep::{Audience, Outcome, SearchError, Settings, fit, record_all};
 use crate::Failure;
 use crate::config::RecorderConfig;
 use remedies::{Offered, Remedy, remedies};
@@ -25,17 +25,6 @@ const MARGIN: u64 = 32;
 
 /// Number of points of a curve.
 const PARTS: usize = 200;
-
-/// Reason why no remedies could be tried.
-#[derive(Debug)]
-pub enum FixError {
-    /// The config is invalid, or names no virtual GPU.
-    Config(Vec<Problem>),
-    /// The recordings were cancelled, or the temporary folder is not writable.
-    Stopped(Failure),
-    /// The config without remedies, or the search for its batch, could not be recorded.
-    Recording(Box<RecordingFailure>),
-}
 
 /// Tries the remedies of a config and returns what makes it fit.
 ///
@@ -47,26 +36,27 @@ pub fn fix_config(
     raw: &RawJob,
     settings: &Settings,
     audience: &dyn Audience,
-) -> Result<FixReport, FixError> {
-    let job = resolve(raw.clone()).map_err(FixError::Config)?;
-    let Device::Virtual(cards) = &job.device else { return Err(FixError::Config(vec![on_real_gpu()])) };
+) -> Result<FixReport, SearchError> {
+    let (job, cards) = resolve(raw.clone()).map_err(SearchError::Config)?;
     let Offered { remedies, left_out } = remedies(&job);
-    let room = Room::of(cards.clone(), job.memory_fraction);
+    let room = Room::of(cards, job.memory_fraction);
     Fix { config, raw, settings, audience, remedies, room }.report(&job, left_out)
 }
 
-/// Resolves a config whose remedies can be tried.
+/// Resolves a config whose remedies can be tried, with its cards.
 ///
 /// # Errors
 ///
 /// Returns all problems of the config, of which a real GPU is one.
-pub fn resolve(raw: RawJob) -> Result<Job, Vec<Problem>> {
+pub fn resolve(raw: RawJob) -> Result<(Job, Cards), Vec<Problem>> {
     let job = raw.resolve()?;
-    if matches!(job.device, Device::Virtual(_)) { Ok(job) } else { Err(vec![on_real_gpu()]) }
-}
-
-fn on_real_gpu() -> Problem {
-    Problem::new("device", "remedies are tried on virtual GPUs only", "write `card` in its place")
+    match job.device.clone() {
+        Device::Virtual(cards) => Ok((job, cards)),
+        Device::Cuda(_) => {
+            let (message, hint) = ("remedies are tried on virtual GPUs only", "write `card` in its place");
+            Err(vec![Problem::new("device", message, hint)])
+        }
+    }
 }
 
 /// Cards that a training is to fit.
@@ -119,12 +109,6 @@ impl Room {
             curve: curve.live_curve.chunks(part).filter_map(|part| part.iter().copied().max()).collect(),
         }
     }
-
-    /// Returns true if only a recording on the cards themselves can say whether it fits: with less memory, the allocator
-    /// gives back what it holds without need.
-    fn is_open(&self, figures: &FixFigures) -> bool {
-        !figures.fits && figures.peak_live_bytes <= self.most_bytes()
-    }
 }
 
 struct Fix<'a> {
@@ -140,7 +124,7 @@ struct Fix<'a> {
 type Each = (Recording, FixFigures, Vec<(usize, FixRemedy)>);
 
 impl Fix<'_> {
-    fn report(&self, job: &Job, mut left_out: Vec<FixLeftOut>) -> Result<FixReport, FixError> {
+    fn report(&self, job: &Job, mut left_out: Vec<FixLeftOut>) -> Result<FixReport, SearchError> {
         let (baseline, figures, mut tried) = self.each(&mut left_out)?;
         tried.retain(|(_, remedy)| {
             let helps = remedy.saves_bytes >= figures.peak_reserved_bytes / 100;
@@ -154,7 +138,8 @@ impl Fix<'_> {
         let (indices, remedies): (Vec<usize>, Vec<FixRemedy>) = tried.into_iter().unzip();
         let (chosen, together) =
             if figures.fits { Default::default() } else { self.set(&figures, &indices, &remedies)? };
-        let largest_batch = self.largest_batch(&chosen)?;
+        let Settings { limits, scratch, .. } = self.settings;
+        let found = fit(self.config, &self.with(&chosen), limits, scratch.as_deref(), self.audience)?;
         Ok(FixReport {
             card: self.room.cards.to_string(),
             name: job.name.clone(),
@@ -164,35 +149,41 @@ impl Fix<'_> {
             baseline: figures,
             at_peak: baseline.at_peak,
             remedies,
-            smallest_set: chosen.iter().map(|&index| self.remedies[index].name.clone()).collect(),
+            smallest_set: chosen.iter().map(|&index| self.remedies[index].name.to_owned()).collect(),
             together,
-            largest_batch,
+            largest_batch: found.tried.largest(),
             left_out,
             notes: baseline.messages,
         })
     }
 
     /// Records the config as it is and with each remedy.
-    fn each(&self, left_out: &mut Vec<FixLeftOut>) -> Result<Each, FixError> {
+    fn each(&self, left_out: &mut Vec<FixLeftOut>) -> Result<Each, SearchError> {
+        let mut leave = |index: usize, reason: String| {
+            left_out.push(FixLeftOut { name: self.remedies[index].name.to_owned(), reason });
+        };
         let mut sets = vec![Vec::new()];
-        for (index, remedy) in self.remedies.iter().enumerate() {
+        for index in 0..self.remedies.len() {
             match self.job(&[index], On::Large) {
                 Ok(_) => sets.push(vec![index]),
-                Err(problems) => left_out.push(FixLeftOut { name: remedy.name.clone(), reason: one_line(&problems) }),
+                Err(problems) => {
+                    leave(index, problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "));
+                }
             }
         }
         let mut recorded = Vec::new();
         for (set, outcome) in sets.iter().zip(self.record(&sets, On::Large)?) {
             match (set.first(), outcome) {
                 (_, Ok(recording)) => recorded.push((set.clone(), self.room.figures(&recording, On::Large), recording)),
-                (None, Err(failure)) => return Err(FixError::Recording(failure)),
-                (Some(&index), Err(failure)) => {
-                    let name = self.remedies[index].name.clone();
-                    left_out.push(FixLeftOut { name, reason: format!("its recording failed: {}", failure.message) });
-                }
+                (None, Err(failure)) => return Err(SearchError::Recording(None, failure)),
+                (Some(&index), Err(failure)) => leave(index, format!("its recording failed: {}", failure.message)),
             }
         }
-        let is_open = |(_, figures, _): &&mut (Vec<usize>, FixFigures, Recording)| self.room.is_open(figures);
+        // Only a recording on the cards themselves can say whether it fits: with less memory, the allocator gives back
+        // what it holds without need.
+        let is_open = |(_, figures, _): &&mut (Vec<usize>, FixFigures, Recording)| {
+            !figures.fits && figures.peak_live_bytes <= self.room.most_bytes()
+        };
         let sets: Vec<_> = recorded.iter_mut().filter(is_open).map(|(set, ..)| set.clone()).collect();
         let outcomes = self.record(&sets, On::Own)?;
         for ((_, figures, _), outcome) in recorded.iter_mut().filter(is_open).zip(outcomes) {
@@ -200,7 +191,7 @@ impl Fix<'_> {
         }
         let mut recorded = recorded.into_iter();
         let Some((_, figures, baseline)) = recorded.next() else {
-            return Err(FixError::Stopped(Failure::new("nothing was recorded", "try it again")));
+            return Err(Failure::new("nothing was recorded", "try it again").into());
         };
         let before_bytes = figures.peak_reserved_bytes;
         let tried = recorded.map(|(set, figures, _)| (set[0], self.remedy(&set, figures, before_bytes))).collect();
@@ -213,7 +204,7 @@ impl Fix<'_> {
         baseline: &FixFigures,
         indices: &[usize],
         remedies: &[FixRemedy],
-    ) -> Result<(Vec<usize>, Option<FixRemedy>), FixError> {
+    ) -> Result<(Vec<usize>, Option<FixRemedy>), SearchError> {
         let missing_bytes = baseline.peak_reserved_bytes.saturating_sub(self.room.most_bytes());
         let of = |members: &[usize]| members.iter().map(|&member| indices[member]).collect::<Vec<_>>();
         let excludes = |one: usize, other: usize| {
@@ -231,32 +222,14 @@ impl Fix<'_> {
             };
             match outcome {
                 Some(Ok(recording)) => Ok(self.room.figures(&recording, On::Own)),
-                Some(Err(failure)) => Err(FixError::Recording(failure)),
+                Some(Err(failure)) => Err(SearchError::Recording(None, failure)),
                 None => Ok(baseline.clone()),
             }
         })?;
-        Ok(match found {
-            None => (Vec::new(), None),
-            Some(together) => {
-                let members = of(&together.members);
-                let told = self.remedy(&members, together.figures, baseline.peak_reserved_bytes);
-                (if told.figures.fits { members } else { Vec::new() }, Some(told))
-            }
-        })
-    }
-
-    fn largest_batch(&self, chosen: &[usize]) -> Result<Option<u64>, FixError> {
-        let Settings { limits, scratch, .. } = self.settings;
-        let found = fit(self.config, &self.with(chosen), limits, scratch.as_deref(), self.audience);
-        let found = found.map_err(|error| match error {
-            FitError::Config(problems) => FixError::Config(problems),
-            FitError::Scratch(failure) => FixError::Stopped(failure),
-            FitError::Recording(batch, failure) => FixError::Recording(Box::new(RecordingFailure {
-                message: format!("batch {batch}: {}", failure.message),
-                ..*failure
-            })),
-        })?;
-        Ok(found.tried.largest())
+        let Some(together) = found else { return Ok((Vec::new(), None)) };
+        let members = of(&together.members);
+        let told = self.remedy(&members, together.figures, baseline.peak_reserved_bytes);
+        Ok((if told.figures.fits { members } else { Vec::new() }, Some(told)))
     }
 
     /// Returns the config with remedies.
@@ -271,16 +244,17 @@ impl Fix<'_> {
     }
 
     /// Records the config with each of several sets, a few at a time.
-    fn record(&self, sets: &[Vec<usize>], on: On) -> Result<Vec<Outcome>, FixError> {
+    fn record(&self, sets: &[Vec<usize>], on: On) -> Result<Vec<Outcome>, SearchError> {
         let name = |set: &Vec<usize>| match set.as_slice() {
             [] => "nothing".to_owned(),
-            set => set.iter().map(|&index| self.remedies[index].name.as_str()).collect::<Vec<_>>().join("+"),
+            set => set.iter().map(|&index| self.remedies[index].name).collect::<Vec<_>>().join("+"),
         };
         let axes = vec![Axis { name: "with", values: sets.iter().map(name).collect(), is_number: false }];
-        let jobs = sets.iter().map(|set| self.job(set, on)).collect::<Result<Vec<_>, _>>().map_err(FixError::Config)?;
-        let combination = |(position, job)| Combination { positions: vec![position], job };
-        let sweep = Sweep { axes, combinations: jobs.into_iter().enumerate().map(combination).collect() };
-        record_all(self.config, &sweep, self.settings, self.audience).map_err(FixError::Stopped)
+        let combination =
+            |(position, set): (_, &Vec<_>)| Ok(Combination { positions: vec![position], job: self.job(set, on)? });
+        let combinations = sets.iter().enumerate().map(combination).collect::<Result<_, _>>();
+        let sweep = Sweep { axes, combinations: combinations.map_err(SearchError::Config)? };
+        Ok(record_all(self.config, &sweep, self.settings, self.audience)?)
     }
 
     /// Describes remedies that were recorded together.
@@ -292,7 +266,7 @@ impl Fix<'_> {
             |texts: Vec<&str>, by: &str| texts.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(by);
         let changes = joined(members.iter().filter_map(|remedy| remedy.changes.as_deref()).collect(), "; ");
         FixRemedy {
-            name: joined(members.iter().map(|remedy| remedy.name.as_str()).collect(), "+"),
+            name: joined(members.iter().map(|remedy| remedy.name).collect(), "+"),
             title: joined(members.iter().map(|remedy| remedy.title.as_str()).collect(), "; "),
             changes: Some(changes).filter(|changes| !changes.is_empty()),
             figures,
@@ -305,10 +279,6 @@ impl Fix<'_> {
             lines: lines(self.raw, &self.with(set)),
         }
     }
-}
-
-fn one_line(problems: &[Problem]) -> String {
-    problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
 }
 
 /// Returns the keys in which a config differs from another one, as lines of TOML.

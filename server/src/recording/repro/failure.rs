@@ -13,7 +13,7 @@ use super::keeper::{End, Stop, Transcript};
 use crate::Failure;
 
 /// The reason why a recording failed, the place in the run, and what is left of it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RecordingFailure {
     /// Description of what happened: a sentence without the full stop.
     pub message: String,
@@ -33,40 +33,21 @@ pub struct RecordingFailure {
     pub is_from_outside: bool,
 }
 
+/// A failure before the recorder started.
+impl From<Failure> for Box<RecordingFailure> {
+    fn from(Failure { message, hint }: Failure) -> Self {
+        Self::new(RecordingFailure { message, hint, ..RecordingFailure::default() })
+    }
+}
+
 impl RecordingFailure {
-    /// Makes a failure that happened before the recorder started.
-    pub(crate) fn before_start(failure: Failure) -> Self {
-        let Failure { message, hint } = failure;
-        Self {
-            message,
-            hint,
-            step: None,
-            phase: String::new(),
-            module: String::new(),
-            log_tail: Vec::new(),
-            partial: None,
-            is_from_outside: false,
-        }
-    }
-
-    /// Makes the failure of a recording that could not be compressed.
-    pub(crate) fn of_packing(error: &std::io::Error) -> Self {
-        let hint = "free disk space on this machine, then try again";
-        Self::before_start(Failure::new(format!("the recording could not be written: {error}"), hint))
-    }
-
-    /// Makes the failure of a keeper thread that panicked or was cancelled.
-    pub(crate) fn of_thread(error: &dyn fmt::Display) -> Self {
-        Self::before_start(Failure::new(format!("the thread that runs the recorder failed: {error}"), "try again"))
-    }
-
     /// Makes a failure that happened after the recorder started, with its place in the run.
-    pub(super) fn after(transcript: Transcript, failure: Failure) -> Self {
+    pub(super) fn after(transcript: Transcript, Failure { message, hint }: Failure) -> Self {
         let Transcript { progress, failed, log, .. } = transcript;
         let place = failed.map(|failed| (failed.step, failed.phase, failed.module));
         let place = place.or_else(|| progress.map(|progress| (progress.step, progress.phase, String::new())));
         let (step, phase, module) = place.unwrap_or_default();
-        Self { step, phase, module, log_tail: log, ..Self::before_start(failure) }
+        Self { message, hint, step, phase, module, log_tail: log, ..Self::default() }
     }
 
     /// Formats the place in the run, as in `step 2 of 3, backward, layers.3.attention`.
@@ -202,10 +183,7 @@ mod tests {
         check(exited(64), &log(&[]), &["ended by signal 64"]);
         check(exited(3 << 8), &log(&[]), &["exit status 3"]);
         check(exited(0), &log(&[]), &["exit status 0"]);
-    }
-
-    #[test]
-    fn the_loader_is_quoted() {
+        // The loader is quoted.
         let loader = "recorder: error while loading shared libraries: libcudart.so.13: cannot open shared object file";
         check(exited(127 << 8), &log(&[loader]), &["cannot be loaded: libcudart.so.13: cannot open", "./dev build"]);
         let symbol = "recorder: symbol lookup error: libtorch.so: undefined symbol: cudaMalloc";
@@ -225,15 +203,11 @@ mod tests {
     }
 
     #[test]
-    fn a_crash_is_where_the_run_was_last() {
+    fn a_crash_is_where_the_run_was_last_unless_it_had_finished() {
         let progress = Progress { step: None, phase: "model".into(), live_bytes: 0, reserved_bytes: 0 };
         let transcript = Transcript { progress: Some(progress), ..log(&[]) };
         assert_eq!(RecordingFailure::after(transcript, Failure::new("", "")).place(None), "model");
         assert_eq!(RecordingFailure::after(log(&[]), Failure::new("", "")).place(None), "");
-    }
-
-    #[test]
-    fn who_finished_and_crashed_on_the_way_out_has_finished() {
         let words = Finished { steps: 1, peak_allocated_bytes: 1, peak_reserved_bytes: 1, oom: None };
         let transcript = Transcript { finished: Some(words.clone()), ..Transcript::default() };
         assert_eq!(finished(exited(11), &transcript, &Limits::default()), Ok(words));

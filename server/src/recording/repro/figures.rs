@@ -80,10 +80,6 @@ fn unread(error: &DecodeError, config: &RecorderConfig, allowance: Allowance) ->
 }
 
 /// Runs in the process: applies the limits, reads the file and returns the figures as JSON.
-///
-/// # Errors
-///
-/// Returns an error if the file is not a snapshot.
 pub fn print_figures(file: &Path, allowance: Allowance) -> Result<String, Failure> {
     allowance.hold(file);
     let trace = snapshot_file::import(file, "the recorder's snapshot")?;
@@ -99,7 +95,6 @@ pub fn print_figures(file: &Path, allowance: Allowance) -> Result<String, Failur
     Ok(serde_json::to_string(&Figures { events, peak_live_bytes, curve, at_peak }).expect("plain data can be written"))
 }
 
-/// Returns what is alive at the peak of a device.
 fn at_peak(trace: &Trace, device: &Device, timeline: &Timeline) -> Vec<FixShare> {
     let study = Study::new(trace, device, timeline);
     let held = live_by_category(&study, timeline.live_peak().0).into_iter();

@@ -22,7 +22,6 @@ const MOMENT: Duration = Duration::from_millis(2);
 /// Maximum length of a line that is parsed as JSON; PyTorch's longest messages take some kilobytes.
 const LINE_BYTES: usize = 256 << 10;
 
-/// Maximum length of a log line.
 const LOG_LINE_BYTES: usize = 2000;
 
 /// Number of unread lines after which the recorder has to wait.
@@ -79,11 +78,8 @@ pub(super) enum Stop {
 #[derive(Debug, Default)]
 pub(super) struct Transcript {
     pub(super) started: Option<Started>,
-    /// Latest progress.
     pub(super) progress: Option<Progress>,
     pub(super) messages: Vec<String>,
-    /// Optimizer steps in the snapshot at the output path.
-    pub(super) written_steps: Option<u64>,
     pub(super) finished: Option<Finished>,
     pub(super) failed: Option<Failed>,
     /// Last lines of standard error, and lines of standard output that do not belong to the protocol.
@@ -91,11 +87,6 @@ pub(super) struct Transcript {
     pub(super) seconds: f64,
 }
 
-/// Runs the recorder to its end.
-///
-/// # Errors
-///
-/// Returns an error if it does not start or if its status cannot be queried.
 pub(super) fn keep(launch: &Launch, limits: &Limits, watcher: &mut dyn Watcher) -> io::Result<(End, Transcript)> {
     let start = Instant::now();
     let mut process = Process::start(launch, limits)?;
@@ -224,8 +215,7 @@ impl Ear<'_> {
             RecorderLine::Message(message) if transcript.messages.len() < MESSAGES => {
                 transcript.messages.push(message.text);
             }
-            RecorderLine::Message(_) => {}
-            RecorderLine::Snapshot(written) => transcript.written_steps = Some(written.steps),
+            RecorderLine::Message(_) | RecorderLine::Snapshot(_) => {}
             RecorderLine::Finished(finished) => transcript.finished = Some(finished),
             RecorderLine::Failed(failed) => transcript.failed = Some(failed),
         }

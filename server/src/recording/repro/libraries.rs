@@ -43,8 +43,8 @@ pub(super) fn environment(
                 set("SNAPSCOPE_VIRTUAL_GPU_VALUES", OsStr::new("shadow"));
             }
             let [stand_ins, libraries] = virtual_folders(config, &scratch.join("virtual-gpu"))?;
-            if has_nvidias(&libraries) {
-                // NVIDIA's libraries would come before those in the search path.
+            if libraries.join("../../nvidia").exists() {
+                // NVIDIA's packages are in the same Python environment and would come before the search path.
                 set("LD_AUDIT", config.virtual_gpu.join("libsnapscope_audit.so").as_os_str());
                 set("SNAPSCOPE_VIRTUAL_GPU_FOLDER", stand_ins.as_os_str());
             }
@@ -146,11 +146,6 @@ fn virtual_folders(config: &RecorderConfig, links: &Path) -> Result<[PathBuf; 2]
     Ok([stand_ins, libraries])
 }
 
-/// Returns true if the Python environment of a libtorch also has NVIDIA's packages.
-fn has_nvidias(libraries: &Path) -> bool {
-    libraries.join("../../nvidia").exists()
-}
-
 /// Returns the library folder of the PyTorch that the user trains with.
 fn users_libtorch(config: &RecorderConfig) -> Result<PathBuf, Failure> {
     let folder = match &config.named_libtorch {
@@ -235,18 +230,14 @@ mod tests {
         folder
     }
 
-    fn check_release_of(version: &str) -> Result<(), Failure> {
-        let folder = torch(version);
-        check_release(&library_folder(folder.path()).unwrap())
-    }
-
     #[test]
     fn one_release_is_taken() {
-        assert_eq!(check_release_of("2.11.0+cu130"), Ok(()));
-        assert_eq!(check_release_of("2.11.1"), Ok(()));
-        assert_eq!(check_release_of("2.11"), Ok(()));
+        let check = |version: &str| check_release(&library_folder(torch(version).path()).unwrap());
+        for version in ["2.11.0+cu130", "2.11.1", "2.11"] {
+            assert_eq!(check(version), Ok(()));
+        }
         for other in ["2.1.1", "2.110.0", "2.12.0"] {
-            let failure = check_release_of(other).unwrap_err();
+            let failure = check(other).unwrap_err();
             assert!(failure.message.contains(other) && failure.hint.contains("SNAPSCOPE_LIBTORCH"), "{failure}");
         }
     }

@@ -88,12 +88,10 @@ fn recorded(
     output: &Path,
     watcher: &mut dyn Watcher,
 ) -> Result<Recording, Box<RecordingFailure>> {
-    let before_start = |failure| Box::new(RecordingFailure::before_start(failure));
-    let scratch = Scratch::beside(output).map_err(before_start)?;
+    let scratch = Scratch::beside(output)?;
     let snapshot = scratch.snapshot();
-    let launch = launch(scratch.0.path(), &snapshot).map_err(before_start)?;
-    let (end, mut transcript) =
-        keep(&launch, limits, watcher).map_err(|error| before_start(not_started(&launch.program, &error)))?;
+    let launch = launch(scratch.0.path(), &snapshot)?;
+    let (end, mut transcript) = keep(&launch, limits, watcher).map_err(|error| not_started(&launch.program, &error))?;
     let is_from_outside = end.is_from_outside();
     let warnings = scratch.warnings();
     transcript.log.extend(warnings.iter().cloned());
@@ -102,7 +100,13 @@ fn recorded(
         figures.as_ref().is_some_and(|read| read.as_ref().map_or_else(|unread| unread.is_perhaps_one, |_| true));
     let finished = failure::finished(end, &transcript, limits);
     let recording = finished.and_then(|finished| {
-        let figures = figures.ok_or_else(no_snapshot)?.map_err(|Unread { failure, .. }| failure)?;
+        let figures = figures.ok_or_else(|| {
+            Failure::new(
+                "the recorder finished without a snapshot",
+                "check that the disk is not full and that the recorder was built with this program",
+            )
+        })?;
+        let figures = figures.map_err(|Unread { failure, .. }| failure)?;
         scratch.keep(output)?;
         let recording = Recording::of(finished, transcript.started.clone(), figures);
         let messages = transcript.messages.clone();
@@ -127,18 +131,12 @@ pub fn check(
     device: &str,
     scratch: Option<&Path>,
 ) -> Result<Recording, Box<RecordingFailure>> {
-    let before_start = |failure| Box::new(RecordingFailure::before_start(failure));
     let text = serde_json::json!({"name": "check", "model": "mlp", "steps": CHECK_STEPS, "device": device}).to_string();
     let job = RawJob::parse(&text, Format::Json).and_then(RawJob::resolve).map_err(|problems| {
         let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
-        before_start(Failure::new(problems.join("; "), "name a real GPU, such as cuda:0"))
+        Failure::new(problems.join("; "), "name a real GPU, such as cuda:0")
     })?;
-    let folder = make_temporary("check-", scratch).map_err(|error| {
-        before_start(Failure::new(
-            format!("a temporary folder cannot be made: {error}"),
-            "set TMPDIR to a folder with room",
-        ))
-    })?;
+    let folder = make_temporary("check-", scratch).map_err(|error| Failure::temporary(&error))?;
     run(config, &job, &Limits::default(), &folder.path().join("check.pickle"), &mut Unwatched)
 }
 
@@ -151,13 +149,6 @@ impl Watcher for Unwatched {
     fn is_cancelled(&mut self) -> bool {
         false
     }
-}
-
-fn no_snapshot() -> Failure {
-    Failure::new(
-        "the recorder finished without a snapshot",
-        "check that the disk is not full and that the recorder was built with this program",
-    )
 }
 
 fn not_started(program: &Path, error: &io::Error) -> Failure {

@@ -16,7 +16,6 @@ pub(super) struct Launch {
     pub(super) program: PathBuf,
     pub(super) arguments: Vec<OsString>,
     pub(super) environment: Vec<(OsString, OsString)>,
-    /// Text for its standard input.
     pub(super) input: String,
 }
 
@@ -37,10 +36,6 @@ impl Process {
     /// Starts a command with kernel limits on its file size, processor time and file descriptors.
     ///
     /// It has its own process group, so that an interrupt at the terminal reaches its keeper first.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the program is missing or cannot be executed.
     pub(super) fn start(launch: &Launch, limits: &Limits) -> io::Result<Self> {
         let mut child = Command::new(&launch.program)
             .args(&launch.arguments)
@@ -77,10 +72,6 @@ impl Process {
     }
 
     /// Returns its status if it has ended, and then kills all processes that it started.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the operating system cannot report the status.
     pub(super) fn try_wait(&mut self) -> io::Result<Option<ExitStatus>> {
         let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
         if !self.has_ended && waitid(WaitId::Pid(self.group), look)?.is_none() {
@@ -109,8 +100,11 @@ impl Process {
             self.members = members(self.group)?;
             self.looked = Some(Instant::now());
         }
-        let pages: u64 = self.members.iter().filter_map(|process| resident_pages(*process)).sum();
-        Some(pages * rustix::param::page_size() as u64)
+        let pages = |process: &Pid| -> Option<u64> {
+            let statm = std::fs::read_to_string(format!("/proc/{}/statm", process.as_raw_pid())).ok()?;
+            statm.split(' ').nth(1)?.parse().ok()
+        };
+        Some(self.members.iter().filter_map(pages).sum::<u64>() * rustix::param::page_size() as u64)
     }
 }
 
@@ -127,11 +121,6 @@ fn group_of(process: Pid) -> Option<i32> {
     // A program's name may contain any character, including brackets.
     let stat = String::from_utf8_lossy(&stat);
     stat.rsplit_once(')')?.1.split_whitespace().nth(2)?.parse().ok()
-}
-
-fn resident_pages(process: Pid) -> Option<u64> {
-    let statm = std::fs::read_to_string(format!("/proc/{}/statm", process.as_raw_pid())).ok()?;
-    statm.split(' ').nth(1)?.parse().ok()
 }
 
 impl Drop for Process {
@@ -216,10 +205,6 @@ const CUT: &str = " …";
 /// Calls `take` with each line, without its line ending and cut after `most_bytes`, until the source ends.
 ///
 /// Invalid UTF-8 is replaced; a last line without a line ending counts. Reading stops when `take` returns false.
-///
-/// # Errors
-///
-/// Returns an error if the source cannot be read.
 pub(super) fn each_line(
     mut source: impl BufRead,
     most_bytes: usize,
@@ -259,7 +244,6 @@ pub(super) struct Tail {
 }
 
 impl Tail {
-    /// Maximum number of lines.
     pub(super) const LINES: usize = 40;
 
     /// Adds a line and drops the oldest if there are too many.
@@ -299,16 +283,10 @@ mod tests {
         check(b"", 9, &[]);
         check(b"one\ntwo\r\n\nlast", 9, &["one", "two", "", "last"]);
         check(b"\xff\n", 9, &["\u{fffd}"]);
-    }
-
-    #[test]
-    fn long_lines_are_cut_and_the_next_is_whole() {
+        // A long line is cut, and the next is whole.
         check(b"123456789\nabc\n", 4, &["1234 …", "abc"]);
         check(b"1234\nabc\n", 4, &["1234", "abc"]);
-    }
-
-    #[test]
-    fn reading_stops_when_nobody_wants_more() {
+        // Reading stops when nobody wants more.
         let mut lines = 0;
         each_line(&b"1\n2\n3\n"[..], 9, |_| {
             lines += 1;
@@ -316,10 +294,7 @@ mod tests {
         })
         .unwrap();
         assert_eq!(lines, 2);
-    }
-
-    #[test]
-    fn a_tail_keeps_the_last_lines() {
+        // A tail keeps the last lines.
         let mut tail = Tail::default();
         (0..1000).for_each(|line| tail.push(line.to_string()));
         let lines = tail.lines();

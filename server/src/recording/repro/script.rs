@@ -18,7 +18,6 @@ const GRACE: Duration = Duration::from_secs(90);
 /// A script to record on virtual GPUs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Script {
-    /// Name of its file.
     pub name: String,
     pub text: String,
     pub cards: Cards,
@@ -59,10 +58,8 @@ pub fn check_scripts(
     python: &Path,
     scratch: &Path,
 ) -> Result<Recording, Box<RecordingFailure>> {
-    let folder = make_temporary("check-", Some(scratch)).map_err(|error| {
-        let failure = Failure::new(format!("a temporary folder cannot be made: {error}"), "free space for it");
-        Box::new(RecordingFailure::before_start(failure))
-    })?;
+    let folder = make_temporary("check-", Some(scratch))
+        .map_err(|error| Failure::new(format!("a temporary folder cannot be made: {error}"), "free space for it"))?;
     let cards = Cards(vec![Card::default()]);
     let script = Script { name: "check.py".to_owned(), text: CHECK.to_owned(), cards, steps: 1 };
     let output = folder.path().join("check.pickle");

@@ -6,10 +6,9 @@ use std::path::Path;
 use shared::api::{FitProbe, FitReport};
 use shared::job::{Job, Problem, RawJob};
 
-use super::record::{Cancellation, scratch};
-use super::report::memory_bytes;
+use super::Audience;
+use super::record::{Cancellation, memory_bytes, scratch};
 use super::search::{Search, Tried};
-use super::{Audience, Outcome};
 use crate::Failure;
 use crate::config::RecorderConfig;
 use crate::recording::repro::{self, Limits, Recording, RecordingFailure};
@@ -26,21 +25,25 @@ pub struct Fit {
     pub job: Job,
     /// Largest batch that the config allows.
     pub most: u64,
-    /// The batches that were tried.
     pub tried: Tried,
-    /// The recordings, by batch.
     pub recordings: BTreeMap<u64, Recording>,
 }
 
-/// Reason why the search failed.
+/// Reason why a search for the largest batch or for remedies failed.
 #[derive(Debug)]
-pub enum FitError {
-    /// The config is invalid with any batch.
+pub enum SearchError {
+    /// The config is invalid, with any batch, or names no virtual GPU where one is needed.
     Config(Vec<Problem>),
-    /// The temporary folder is not writable.
-    Scratch(Failure),
-    /// The recording of this batch failed or was cancelled.
-    Recording(u64, Box<RecordingFailure>),
+    /// The recordings were cancelled, or the temporary folder is not writable.
+    Stopped(Failure),
+    /// A recording, perhaps with this batch, failed or was cancelled.
+    Recording(Option<u64>, Box<RecordingFailure>),
+}
+
+impl From<Failure> for SearchError {
+    fn from(failure: Failure) -> Self {
+        Self::Stopped(failure)
+    }
 }
 
 /// Searches for the largest batch of a config that fits its card.
@@ -56,20 +59,20 @@ pub fn fit(
     limits: &Limits,
     folder: Option<&Path>,
     audience: &dyn Audience,
-) -> Result<Fit, FitError> {
+) -> Result<Fit, SearchError> {
     let of_batch = |batch| RawJob { batch: Some(batch), ..raw.clone() }.resolve();
-    let job = of_batch(1).map_err(FitError::Config)?;
+    let job = of_batch(1).map_err(SearchError::Config)?;
     // The host memory and the trace that the config check limits grow with the batch, so bisection applies.
     let most = largest_by_bisection(MOST_BATCH, |batch| of_batch(batch).is_ok());
-    let scratch = scratch(folder).map_err(FitError::Scratch)?;
+    let scratch = scratch(folder)?;
     let output = scratch.path().join("probe.pickle");
     let mut recordings = BTreeMap::new();
     let search = Search { neighbours: NEIGHBOURS, ..Search::of(1..=most) };
-    let tried = search.largest(|batch| {
-        let job = of_batch(batch).map_err(FitError::Config)?;
-        let outcome: Outcome = repro::run(config, &job, limits, &output, &mut Cancellation(audience));
+    let tried = search.largest::<SearchError>(|batch| {
+        let job = of_batch(batch).map_err(SearchError::Config)?;
+        let outcome = repro::run(config, &job, limits, &output, &mut Cancellation(audience));
         audience.finished(&format!("batch {batch}"), &outcome);
-        let recording = outcome.map_err(|failure| FitError::Recording(batch, failure))?;
+        let recording = outcome.map_err(|failure| SearchError::Recording(Some(batch), failure))?;
         let peak_bytes = recording.oom.is_none().then_some(recording.peak_reserved_bytes);
         recordings.insert(batch, recording);
         Ok(peak_bytes)
@@ -96,17 +99,13 @@ impl Fit {
         FitReport {
             name: self.job.name.clone(),
             card: raw.card.or(raw.device).unwrap_or_default(),
-            memory_bytes: self.memory_bytes(),
+            memory_bytes: self.recordings.values().find_map(|recording| memory_bytes(&self.job, Some(recording))),
             batch: self.tried.largest(),
             limit: self.tried.next_failing().is_none().then_some(self.most),
             gaps: self.tried.gaps(),
             probes: self.recordings.iter().map(|(&batch, recording)| probe(batch, recording)).collect(),
             ..FitReport::default()
         }
-    }
-
-    fn memory_bytes(&self) -> Option<u64> {
-        self.recordings.values().find_map(|recording| memory_bytes(&self.job, &Ok(recording.clone())))
     }
 }
 

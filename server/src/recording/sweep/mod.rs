@@ -4,10 +4,8 @@
 
 mod fit;
 mod record;
-mod report;
 mod search;
 
-pub use fit::{Fit, FitError, fit};
-pub use record::{Audience, Outcome, Settings, record_all};
-pub use report::report;
+pub use fit::{Fit, SearchError, fit};
+pub use record::{Audience, Outcome, Settings, record_all, report};
 pub use search::{Search, Tried};

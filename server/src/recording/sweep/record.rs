@@ -1,18 +1,17 @@
-//! Records the combinations of a sweep, a few at a time.
+//! Records the combinations of a sweep, a few at a time, and converts their outcomes to the form that scripts read.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use shared::api::RecorderLine;
-use shared::job::{Combination, Sweep};
+use shared::api::{RecorderLine, SweepReport, SweepRow};
+use shared::job::{Combination, Device, Job, Sweep};
 
 use crate::Failure;
 use crate::config::RecorderConfig;
 use crate::folder::make_temporary;
 use crate::recording::repro::{self, Limits, Recording, RecordingFailure, Watcher};
 
-/// Result of recording one combination.
 pub type Outcome = Result<Recording, Box<RecordingFailure>>;
 
 #[derive(Debug, Clone)]
@@ -109,5 +108,36 @@ impl Watcher for Cancellation<'_> {
 
     fn memory(&mut self, bytes: u64) {
         self.0.memory(bytes);
+    }
+}
+
+pub fn report(name: &str, sweep: &Sweep, outcomes: &[Outcome]) -> SweepReport {
+    let rows = sweep.combinations.iter().zip(outcomes);
+    SweepReport {
+        name: name.to_owned(),
+        axes: sweep.axes.iter().map(|axis| axis.name.to_owned()).collect(),
+        rows: rows.map(|(combination, outcome)| row(combination, outcome)).collect(),
+    }
+}
+
+fn row(Combination { job, .. }: &Combination, outcome: &Outcome) -> SweepRow {
+    let raw = job.to_raw();
+    SweepRow {
+        card: raw.card.or(raw.device).unwrap_or_default(),
+        precision: raw.precision.unwrap_or_default(),
+        checkpointing: job.checkpointing,
+        sequence: raw.sequence,
+        batch: job.batch,
+        memory_bytes: memory_bytes(job, outcome.as_ref().ok()),
+        recording: outcome.as_ref().ok().map(|recording| recording.report()),
+        failure: outcome.as_ref().err().map(|failure| failure.message.clone()),
+    }
+}
+
+/// Returns the total memory of the first card; a real card's is known only from its recording.
+pub(super) fn memory_bytes(job: &Job, recording: Option<&Recording>) -> Option<u64> {
+    match &job.device {
+        Device::Virtual(cards) => cards.0.first().map(|card| card.memory_bytes),
+        Device::Cuda(_) => Some(recording?.started.as_ref()?.memory_bytes),
     }
 }

@@ -34,7 +34,6 @@ impl Tried {
     }
 }
 
-/// Where and how to search.
 #[derive(Debug, Clone)]
 pub struct Search {
     /// Values from which the answer is chosen; the smallest is at least 1.
@@ -165,25 +164,13 @@ mod tests {
     }
 
     #[test]
-    fn without_peaks_it_doubles_and_bisects() {
-        let (_, mut asked) = search(&Search { neighbours: 2, ..Search::of(1..=1 << 16) }, up_to(13));
-        assert_eq!(asked[..5], [1, 2, 4, 8, 16]);
-        asked.sort_unstable();
-        assert_eq!(asked, [1, 2, 4, 8, 11, 12, 13, 14, 15, 16]);
-    }
-
-    #[test]
-    fn odd_ones_are_told() {
+    fn odd_ones_are_told_and_an_error_ends_the_search() {
         let plan = Search { neighbours: 2, ..Search::of(1..=100) };
         let fits = |holds: fn(u64) -> bool| search(&plan, |value| holds(value).then_some(0)).0;
         let tried = fits(|value| value <= 10 || value == 12 || value == 15);
         assert_eq!((tried.largest(), tried.next_failing(), tried.gaps()), (Some(15), Some(16), vec![13, 14]));
         let tried = fits(|value| value == 2);
         assert_eq!((tried.largest(), tried.gaps()), (Some(2), vec![1]));
-    }
-
-    #[test]
-    fn an_error_ends_the_search() {
         let mut asked = 0;
         let outcome = Search::of(1..=100).largest(|value| {
             asked += 1;
@@ -231,7 +218,11 @@ mod tests {
     }
 
     #[test]
-    fn what_is_expected_is_tried_first() {
+    fn what_is_expected_is_tried_first_and_without_peaks_it_doubles_and_bisects() {
+        let (_, mut asked) = search(&Search { neighbours: 2, ..Search::of(1..=1 << 16) }, up_to(13));
+        assert_eq!(asked[..5], [1, 2, 4, 8, 16]);
+        asked.sort_unstable();
+        assert_eq!(asked, [1, 2, 4, 8, 11, 12, 13, 14, 15, 16]);
         let plan = Search { room_bytes: Some(100), expected: Some(12), ..Search::of(1..=1 << 32) };
         let line = |each: u64| move |value: u64| (value * each <= 100).then_some(value * each);
         assert_eq!(search(&plan, line(8)).1, [12, 13]);

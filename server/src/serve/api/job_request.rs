@@ -1,17 +1,16 @@
-//! Reads requests for a job in each of their forms.
+//! Reads query parameters and bodies, and requests for a job in each of their forms.
 
-use actix_web::error::PayloadError;
-use actix_web::web::{Bytes, BytesMut, Payload};
+use actix_web::web::{Bytes, BytesMut, Payload, Query};
 use actix_web::{HttpMessage as _, HttpRequest};
 use futures_util::StreamExt as _;
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use shared::api::{ErrorCode, JobChange, JobRequest, JobTask};
 use shared::base::markup::turns_direction;
 use utoipa::IntoParams;
 
 use crate::serve::error::ApiError;
 use crate::serve::pace::Pace;
-use crate::serve::query::parameters;
 
 /// Maximum size of a request, more than the config parser accepts, so that its error can state that limit.
 const MOST_REQUEST_BYTES: usize = 4 << 20;
@@ -49,7 +48,9 @@ pub(super) async fn read(request: &HttpRequest, payload: Payload) -> Result<JobR
         let message = "A job is no form: send the config as the body, or JSON with `config` and `training_args`.";
         return Err(ApiError::new(ErrorCode::BadRequest, message));
     }
-    let text = utf8(bytes.to_vec())?;
+    let text = String::from_utf8(bytes.to_vec()).map_err(|_| {
+        ApiError::new(ErrorCode::BadRequest, "The config is not text; it must be TOML, YAML or JSON in UTF-8.")
+    })?;
     if request.content_type() == mime::APPLICATION_JSON.essence_str()
         && serde_json::from_str::<serde_json::Value>(&text).is_ok_and(|value| value.get("config").is_some())
     {
@@ -91,7 +92,8 @@ pub(crate) async fn read_body(mut payload: Payload, most_bytes: usize, what: &st
     let mut body = BytesMut::new();
     let mut pace = Pace::new();
     while let Some(piece) = pace.wait(payload.next()).await? {
-        let piece = piece.map_err(|error| broken_off(&error))?;
+        let broken_off = |error| ApiError::new(ErrorCode::BadRequest, format!("The request was interrupted: {error}."));
+        let piece = piece.map_err(broken_off)?;
         pace.took(piece.len());
         if body.len() + piece.len() > most_bytes {
             pace.drain(payload).await;
@@ -103,12 +105,52 @@ pub(crate) async fn read_body(mut payload: Payload, most_bytes: usize, what: &st
     Ok(body.freeze())
 }
 
-fn utf8(bytes: Vec<u8>) -> Result<String, ApiError> {
-    String::from_utf8(bytes).map_err(|_| {
-        ApiError::new(ErrorCode::BadRequest, "The config is not text; it must be TOML, YAML or JSON in UTF-8.")
-    })
+/// Maximum length of a parameter that an error message repeats, in characters.
+const MOST_REPEATED: usize = 60;
+
+/// Parses query parameters.
+///
+/// # Errors
+///
+/// Returns an error with the offending parameter if one is unknown, repeated, or has an invalid value.
+pub(crate) fn parameters<T: DeserializeOwned>(query: &str) -> Result<T, ApiError> {
+    let read = |query: &str| Query::<T>::from_query(query);
+    let error = match read(query) {
+        Ok(parameters) => return Ok(parameters.into_inner()),
+        Err(error) => error.to_string(),
+    };
+    // A parameter that is merely repeated is valid by itself; the error then names it.
+    let wrong = query.split('&').find(|pair| read(pair).is_err()).unwrap_or(query);
+    let wrong: String = wrong.chars().take(MOST_REPEATED).collect();
+    let reason = error.strip_prefix("Query deserialize error: ").unwrap_or(&error);
+    Err(ApiError::new(ErrorCode::BadRequest, format!("The parameter `{wrong}` is not valid: {reason}.")))
 }
 
-fn broken_off(error: &PayloadError) -> ApiError {
-    ApiError::new(ErrorCode::BadRequest, format!("The request was interrupted: {error}."))
+#[cfg(test)]
+mod tests {
+    use serde::Deserialize;
+
+    use super::*;
+
+    #[derive(Debug, PartialEq, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Wanted {
+        limit: Option<u32>,
+        before: Option<String>,
+    }
+
+    #[track_caller]
+    fn check(query: &str, part: &str) {
+        let error = parameters::<Wanted>(query).expect_err("a refusal").to_string();
+        assert!(error.contains(part), "{error}");
+    }
+
+    #[test]
+    fn the_wrong_one_is_named() {
+        assert_eq!(parameters("before=x"), Ok(Wanted { limit: None, before: Some("x".to_owned()) }));
+        check("before=x&limit=-1", "`limit=-1`");
+        check("limt=1&before=x", "`limt=1`");
+        check("limit=1&limit=2", "duplicate field `limit`");
+        check(&format!("limit={}", "1".repeat(500)), &format!("`limit={}`", "1".repeat(MOST_REPEATED - 6)));
+    }
 }

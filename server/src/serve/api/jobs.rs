@@ -1,23 +1,28 @@
 //! Handles `jobs`: submits, lists, renames, cancels and deletes recordings.
 
+use std::time::{Duration, Instant};
+
 use actix_web::http::header::{
-    CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, ETAG, LOCATION,
+    CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, ContentType, LOCATION,
 };
 use actix_web::web::{self, Bytes, Data, Path, Payload};
-use actix_web::{HttpRequest, HttpResponse};
+use actix_web::{HttpMessage as _, HttpRequest, HttpResponse};
 use futures_util::StreamExt as _;
-use futures_util::stream::BoxStream;
+use futures_util::stream::{self, BoxStream, Stream};
 use serde::Deserialize;
 use shared::api::{ErrorCode, JobChange, JobDetails, JobList, JobRequest, JobResource, JobState, SCRIPTS};
 use shared::base::format::counted;
+use tokio::time::timeout;
 use utoipa::IntoParams;
 
-use super::job_request;
-use crate::database::{Database, Deletion, JobRow, NewJob, Page, Submission};
+use super::job_request::{self, parameters};
+use crate::database::{Database, Deletion, Event, JobRow, NewJob, Page, Submission};
 use crate::jobs;
-use crate::serve::asset::is_current;
+use crate::serve::asset::tagged;
 use crate::serve::error::ApiError;
-use crate::serve::query::parameters;
+use crate::serve::feeds::Reader;
+use crate::serve::route::Client;
+use crate::serve::seats::Seat;
 use crate::serve::state::State;
 use crate::store::{StoreError, StoreErrorKind};
 
@@ -260,10 +265,7 @@ pub(crate) async fn send(
     (hash, object): (&str, &str),
     name: &str,
 ) -> Result<HttpResponse, ApiError> {
-    let tag = format!("\"{hash}\"");
-    let unchanged = is_current(request.headers(), &tag);
-    let mut response = if unchanged { HttpResponse::NotModified() } else { HttpResponse::Ok() };
-    response.insert_header((ETAG, tag)).insert_header((CACHE_CONTROL, "private, no-cache"));
+    let (mut response, unchanged) = tagged(request.headers(), &format!("\"{hash}\""), "private, no-cache");
     if unchanged {
         return Ok(response.finish());
     }
@@ -295,4 +297,89 @@ fn file_name(name: &str) -> String {
     let plain: String = plain.take(LONGEST).collect();
     let plain = plain.trim_matches(['.', '-']);
     if plain.is_empty() { "snapshot".to_owned() } else { plain.to_owned() }
+}
+
+/// Interval between keep-alive comments in a silent stream, because proxies close idle connections.
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
+
+/// Maximum duration of a stream; a browser reconnects by itself and continues where it ended.
+const LONGEST: Duration = Duration::from_secs(3600);
+
+/// Retry time for clients with too many streams, in seconds.
+const RETRY_SECONDS: u64 = 10;
+
+/// Streams the events of a job as server-sent events until it has ended.
+///
+/// The `data` of each is a `JobEvent`, and its `id` counts from 1. With `Last-Event-ID` the stream continues after that
+/// event.
+#[utoipa::path(
+    get, path = "/api/v1/jobs/{id}/events", operation_id = "watch_job", tag = "jobs",
+    params(
+        ("id" = String, Path, description = "The job's `id`"),
+        ("Last-Event-ID" = Option<i64>, Header, description = "The `id` of the last event that the client has seen")
+    ),
+    responses(
+        (status = 200, description = "A stream of events", content_type = "text/event-stream", body = String),
+        (status = 204, description = "The job has ended, and there are no further events")
+    )
+)]
+pub(crate) async fn events(
+    request: HttpRequest,
+    id: Path<String>,
+    state: Data<State>,
+) -> Result<HttpResponse, ApiError> {
+    let row = find(&state.database, &id).await?;
+    let last: i64 =
+        request.headers().get("Last-Event-ID").and_then(|value| value.to_str().ok()?.parse().ok()).unwrap_or(0);
+    let is_over = JobState::of(&row.state).is_none_or(JobState::is_over);
+    if is_over && state.database.events_after(&id, last, 1).await?.is_empty() {
+        // A browser reconnects after the end of a stream unless it receives status 204.
+        return Ok(HttpResponse::NoContent().finish());
+    }
+    let client = request.extensions().get::<Client>().map(|client| client.0);
+    let Some(seat) = state.streams.take(client) else {
+        return Err(ApiError::new(ErrorCode::TooManyRequests, "This address has reached its limit of event streams.")
+            .retry_after(RETRY_SECONDS));
+    };
+    // Waiting for a number that no event has would take for ever.
+    let is_known = last == 0 || !state.database.events_after(&id, last - 1, 1).await?.is_empty();
+    let watch = Watch {
+        reader: state.feeds.read(&state.database, id.into_inner(), if is_known { last } else { 0 }),
+        until: Instant::now() + LONGEST,
+        _seat: seat,
+    };
+    Ok(HttpResponse::Ok()
+        .insert_header(ContentType(mime::TEXT_EVENT_STREAM))
+        .insert_header((CACHE_CONTROL, "no-store"))
+        .insert_header(("X-Accel-Buffering", "no"))
+        .streaming(watch.stream()))
+}
+
+/// State of an event stream.
+struct Watch {
+    reader: Reader,
+    /// Time at which the stream ends and the client must reconnect.
+    until: Instant,
+    _seat: Seat,
+}
+
+impl Watch {
+    /// Yields pieces of the stream until the job has ended; a short outage of the database only delays them.
+    fn stream(self) -> impl Stream<Item = Result<Bytes, std::io::Error>> {
+        stream::unfold(self, |mut watch| async move {
+            if Instant::now() >= watch.until {
+                return None;
+            }
+            let piece = match timeout(KEEP_ALIVE, watch.reader.next()).await {
+                Ok(events) => events?.iter().map(written).collect::<String>().into(),
+                Err(_) => Bytes::from_static(b": still here\n\n"),
+            };
+            Some((Ok(piece), watch))
+        })
+    }
+}
+
+/// Formats an event as the HTML standard defines server-sent events.
+fn written(event: &Event) -> String {
+    format!("id: {}\ndata: {}\n\n", event.sequence, event.body)
 }

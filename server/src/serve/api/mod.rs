@@ -4,7 +4,6 @@
 
 pub(super) mod catalog;
 pub(super) mod gallery;
-pub(super) mod job_events;
 pub(super) mod job_request;
 pub(super) mod jobs;
 mod share_form;

@@ -40,7 +40,6 @@ pub(crate) struct ShareForm {
     snapshot: String,
 }
 
-/// The parts of an upload.
 pub(super) struct Parts {
     pub(super) view: ShareRequest,
     pub(super) file: NamedTempFile,

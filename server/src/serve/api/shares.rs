@@ -1,6 +1,6 @@
 //! Handles `shares`, the links to snapshots.
 
-use actix_web::http::header::{CACHE_CONTROL, ContentType, ETAG};
+use actix_web::http::header::{CACHE_CONTROL, ContentType};
 use actix_web::web::{Bytes, Data, Json, Path, Payload};
 use actix_web::{HttpRequest, HttpResponse};
 use futures_util::stream::StreamExt as _;
@@ -13,7 +13,7 @@ use tracing::error;
 use super::jobs::{content, send};
 use super::share_form::{self, Parts, ShareForm, count_kept, crowded, title};
 use crate::database::{NewShare, ShareRow};
-use crate::serve::asset::is_current;
+use crate::serve::asset::tagged;
 use crate::serve::error::ApiError;
 use crate::serve::session::bearer;
 use crate::serve::state::State;
@@ -137,9 +137,7 @@ pub(crate) async fn findings(
     let row = find(&state, &token).await?;
     // Another version may find something else.
     let tag = format!("\"{}-{}\"", row.snapshot, env!("CARGO_PKG_VERSION"));
-    let unchanged = is_current(request.headers(), &tag);
-    let mut response = if unchanged { HttpResponse::NotModified() } else { HttpResponse::Ok() };
-    response.insert_header((ETAG, tag.clone())).insert_header((CACHE_CONTROL, "private, no-cache"));
+    let (mut response, unchanged) = tagged(request.headers(), &tag, "private, no-cache");
     if unchanged {
         return Ok(response.finish());
     }

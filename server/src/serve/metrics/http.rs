@@ -1,10 +1,14 @@
-//! Counts requests and measures the time until their responses begin.
+//! Holds the metrics of requests, of the store and of the worker; counts requests and measures the time until their
+//! responses begin.
 
 use actix_web::http::{Method, StatusCode};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Registry, Unit};
+
+use crate::jobs::worker::Context;
+use crate::store::Store;
 
 /// Upper bounds in seconds, around the 50 ms that reads may take and up to the minute that an upload may take.
 const SECONDS: [f64; 11] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 2.5, 10.0, 60.0];
@@ -48,5 +52,26 @@ fn known(method: &Method) -> &'static str {
         Method::POST => "POST",
         Method::DELETE => "DELETE",
         _ => "other",
+    }
+}
+
+/// Prefix of the names of this server's own metrics.
+pub(super) const PREFIX: &str = "snapscope";
+
+/// Metrics that are updated while the process runs.
+#[derive(Debug)]
+pub(crate) struct Metrics {
+    pub(crate) http: HttpMetrics,
+    pub(super) registry: Registry,
+}
+
+impl Metrics {
+    /// Makes the metrics of requests and adds those of the store and the worker.
+    pub(crate) fn new(store: &Store, worker: &Context) -> Self {
+        let mut registry = Registry::with_prefix(PREFIX);
+        let http = HttpMetrics::new(&mut registry);
+        store.metrics().register(&mut registry);
+        worker.metrics().register(&mut registry);
+        Self { http, registry }
     }
 }

@@ -4,11 +4,10 @@
 //! all workers.
 
 mod http;
-mod kept;
 mod now;
 mod process;
 
-pub(crate) use kept::Metrics;
+pub(crate) use http::Metrics;
 
 use actix_web::HttpResponse;
 use actix_web::http::header::{CACHE_CONTROL, CONTENT_TYPE};
@@ -17,7 +16,7 @@ use prometheus_client::encoding::text::{encode_eof, encode_registry};
 use prometheus_client::registry::Registry;
 
 use crate::serve::state::State;
-use kept::PREFIX;
+use http::PREFIX;
 
 /// Content type of OpenMetrics.
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";

@@ -10,7 +10,6 @@ use prometheus_client::registry::{Registry, Unit};
 use crate::database::{Counts, Result};
 use crate::serve::state::State;
 
-/// Gauges with `N` labels.
 type Gauges<const N: usize> = Family<[(&'static str, String); N], Gauge>;
 
 /// Figures from the database.

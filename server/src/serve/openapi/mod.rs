@@ -40,7 +40,7 @@ const ANY: [ErrorCode; 2] = [ErrorCode::Forbidden, ErrorCode::TooManyRequests];
     components(schemas(ErrorBody, ProblemBody, JobEvent)),
     paths(
         crate::serve::api::jobs::list, crate::serve::api::jobs::submit, crate::serve::api::jobs::get,
-        crate::serve::api::job_events::events, crate::serve::api::jobs::cancel, crate::serve::api::jobs::snapshot,
+        crate::serve::api::jobs::events, crate::serve::api::jobs::cancel, crate::serve::api::jobs::snapshot,
         crate::serve::api::jobs::change, crate::serve::api::jobs::delete,
         crate::serve::api::shares::share, crate::serve::api::shares::get, crate::serve::api::shares::delete,
         crate::serve::api::shares::findings, crate::serve::api::shares::snapshot,
@@ -50,22 +50,12 @@ const ANY: [ErrorCode; 2] = [ErrorCode::Forbidden, ErrorCode::TooManyRequests];
         crate::serve::health::healthz, crate::serve::health::readyz, crate::serve::metrics::metrics,
         crate::serve::link::page, crate::serve::preview::preview,
         crate::serve::login::page, crate::serve::login::login,
-        crate::serve::pages::jobs, crate::serve::pages::job,
+        crate::serve::asset::jobs, crate::serve::asset::job,
         document, page, file,
     ),
     modifiers(&Tokens)
 )]
 struct Document;
-
-/// Adds the refusals of each route.
-fn add_refusals(document: &mut OpenApi, rows: &[Row]) {
-    for row in rows {
-        let item = document.paths.paths.get_mut(row.path);
-        if let Some(operation) = item.and_then(|item| operation_of(item, row)) {
-            row.refusals.iter().chain(&ANY).for_each(|code| refuse(operation, *code));
-        }
-    }
-}
 
 fn operation_of<'a>(item: &'a mut PathItem, row: &Row) -> Option<&'a mut Operation> {
     let operation = match row.method {
@@ -111,7 +101,6 @@ impl Modify for Tokens {
     }
 }
 
-/// The document of the API as a file.
 pub(crate) struct ApiDocument(Asset);
 
 impl ApiDocument {
@@ -123,7 +112,12 @@ impl ApiDocument {
 
 fn described(rows: &[Row]) -> serde_json::Value {
     let mut document = Document::openapi();
-    add_refusals(&mut document, rows);
+    for row in rows {
+        let item = document.paths.paths.get_mut(row.path);
+        if let Some(operation) = item.and_then(|item| operation_of(item, row)) {
+            row.refusals.iter().chain(&ANY).for_each(|code| refuse(operation, *code));
+        }
+    }
     serde_json::to_value(&document).expect("plain data can be written")
 }
 
@@ -170,7 +164,6 @@ const LOADED: [&str; 7] = [
     "swagger-ui.css",
 ];
 
-/// Files by their names.
 static FILES: LazyLock<BTreeMap<&'static str, Asset>> = LazyLock::new(|| {
     let config = Arc::new(Config::from("/api/v1/openapi.json").use_base_layout());
     let made = |name| {

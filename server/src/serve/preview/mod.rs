@@ -10,13 +10,13 @@ mod picture;
 pub(crate) use cache::Previews;
 pub(crate) use picture::SIZE;
 
-use actix_web::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, HeaderName};
+use actix_web::http::header::{CONTENT_TYPE, HeaderName};
 use actix_web::web::{Data, Path};
 use actix_web::{HttpRequest, HttpResponse};
 use sha2::{Digest as _, Sha256};
 
 use super::api::shares::find;
-use super::asset::is_current;
+use super::asset::tagged;
 use super::error::ApiError;
 use super::state::State;
 use crate::hex::hex;
@@ -40,13 +40,9 @@ pub(crate) async fn preview(
 ) -> Result<HttpResponse, ApiError> {
     let share = find(&state, &token).await?;
     let tag = format!("\"{}\"", &hex(Sha256::digest([VERSION, &share.title, &share.digest].join("\n")))[..24]);
-    let unchanged = is_current(request.headers(), &tag);
-    let mut response = if unchanged { HttpResponse::NotModified() } else { HttpResponse::Ok() };
-    response
-        .insert_header((ETAG, tag.clone()))
-        .insert_header((CACHE_CONTROL, "private, no-cache"))
-        // Other sites may embed the picture, which is its purpose.
-        .insert_header((HeaderName::from_static("cross-origin-resource-policy"), "cross-origin"));
+    let (mut response, unchanged) = tagged(request.headers(), &tag, "private, no-cache");
+    // Other sites may embed the picture, which is its purpose.
+    response.insert_header((HeaderName::from_static("cross-origin-resource-policy"), "cross-origin"));
     if unchanged {
         return Ok(response.finish());
     }

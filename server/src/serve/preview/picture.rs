@@ -121,16 +121,7 @@ mod tests {
 
     #[test]
     fn a_curve_fills_the_width() {
-        let digest = |live_curve: Vec<u64>| SnapshotDigest {
-            devices: 1,
-            events: 2,
-            device: 0,
-            peak_live_bytes: 2048,
-            peak_reserved_bytes: 0,
-            end_live_bytes: 2048,
-            live_curve,
-            reserved_curve: Vec::new(),
-        };
+        let digest = |live_curve| SnapshotDigest { live_curve, ..SnapshotDigest::default() };
         let theme = Theme::light();
         let drawn = |curve| chart(&digest(curve), &theme).plotted((WIDTH, HEIGHT), &theme);
         let curve = |ops: &[Op]| {

@@ -42,13 +42,7 @@ impl Place {
     /// Runs `work` in a thread behind walls and returns its result; panics if this system lacks one of the walls.
     #[track_caller]
     fn behind_walls<T: Send>(&self, work: impl FnOnce(&Path) -> T + Send) -> T {
-        self.behind_walls_with(false, work)
-    }
-
-    /// Does the same with or without the driver of a real GPU behind the walls.
-    #[track_caller]
-    fn behind_walls_with<T: Send>(&self, has_driver: bool, work: impl FnOnce(&Path) -> T + Send) -> T {
-        self.behind(&Walls::of_recorder(self.inside.path(), has_driver), work)
+        self.behind(&Walls::of_recorder(self.inside.path(), false), work)
     }
 
     /// Does the same with the walls of a script from strangers, or of the process that starts it.
@@ -125,13 +119,12 @@ fn files_inside_and_those_of_the_system_are_in_reach() {
 
 #[test]
 fn what_others_know_is_out_of_reach() {
-    let place = Place::new();
     let parent = std::os::unix::process::parent_id();
-    place.behind_walls(|_| {
+    Place::new().behind_walls(|_| {
         // A process's environment can hold passwords.
-        check_refused(fs::read(format!("/proc/{parent}/environ")));
-        check_refused(fs::read(format!("/proc/{parent}/maps")));
-        check_refused(fs::read(format!("/proc/{parent}/cmdline")));
+        for file in ["environ", "maps", "cmdline"] {
+            check_refused(fs::read(format!("/proc/{parent}/{file}")));
+        }
         check_refused(fs::read("/etc/shadow"));
         fs::read("/proc/self/environ").expect("its own are its own");
     });
@@ -158,8 +151,7 @@ fn no_connection_is_opened() {
 
 #[test]
 fn no_other_program_runs() {
-    let place = Place::new();
-    place.behind_walls(|_| {
+    Place::new().behind_walls(|_| {
         check_refused(Command::new("/bin/true").status());
         // If `exec` were carried out, `/bin/false` would replace this test and fail it.
         check_refused::<()>(Err(Command::new("/bin/false").exec()));
@@ -169,18 +161,15 @@ fn no_other_program_runs() {
 #[test]
 #[allow(unsafe_code, reason = "these calls have no safe form, and none of them is carried out")]
 fn no_other_process_is_touched() {
-    let place = Place::new();
-    let mut other = Command::new("sleep").arg("60").spawn().expect("another process");
-    let pid = other.id().cast_signed();
     let error = |outcome: i64| (outcome, io::Error::last_os_error().raw_os_error());
-    let outcomes = place.behind_walls(|_| {
-        [
-            error(unsafe { libc::ptrace(libc::PTRACE_ATTACH, pid, 0, 0) }),
-            error(unsafe { libc::unshare(libc::CLONE_FS) }.into()),
-        ]
+    let outcomes = beside_another(|pid| {
+        Place::new().behind_walls(|_| {
+            [
+                error(unsafe { libc::ptrace(libc::PTRACE_ATTACH, pid, 0, 0) }),
+                error(unsafe { libc::unshare(libc::CLONE_FS) }.into()),
+            ]
+        })
     });
-    other.kill().expect("it is ours");
-    other.wait().expect("it ends");
     assert_eq!(outcomes, [(-1, Some(libc::EPERM)); 2]);
 }
 

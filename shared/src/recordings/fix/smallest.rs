@@ -246,6 +246,10 @@ mod tests {
             one != other && self.groups[one] == self.groups[other]
         }
 
+        fn goes_together(&self, set: &[usize]) -> bool {
+            !set.iter().any(|&one| set.iter().any(|&other| self.excludes(one, other)))
+        }
+
         fn search(&self) -> (Option<Together>, usize) {
             let mut runs = 0;
             let missing = self.peak().saturating_sub(self.limit);
@@ -255,7 +259,7 @@ mod tests {
                 |one, other| self.excludes(one, other),
                 |set| {
                     runs += 1;
-                    assert!(!set.iter().any(|&one| set.iter().any(|&other| self.excludes(one, other))), "{set:?}");
+                    assert!(self.goes_together(set), "{set:?}");
                     Ok::<_, Infallible>(self.run(set))
                 },
             );
@@ -274,10 +278,9 @@ mod tests {
             let count = case.remedies.len();
             let subsets =
                 (1_u32..1 << count).map(|bits| (0..count).filter(|at| bits >> at & 1 == 1).collect::<Vec<_>>());
-            let one_each =
-                |set: &Vec<usize>| !set.iter().any(|&one| set.iter().any(|&other| case.excludes(one, other)));
-            let fitting: Vec<_> = subsets.filter(one_each).filter(|set| case.run(set).fits).collect();
-            if case.groups.iter().all(|group| *group >= 10) {
+            let fitting: Vec<_> = subsets.filter(|set| case.goes_together(set) && case.run(set).fits).collect();
+            let is_free = case.groups.iter().all(|group| *group >= 10);
+            if is_free {
                 assert_eq!(found.figures.fits, !fitting.is_empty(), "what all together make fit is found");
             }
             if !found.figures.fits {
@@ -291,7 +294,6 @@ mod tests {
             let rank = |&at: &usize| (case.remedies[at].changes.is_some(), case.remedies[at].cost.class);
             let price = |set: &[usize]| set.iter().map(rank).max();
             let least = fitting.iter().map(|set| price(set)).min();
-            let is_free = case.groups.iter().all(|group| *group >= 10);
             assert!(!is_free || Some(price(set)) == least, "no cheaper remedies fit together");
         }
         assert!(sets > 300, "{sets}");

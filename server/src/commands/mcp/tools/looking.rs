@@ -1,26 +1,30 @@
-//! Answers what a file is, what is found in it, and what other settings or another GPU would have changed.
+//! Answers what a file is, what is alive and found in it, what differs between two moments, and what other settings or
+//! another GPU would have changed.
 
 use std::path::Path;
 
 use logs::Content;
+use serde::Serialize;
 use serde_json::json;
-use shared::analysis::{FindingCode, studies};
+use shared::analysis::{FindingCode, GroupBy, studies};
 use shared::api::OfFile;
 use shared::base::Severity;
 use shared::base::format::{bytes, count, counted};
-use shared::report::headlines;
+use shared::report::{LiveGroups, headlines};
 
 use super::question;
 use crate::Failure;
+use crate::commands::diff::{Table, compare};
 use crate::commands::mcp::answer::Answer;
-use crate::commands::mcp::options::{FindingsOptions, OpenOptions, ReplayOptions, SummaryOptions};
+use crate::commands::mcp::options::{
+    AllocationsOptions, DiffOptions, FindingsOptions, OpenOptions, PeakOptions, ReplayOptions, SummaryOptions,
+};
 use crate::commands::mcp::shelf::{Shelf, relative};
 use crate::commands::mcp::words::Words;
+use crate::commands::peak::page as groups_page;
 use crate::commands::replay::page;
-use crate::commands::{DiagnoseArgs, ReplayArgs, inspect, named};
-use crate::snapshot_file::Opened;
+use crate::commands::{DiagnoseArgs, DiffArgs, PeakArgs, ReplayArgs, inspect, named};
 
-/// Most files of a folder that are listed.
 const MOST_FILES: usize = 40;
 
 /// Opens a file, a folder or a link, and says what it is.
@@ -38,24 +42,17 @@ pub(in crate::commands::mcp) fn open(shelf: &Shelf, options: &OpenOptions) -> Re
             return Ok(Answer::new(text, &report).then(findings()));
         }
     };
-    let sentences = sentences(&opened);
-    let events: u64 = opened.devices().map(|(device, _)| device.events.len() as u64).sum();
-    let text = format!("{}\n{} on {}", sentences.join("\n"), counted(events, "event"), devices(&opened));
+    let devices: Vec<_> = opened.devices().collect();
+    let sentences = headlines(&opened.trace, &studies(&opened.trace, &devices));
+    let events: u64 = devices.iter().map(|(device, _)| device.events.len() as u64).sum();
+    let on = counted(devices.len() as u64, opened.device_word());
+    let text = format!("{}\n{} on {on}", sentences.join("\n"), counted(events, "event"));
     let report = json!({ "file": name, "kind": "snapshot", "answer": sentences, "events": events });
     Ok(Answer::new(text, &report).then(findings()).then(question(
         "summary",
         &json!({ "snapshot": name }),
         "figures of each device",
     )))
-}
-
-fn sentences(opened: &Opened) -> Vec<String> {
-    let devices: Vec<_> = opened.devices().collect();
-    headlines(&opened.trace, &studies(&opened.trace, &devices))
-}
-
-fn devices(opened: &Opened) -> String {
-    counted(opened.trace.devices.len() as u64, opened.device_word())
 }
 
 /// Lists the files of a folder, the latest first.
@@ -158,4 +155,68 @@ pub(in crate::commands::mcp) fn replay(shelf: &Shelf, options: &ReplayOptions) -
         .then_if(fits, || {
             "run {\"command\": [\"python\", …], \"card\": …}: proves it with the program itself".to_owned()
         }))
+}
+
+/// Groups what is alive at the peak or after an event.
+pub(in crate::commands::mcp) fn peak(shelf: &Shelf, options: &PeakOptions) -> Result<Answer, Failure> {
+    let snapshot = &options.snapshot;
+    let report = grouped(shelf, snapshot, options)?;
+    let largest = report.groups.first().map(|group| group.title.clone()).unwrap_or_default();
+    let (by, answer) = (report.by, answered(snapshot, report));
+    Ok(match by {
+        GroupBy::Stack | GroupBy::Frame | GroupBy::Function => answer.then(question(
+            "allocations",
+            &json!({ "snapshot": snapshot, "filter": function(&largest) }),
+            "all memory of the largest group's function",
+        )),
+        _ => answer.then(question("peak", &json!({ "snapshot": snapshot, "by": "stack" }), "which code allocates it")),
+    }
+    .then(question("diff", &json!({ "a": snapshot, "b": snapshot, "step_a": 1, "step_b": 2 }), "what a step adds")))
+}
+
+/// Finds allocations by a text and a range.
+pub(in crate::commands::mcp) fn allocations(shelf: &Shelf, options: &AllocationsOptions) -> Result<Answer, Failure> {
+    let AllocationsOptions { snapshot, filter, .. } = options;
+    let report = grouped(shelf, snapshot, options)?;
+    let (is_range, is_empty) = (report.range.is_some(), report.allocations == 0);
+    let kept = json!({ "snapshot": snapshot, "filter": filter, "from": 0, "part": "born-and-kept" });
+    Ok(answered(snapshot, report)
+        .then_if(!is_range && !is_empty, || question("allocations", &kept, "those that are never freed"))
+        .then_if(is_empty, || {
+            question("peak", &json!({ "snapshot": snapshot, "by": "function" }), "the names of functions there are")
+        })
+        .then(question("findings", &json!({ "files": [snapshot] }), "why memory stays, and what to change")))
+}
+
+fn grouped(shelf: &Shelf, snapshot: &str, options: &impl Serialize) -> Result<LiveGroups, Failure> {
+    let args: PeakArgs = Words::of(options, &["snapshot"]).last([snapshot]).read()?;
+    args.report(&*shelf.snapshot(snapshot)?)
+}
+
+fn answered(snapshot: &str, report: LiveGroups) -> Answer {
+    Answer::new(groups_page(snapshot, &report), &OfFile::new(snapshot, report))
+}
+
+/// Returns the function of a stack's title, such as `forward` of `forward (model.py:7)`.
+fn function(title: &str) -> &str {
+    title.split(" (").next().unwrap_or(title)
+}
+
+pub(in crate::commands::mcp) fn diff(shelf: &Shelf, options: &DiffOptions) -> Result<Answer, Failure> {
+    let DiffOptions { a, b, .. } = options;
+    let args: DiffArgs = Words::of(options, &["a", "b"]).last([a, b]).read()?;
+    let (of_a, of_b) = (shelf.snapshot(a)?, shelf.snapshot(b)?);
+    let [at_a, at_b] = args.moments();
+    let report = compare((&of_a, at_a), (&of_b, at_b), args.top, &args.own.rule())?;
+    let largest = report.rows.first().map(|row| function(&row.title).to_owned());
+    let answer = Answer::new(Table::of(&report, args.by, args.top).text(), &report);
+    Ok(match largest {
+        Some(largest) => answer.then(question(
+            "allocations",
+            &json!({ "snapshot": b, "filter": largest }),
+            "all memory of the function that differs most",
+        )),
+        None => answer,
+    }
+    .then(question("findings", &json!({ "files": [b] }), "why memory stays, and what to change")))
 }

@@ -56,10 +56,7 @@ pub(in crate::commands::mcp) fn fit(maker: &Maker, options: &FitOptions) -> Resu
             };
             Ok(Answer::new(text, &report))
         }
-        _ => Err(Failure::new(
-            "there is either a config or a command to fit",
-            "pass `config` or `command`, and not both",
-        )),
+        _ => Err(not_one("fit")),
     }
 }
 
@@ -93,12 +90,7 @@ pub(in crate::commands::mcp) fn fix(maker: &Maker, options: &FixOptions) -> Resu
     let arguments = match (config, command) {
         (Some(config), None) => words.word(config).behind("fix"),
         (None, Some(command)) => words.last(command).behind("fix"),
-        _ => {
-            return Err(Failure::new(
-                "there is either a config or a command to fix",
-                "pass `config` or `command`, and not both",
-            ));
-        }
+        _ => return Err(not_one("fix")),
     };
     let mut report: FixReport = maker.document(&folder, arguments)?;
     // Curves are for eyes.
@@ -112,6 +104,11 @@ pub(in crate::commands::mcp) fn fix(maker: &Maker, options: &FixOptions) -> Resu
     Ok(Answer::new(text, &report))
 }
 
+fn not_one(tool: &str) -> Failure {
+    let message = format!("there is either a config or a command to {tool}");
+    Failure::new(message, "pass `config` or `command`, and not both")
+}
+
 fn existing(folder: Option<&Path>) -> Result<PathBuf, Failure> {
     let folder = std::path::absolute(folder.unwrap_or(Path::new("."))).unwrap_or_default();
     if folder.is_dir() {
@@ -120,7 +117,6 @@ fn existing(folder: Option<&Path>) -> Result<PathBuf, Failure> {
     Err(Failure::new(format!("there is no folder {}", folder.display()), "pass an existing `folder`"))
 }
 
-/// Puts each run into a line.
 fn lines(report: &RunsReport) -> String {
     report.runs.iter().map(|run| line(run) + "\n").collect()
 }

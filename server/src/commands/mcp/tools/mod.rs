@@ -1,12 +1,9 @@
 //! What the tools answer: reports that commands print as well, each with the next useful questions.
 
-mod live;
 mod looking;
 mod making;
 
-pub(super) use live::{allocations, diff, peak};
-pub(super) use looking::replay;
-pub(super) use looking::{findings, open, summary};
+pub(super) use looking::{allocations, diff, findings, open, peak, replay, summary};
 pub(super) use making::{fit, fix, run};
 
 /// Writes a question as a call of a tool with the reason for it.
