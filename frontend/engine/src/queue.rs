@@ -82,10 +82,9 @@ mod tests {
     use super::*;
     use crate::engine::Engine;
     use frontend::ask::{
-        Axis, GetDetails, GetHit, GetMarks, GetOutline, GetPicture, GetReplay, GetRows, GetSweep, TableRequest,
+        Axis, GetDetails, GetHit, GetMarks, GetOutline, GetPicture, GetReplay, GetRows, GetSweep, TableRequest, View,
         WalkRequest, WalkTo,
     };
-    use shared::analysis::PictureRequest;
     use shared::trace::text;
 
     #[track_caller]
@@ -155,22 +154,7 @@ mod tests {
         assert!(!first.told(&figures), "only the first figures count");
         first.answered(&GetOutline { device: 0, axis: Axis::Events, columns: 9 }.into());
         assert_eq!(first, FirstPicture::Awaited);
-        let view = frontend::ask::View {
-            request: PictureRequest {
-                axis: Axis::Events,
-                x0: 0.0,
-                x1: 2.0,
-                y0: 0.0,
-                y1: 5.0,
-                width_px: 9,
-                height_px: 9,
-            },
-            pixel_ratio: 1.0,
-            color: frontend::ask::ColorBy::Stack,
-            scheme: Default::default(),
-            marking: Default::default(),
-        };
-        let question = GetPicture { device: 0, view, kind: None }.into();
+        let question = GetPicture { device: 0, view: View::default(), kind: None }.into();
         assert!(first.awaits(&question));
         first.answered(&question);
         assert!(first == FirstPicture::Over && !first.awaits(&question));

@@ -1,39 +1,12 @@
-//! Defines the questions about tables of allocations and groups, the columns that the user chooses, and the answers:
-//! one page of rows at a time.
+//! Defines tables of allocations and groups, of which a page of rows at a time is sent, and the columns that the user
+//! chooses.
 
 use super::kind::Kind;
-use super::selection::{GroupKeyData, GroupMark, NameMark, SelectionData};
+use super::selection::{GroupMark, NameMark, SelectionData};
 use super::timeline::Hit;
 use serde::{Deserialize, Serialize};
-use shared::analysis::{Category, GroupBy, Phase};
+use shared::analysis::{Category, GroupBy, GroupKey, Phase};
 use shared::names;
-
-/// Asks for the streams and pools by which allocations can be filtered.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct GetFacts {
-    pub device: u32,
-}
-
-/// Asks for a range of rows of a table.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct GetRows {
-    pub device: u32,
-    pub request: TableRequest,
-}
-
-/// Asks for the next or previous allocation of a selection, in the order of births; `None` if nothing is found.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct WalkTo {
-    pub device: u32,
-    pub request: WalkRequest,
-}
-
-/// Asks for the group that a mark stands for, and its title; `None` if no group has the mark.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct FindGroup {
-    pub device: u32,
-    pub group: GroupMark,
-}
 
 /// Table and range of rows that are requested.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -45,7 +18,7 @@ pub struct TableRequest {
     /// Columns of a saved table; a page of rows has all of them.
     pub columns: Columns,
     /// Groups whose allocations follow them.
-    pub open: Vec<GroupKeyData>,
+    pub open: Vec<GroupKey>,
     /// Position of the first row.
     pub first: u32,
     /// Maximum number of rows.
@@ -158,7 +131,7 @@ pub struct AllocationRow {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GroupRow {
     /// Common key of its allocations.
-    pub key: GroupKeyData,
+    pub key: GroupKey,
     pub bytes: u64,
     pub count: u64,
     pub title: String,
@@ -173,18 +146,11 @@ pub struct GroupRow {
 impl GroupRow {
     /// Returns the kind that consists of the group's allocations over the whole trace.
     pub fn kind(&self) -> Kind {
-        let category = || {
-            let index = self.key.value.filter(|_| self.key.by == GroupBy::Category).map(|(index, _)| index as usize);
-            index.and_then(|index| Category::ALL.get(index).copied())
-        };
-        match self.stack {
-            Some(stack) => Kind::Stack(stack),
-            None => category().map(Kind::Category).unwrap_or_else(|| self.group_kind()),
+        match (self.stack, self.key) {
+            (Some(stack), _) => Kind::Stack(stack),
+            (None, GroupKey::Category(category)) => Kind::Category(category),
+            (None, key) => Kind::Group(GroupMark { by: key.by(), mark: self.mark }),
         }
-    }
-
-    fn group_kind(&self) -> Kind {
-        Kind::Group(GroupMark { by: self.key.by, mark: self.mark })
     }
 }
 

@@ -8,8 +8,7 @@
 //!
 //! Cost: proportional to the rows of all bands, at most twice the pixels of the picture.
 
-use super::areas::ColorBy;
-use super::timeline::View as Asked;
+use super::timeline::{ColorBy, View as Asked};
 use shared::draw::color::Color;
 use shared::draw::pixels::{Palette, color_top_down};
 use shared::draw::shade;
@@ -188,18 +187,11 @@ pub fn owners(buffer: &[u8]) -> Vec<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ask::Axis;
     use shared::analysis::{Category, PictureRequest};
 
     fn asked(width_px: u32, height_px: u32) -> Asked {
-        let (axis, color) = (Axis::Events, ColorBy::Stack);
-        Asked {
-            request: PictureRequest { axis, x0: 0.0, x1: 9.0, y0: 0.0, y1: 9.0, width_px, height_px },
-            pixel_ratio: 1.0,
-            color,
-            scheme: Default::default(),
-            marking: Default::default(),
-        }
+        let request = PictureRequest { x1: 9.0, y1: 9.0, width_px, height_px, ..PictureRequest::default() };
+        Asked { request, pixel_ratio: 1.0, ..Asked::default() }
     }
 
     fn row(edges: [f32; 4], owner: u32, color: u32) -> Vec<u8> {

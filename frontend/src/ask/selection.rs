@@ -5,7 +5,7 @@
 //! name without its folders, so that it is the same in most copies.
 
 use serde::{Deserialize, Serialize};
-use shared::analysis::{Axis, Category, GroupBy, Part, Weight};
+use shared::analysis::{Axis, Category, GroupBy, GroupKey, Part, Weight};
 use shared::trace::PoolId;
 use std::fmt;
 
@@ -15,6 +15,19 @@ pub struct SelectionData {
     pub scope: ScopeData,
     pub filter: FilterData,
     pub weight: Weight,
+}
+
+impl SelectionData {
+    /// Selects all allocations of a trace.
+    pub fn whole() -> Self {
+        let scope = ScopeData::Within { axis: Axis::Events, x0: 0.0, x1: f64::MAX, part: Part::Any };
+        Self { scope, ..Self::default() }
+    }
+
+    /// Selects what is alive at a moment.
+    pub fn at(moment: u32) -> Self {
+        Self { scope: ScopeData::At(moment), ..Self::default() }
+    }
 }
 
 /// Moments at which the allocations of a selection are alive.
@@ -53,16 +66,7 @@ pub struct FilterData {
     pub stream: Option<u64>,
     pub pool: Option<PoolId>,
     pub category: Option<Category>,
-    pub group: Option<GroupKeyData>,
-}
-
-/// Common key of a group's allocations, as numbers of the worker.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct GroupKeyData {
-    /// Property by which the group was formed.
-    pub by: GroupBy,
-    /// Value of the property, `None` if unknown; only pools need both numbers.
-    pub value: Option<(u64, u64)>,
+    pub group: Option<GroupKey>,
 }
 
 /// Name of a group in URLs, where numbers of the worker mean nothing.

@@ -134,17 +134,17 @@ pub fn site_place(site: &SiteText) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ask::flame::{FlameTally, SiteText};
+    use shared::analysis::Tally;
 
     fn sites() -> FlameSites {
         let row = |key, name: &str, total, own| SiteRow {
             site: SiteText { key, name: name.into(), filename: "/srv/train.py".into(), ..SiteText::default() },
-            total: FlameTally { weight: total, count: total / 10 },
-            own: FlameTally { weight: own, count: 1 },
+            total: Tally { weight: total, count: total / 10 },
+            own: Tally { weight: own, count: 1 },
         };
         FlameSites {
             rows: vec![row(Some(1), "main", 100, 0), row(Some(2), "Step", 80, 30), row(None, "", 20, 20)],
-            total: FlameTally { weight: 120, count: 12 },
+            total: Tally { weight: 120, count: 12 },
         }
     }
 

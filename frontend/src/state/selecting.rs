@@ -1,6 +1,6 @@
 //! Selection of allocations in the views below the timeline.
 
-use crate::ask::{Axis, FilterData, GroupKeyData, GroupMark, NameMark, Part, ScopeData, SelectionData, Weight};
+use crate::ask::{Axis, FilterData, GroupKey, GroupMark, NameMark, Part, ScopeData, SelectionData, Weight};
 use shared::analysis::Category;
 
 /// Time at which the selected allocations are alive.
@@ -75,9 +75,9 @@ impl Selecting {
     }
 
     /// Returns the selection restricted to one group, or with all groups.
-    pub fn with_group(&self, group: Option<(GroupKeyData, String, NameMark)>) -> Self {
+    pub fn with_group(&self, group: Option<(GroupKey, String, NameMark)>) -> Self {
         let (group, group_title, group_mark) = match group {
-            Some((key, title, mark)) => (Some(key), title, Some(GroupMark { by: key.by, mark })),
+            Some((key, title, mark)) => (Some(key), title, Some(GroupMark { by: key.by(), mark })),
             None => (None, String::new(), None),
         };
         Self { filter: FilterData { group, ..self.filter.clone() }, group_title, group_mark, ..self.clone() }
@@ -130,10 +130,10 @@ mod tests {
     #[test]
     fn another_device_has_other_streams_and_groups() {
         let filter = FilterData { text: "adam".to_owned(), min_bytes: 1, stream: Some(7), ..FilterData::default() };
-        let key = GroupKeyData { by: GroupBy::Stack, value: Some((3, 0)) };
+        let key = GroupKey::Frame(None);
         let mark = NameMark::of(["f"]);
         let chosen = Selecting { filter, ..Selecting::default() }.with_group(Some((key, "f".to_owned(), mark)));
-        assert_eq!(chosen.group_mark, Some(GroupMark { by: GroupBy::Stack, mark }));
+        assert_eq!(chosen.group_mark, Some(GroupMark { by: GroupBy::Frame, mark }));
         assert_eq!(chosen.awaited_group(), None);
         assert_eq!(chosen.filter_count(), 2);
         let other = chosen.for_other_device();

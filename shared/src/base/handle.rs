@@ -4,7 +4,7 @@
 macro_rules! handle {
     ($(#[$about:meta])* pub struct $type:ident of $rows:literal) => {
         $(#[$about])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
         pub struct $type(u32);
 
         impl $type {

@@ -8,27 +8,24 @@ mod sheet;
 
 use self::cache::{Key, Rows, Table};
 use self::order::Order;
-pub(super) use self::sheet::{Whole, pool, stream};
+pub(super) use self::sheet::{pool, sheet, stream};
 use super::hit::found_hit;
 use super::ready::Ready;
-use super::selection::{Selected, group_key_data, population, scope};
+use super::selection::{Selected, scope};
 use frontend::ask::stack::stack_mark;
 use frontend::ask::{
-    AllocationRow, Column, Found, GroupBy, GroupKeyData, GroupMark, GroupRow, NameMark, ScopeData, SelectionData, Sort,
-    TablePage, TableRequest, TableRows, Walk, WalkRequest,
+    AllocationRow, Column, Found, GroupBy, GroupMark, GroupRow, NameMark, SelectionData, Sort, TablePage, TableRequest,
+    TableRows, Walk, WalkRequest,
 };
 use shared::allocator::Settings;
 use shared::analysis::{
-    AllocationId, Group, GroupKey, Groups, Label, Scope, former_label, group, label, stack_group, stack_labels,
+    AllocationId, Group, GroupKey, Groups, Label, Scope, former_label, label, stack_group, stack_labels,
 };
 use shared::base::StackLabel;
 use shared::report::frames;
 use shared::trace::Trace;
 
-/// Returns rows of a table.
-///
-/// # Errors
-/// Returns a message for the user if the search text is not valid.
+/// Returns rows of a table; the error is a message for the user if the search text is not valid.
 pub(super) fn page(ready: Ready<'_>, request: &TableRequest) -> Result<TablePage, String> {
     let mut cache = ready.kept.table.borrow_mut();
     let is_same = |table: &Table| table.selection == request.selection && table.by == request.by;
@@ -53,8 +50,7 @@ impl Table {
         let (rows, most_bytes) = match request.by {
             None => (rows(ready, &selected.ids, request.sort), sizes().max()),
             Some(kind) => {
-                let population = population(ready, kind == GroupBy::Category);
-                let mut groups = group(&population, &selected.ids, &selected.weigher(), kind);
+                let mut groups = selected.groups(ready, kind);
                 sort_groups(ready.trace, &mut groups, request.sort);
                 let most_bytes = groups.rows.iter().map(|group| group.totals.bytes).max();
                 (Rows::Groups(groups), most_bytes)
@@ -162,13 +158,16 @@ fn group_rows(trace: &Trace, groups: &Groups, rows: &[Group]) -> Vec<GroupRow> {
 }
 
 fn group_row(trace: &Trace, groups: &Groups, group: &Group, Label { title, detail }: Label) -> GroupRow {
-    let (bytes, count) = (group.totals.bytes, group.totals.count);
-    let stack = match group.key {
+    let (key, bytes, count) = (group.key, group.totals.bytes, group.totals.count);
+    GroupRow { key, bytes, count, title, detail, mark: mark(trace, groups, key), stack: stack_of(trace, key) }
+}
+
+/// Returns the mark of the stack that the allocations of a group share.
+pub(super) fn stack_of(trace: &Trace, key: GroupKey) -> Option<NameMark> {
+    match key {
         GroupKey::Stack(stack) => Some(stack_mark(&frames(trace, stack))),
         _ => None,
-    };
-    let mark = mark(trace, groups, group.key);
-    GroupRow { key: group_key_data(group.key), bytes, count, title, detail, mark, stack }
+    }
 }
 
 /// Returns the mark of a group, which depends neither on the list that it is in nor on what own code is.
@@ -178,16 +177,11 @@ pub(super) fn mark(trace: &Trace, groups: &Groups, key: GroupKey) -> NameMark {
 }
 
 /// Finds the group with a mark among the groups of the whole trace.
-pub(super) fn marked(
-    ready: Ready<'_>,
-    GroupMark { by, mark }: GroupMark,
-) -> Result<Option<(GroupKeyData, String)>, String> {
-    let scope = ScopeData::Within { axis: Default::default(), x0: 0.0, x1: f64::MAX, part: Default::default() };
-    let selected = Selected::new(ready, &SelectionData { scope, ..SelectionData::default() })?;
-    let population = population(ready, by == GroupBy::Category);
-    let groups = group(&population, &selected.ids, &selected.weigher(), by);
-    let found = groups.rows.iter().find(|row| self::mark(ready.trace, &groups, row.key) == mark);
-    Ok(found.map(|row| (group_key_data(row.key), label(ready.trace, &groups, row.key).title)))
+pub(super) fn marked(ready: Ready<'_>, of: GroupMark) -> Result<Option<(GroupKey, String)>, String> {
+    let selected = Selected::new(ready, &SelectionData::whole())?;
+    let groups = selected.groups(ready, of.by);
+    let found = groups.rows.iter().find(|row| mark(ready.trace, &groups, row.key) == of.mark);
+    Ok(found.map(|row| (row.key, label(ready.trace, &groups, row.key).title)))
 }
 
 fn sort_groups(trace: &Trace, groups: &mut Groups, sort: Sort) {
@@ -203,10 +197,8 @@ fn sort_groups(trace: &Trace, groups: &mut Groups, sort: Sort) {
     groups.rows = rows;
 }
 
-/// Returns the next or previous allocation of a selection.
-///
-/// # Errors
-/// Returns a message for the user if the search text is not valid.
+/// Returns the next or previous allocation of a selection; the error is a message for the user if the search text is
+/// not valid.
 pub(super) fn walk(ready: Ready<'_>, request: &WalkRequest) -> Result<Option<Found>, String> {
     let cache = ready.kept.table.borrow();
     let of_table = cache.as_ref().filter(|table| table.selection == request.selection);
@@ -227,9 +219,7 @@ fn step(ready: Ready<'_>, ids: &[AllocationId], request: &WalkRequest) -> Option
     let position = match request.to {
         Walk::First => 0,
         Walk::This(allocation) => {
-            let is_there = (allocation as usize) < ready.timeline.allocations.len();
-            let id = is_there.then(|| AllocationId::from_index(allocation as usize))?;
-            return Some(found(ready, request, id, (before(allocation), count)));
+            return Some(found(ready, request, ready.id(allocation)?, (before(allocation), count)));
         }
         Walk::After(allocation) => ids.partition_point(|id| id.index() <= allocation as usize) % count.max(1),
         Walk::Before(allocation) => before(allocation).checked_sub(1).or(count.checked_sub(1))?,

@@ -1,6 +1,7 @@
 //! Draws the areas of a device and answers questions about them.
 
 use super::flame::sites;
+use super::hit::moment_hit;
 use super::ready::Ready;
 use super::selection::population;
 use frontend::ask::site_table::mark;
@@ -65,21 +66,13 @@ fn row(trace: &Trace, area: &Area, bytes: u64, selected: Option<&Kind>) -> AreaR
 
 /// Returns the moment and the area under a point.
 pub(super) fn hit(ready: Ready<'_>, by: AreaBy, axis: Axis, (x, units_per_px): (f64, f64), bytes: f64) -> Hit {
-    let timeline = ready.timeline;
-    let moment = timeline.moment_shown_at(ready.device, axis, x, units_per_px);
+    let moment = ready.timeline.moment_shown_at(ready.device, axis, x, units_per_px);
     let mut top = 0.0;
     let area = rows(ready, by, moment, None).into_iter().filter(|_| bytes >= 0.0).find(|row| {
         top += row.bytes as f64;
         bytes < top
     });
-    Hit {
-        moment,
-        time_us: ready.time_us(moment),
-        live_bytes: timeline.live_at(moment),
-        reserved_bytes: timeline.reserved_at(moment),
-        allocation: None,
-        area,
-    }
+    Hit { area, ..moment_hit(ready, moment) }
 }
 
 #[cfg(test)]

@@ -5,20 +5,19 @@ use frontend::ask::stack::titled;
 use frontend::ask::{CompareSide, CurveData, DiffData, RankData, StepData};
 use shared::analysis::{Profile, RankFigures, diff, diff_labels};
 
-/// Returns the figures of the device for the comparison with other ranks.
-fn figures(ready: Ready<'_>) -> &RankFigures {
-    ready.kept.figures.get_or_init(|| RankFigures::of(&ready.study(), ready.categories()))
-}
+const NO_SIDE: &str = "there is no such moment or step";
 
-/// Returns the live bytes of a step, or of the whole trace without one; `None` if the step does not exist.
-pub(super) fn curve_of(ready: Ready<'_>, step: Option<u32>, columns: u32) -> Option<CurveData> {
-    let Some(step) = step else { return Some(whole(ready, columns)) };
-    let step = ready.studied().steps.as_ref()?.steps.get(step as usize)?;
-    Some(curve(ready, (step.start, step.end), columns))
+/// Returns the live bytes of a step, or of the whole trace without one.
+pub(super) fn curve_of(ready: Ready<'_>, step: Option<u32>, columns: u32) -> Result<CurveData, String> {
+    let Some(step) = step else { return Ok(whole(ready, columns)) };
+    let steps = ready.studied().steps.as_ref();
+    let step = steps.and_then(|steps| steps.steps.get(step as usize)).ok_or(NO_SIDE)?;
+    Ok(curve(ready, (step.start, step.end), columns))
 }
 
 pub(super) fn rank(ready: Ready<'_>, columns: u32) -> RankData {
-    RankData { figures: figures(ready).clone(), curve: whole(ready, columns) }
+    let figures = ready.kept.figures.get_or_init(|| RankFigures::of(&ready.study(), ready.categories()));
+    RankData { figures: figures.clone(), curve: whole(ready, columns) }
 }
 
 pub(super) fn steps(ready: Ready<'_>) -> Vec<StepData> {
@@ -27,19 +26,19 @@ pub(super) fn steps(ready: Ready<'_>) -> Vec<StepData> {
     steps.map(|step| StepData { start: step.start, end: step.end, peak_bytes: peak(step.start, step.end) }).collect()
 }
 
-/// Returns the profile of a side, `None` if its moment or step does not exist.
-pub(super) fn profile(ready: Ready<'_>, side: CompareSide) -> Option<Profile> {
+/// Returns the profile of a side, an error if its moment or step does not exist.
+pub(super) fn profile(ready: Ready<'_>, side: CompareSide) -> Result<Profile, String> {
     let Ready { trace, device, timeline, .. } = ready;
-    let moment = side.moment(timeline, ready.studied().steps.as_ref())?;
-    Some(Profile::at(trace, device, &timeline.allocations, ready.categories(), moment))
+    let moment = side.moment(timeline, ready.studied().steps.as_ref()).ok_or(NO_SIDE)?;
+    Ok(Profile::at(trace, device, &timeline.allocations, ready.categories(), moment))
 }
 
-pub(super) fn difference(ready: Ready<'_>, side: CompareSide, other: &Profile) -> Option<DiffData> {
+pub(super) fn difference(ready: Ready<'_>, side: CompareSide, other: &Profile) -> Result<DiffData, String> {
     let this = profile(ready, side)?;
     let found = diff(other, &this);
     let labels = diff_labels((other, &this), &found.rows, ready.trace.own_code());
     let headings = labels.into_iter().map(titled).collect();
-    Some(DiffData { moment: this.moment, other_moment: other.moment, found, headings })
+    Ok(DiffData { moment: this.moment, other_moment: other.moment, found, headings })
 }
 
 fn whole(ready: Ready<'_>, columns: u32) -> CurveData {

@@ -198,15 +198,9 @@ fn a_picture_is_in_the_colours_that_were_asked_for() {
     let source = training(false, false);
     let mut engine = engine(&source);
     let colors = |engine: &mut Engine, color| {
-        let y1 = (128 << 20) as f64;
-        let (axis, x1) = (Axis::Events, 200.0);
-        let view = View {
-            request: PictureRequest { axis, x0: 0.0, x1, y0: 0.0, y1, width_px: 400, height_px: 600 },
-            pixel_ratio: 1.0,
-            color,
-            scheme: Default::default(),
-            marking: Default::default(),
-        };
+        let (x1, y1) = (200.0, (128 << 20) as f64);
+        let request = PictureRequest { x1, y1, width_px: 400, height_px: 600, ..PictureRequest::default() };
+        let view = View { request, pixel_ratio: 1.0, color, ..View::default() };
         let data = engine.answer(&GetPicture { device: 0, view, kind: None }).unwrap();
         let colors = data.bands.chunks_exact(raster::BAND_BYTES).map(|row| u32::from(row[20]));
         colors.collect::<std::collections::BTreeSet<_>>()

@@ -94,12 +94,9 @@ impl Engine {
         }
     }
 
-    /// Returns a device for a question of the page.
-    ///
-    /// # Errors
-    /// Returns an error if there is no such device.
+    /// Returns a device for a question of the page, or an error if there is no such device.
     fn ready_at(&mut self, position: u32) -> Result<Ready<'_>, String> {
-        self.ready(position).ok_or_else(|| format!("there is no device at position {position}"))
+        self.ready(position).ok_or_else(|| no_device(position))
     }
 
     fn ready(&mut self, position: u32) -> Option<Ready<'_>> {
@@ -114,6 +111,10 @@ impl Engine {
         let timeline = self.timelines[position as usize].as_ref()?;
         Some(Ready { trace, device, timeline, kept: &self.kept[position as usize], flames: &self.flames })
     }
+}
+
+fn no_device(position: u32) -> String {
+    format!("there is no device at position {position}")
 }
 
 fn device_at(trace: &Trace, position: u32) -> Option<&Device> {

@@ -1,11 +1,10 @@
 //! Writes tables as they are on the screen to files, with the same filter and order, and all rows.
 
-use super::allocations::{Whole, pool, stream};
-use super::flame::Flame;
+use super::allocations::{pool, stream};
 use super::ready::Ready;
 use super::segments::at;
-use super::sheets::{DIFFERENCES, FUNCTIONS, SEGMENTS, functions};
-use super::{Engine, compare};
+use super::sheets::{DIFFERENCES, FUNCTIONS, SEGMENTS, Write, functions};
+use super::{Engine, allocations, compare, flame, no_device};
 use frontend::ask::differences::{Entry, entries, shown};
 use frontend::ask::site_table::{shown as shown_sites, site_name};
 use frontend::ask::{DiffBy, DiffData, Instant, Matched, SheetOf, SheetOrder};
@@ -13,25 +12,27 @@ use shared::base::Moment;
 use shared::export;
 use shared::export::{Cell, Rows, Sheet, Subject, Table};
 
-/// Returns the bytes of the file.
-///
-/// # Errors
-/// Returns an error message for the page if the table cannot be made.
+/// Returns the bytes of the file; the error is a message for the page if the table cannot be made.
 pub(super) fn sheet(engine: &Engine, order: &SheetOrder) -> Result<Vec<u8>, String> {
-    let Some(ready) = engine.built(order.device) else {
-        return Err(format!("there is no device at position {}", order.device));
+    let ready = engine.built(order.device).ok_or_else(|| no_device(order.device))?;
+    let subject = Subject {
+        file: &order.file,
+        trace: ready.trace,
+        devices: &[(ready.device, ready.timeline)],
+        moment: None,
+        capacity_bytes: engine.capacity_bytes,
     };
-    let out = Out { order, ready };
+    let write: &Write<'_> = &|sheet, fill| {
+        let mut bytes = Vec::new();
+        sheet.write(order.format, &subject, fill, |piece: &[u8]| bytes.extend_from_slice(piece));
+        bytes
+    };
     match &order.of {
-        SheetOf::Allocations(request) => {
-            let mut whole = Whole::new(ready, request)?;
-            let (name, columns) = whole.sheet();
-            Ok(out.write(Sheet { name, columns: &columns }, |row| whole.fill(ready, row)))
-        }
+        SheetOf::Allocations(request) => allocations::sheet(ready, request, write),
         SheetOf::Sites { source, order: sorted, search } => {
-            let sites = Flame { ready, device: order.device }.sites(source)?;
+            let sites = flame::sites(ready, source)?;
             let columns = functions(source.selection.weight);
-            let fill = |row: &mut Rows<'_>| {
+            Ok(write(Sheet { name: FUNCTIONS, columns: &columns }, &mut |row| {
                 for position in shown_sites(&sites, *sorted, search) {
                     let found = &sites.rows[position];
                     row(&[
@@ -44,51 +45,26 @@ pub(super) fn sheet(engine: &Engine, order: &SheetOrder) -> Result<Vec<u8>, Stri
                         Cell::number(found.total.count),
                     ]);
                 }
-            };
-            Ok(out.write(Sheet { name: FUNCTIONS, columns: &columns }, fill))
+            }))
         }
-        SheetOf::Segments(instant) => Ok(out.write(SEGMENTS, |row| segments(ready, *instant, row))),
+        SheetOf::Segments(instant) => Ok(write(SEGMENTS, &mut |row| segments(ready, *instant, row))),
         SheetOf::Differences { side, other, by, sort, filter } => {
-            let diff = compare::difference(ready, *side, other).ok_or("there is no such moment or step")?;
+            let diff = compare::difference(ready, *side, other)?;
             let all = entries(&diff, *by);
             let rows = shown(&all, filter, *sort);
-            Ok(out.write(DIFFERENCES, |row| {
+            Ok(write(DIFFERENCES, &mut |row| {
                 rows.iter().for_each(|&position| difference(&diff, &all[position], *by, row))
             }))
         }
         SheetOf::Findings => {
-            let gpus = engine.trace.devices.len() as u32;
-            let all: Vec<_> = (0..gpus).filter_map(|position| engine.built(position)).collect();
+            let gpus = 0..engine.trace.devices.len() as u32;
+            let all: Vec<_> = gpus.filter_map(|position| engine.built(position)).collect();
             let devices: Vec<_> = all.iter().map(|ready| (ready.device, ready.timeline)).collect();
-            let subject = Subject {
-                file: &order.file,
-                trace: &engine.trace,
-                devices: &devices,
-                moment: None,
-                capacity_bytes: engine.capacity_bytes,
-            };
             let mut bytes = Vec::new();
             let sink = |piece: &[u8]| bytes.extend_from_slice(piece);
-            export::table(&subject, Table::Findings, order.format, sink);
+            export::table(&Subject { devices: &devices, ..subject }, Table::Findings, order.format, sink);
             Ok(bytes)
         }
-    }
-}
-
-struct Out<'a> {
-    order: &'a SheetOrder,
-    ready: Ready<'a>,
-}
-
-impl Out<'_> {
-    fn write(&self, sheet: Sheet<'_>, fill: impl FnOnce(&mut Rows<'_>)) -> Vec<u8> {
-        let Ready { trace, device, timeline, .. } = self.ready;
-        let devices = &[(device, timeline)];
-        let subject = Subject { file: &self.order.file, trace, devices, moment: None, capacity_bytes: None };
-        let mut bytes = Vec::new();
-        let sink = |piece: &[u8]| bytes.extend_from_slice(piece);
-        sheet.write(self.order.format, &subject, fill, sink);
-        bytes
     }
 }
 
@@ -149,8 +125,8 @@ mod tests {
     use frontend::ask::site_table::SiteOrder;
     use frontend::ask::{
         Answers as _, Axis, Column, Columns, CompareSide, DiffBy, ExportForm, ExportOrder, FilterData, FlameSource,
-        GetFindings, GetProfile, GetRows, GroupBy, Instant, Part, Report, ScopeData, SelectionData, SheetOf,
-        SheetOrder, Sort as RowSort, TableRequest, Writes as _,
+        GetFindings, GetProfile, GetRows, GroupBy, Instant, Report, SelectionData, SheetOf, SheetOrder,
+        Sort as RowSort, TableRequest, Writes as _,
     };
     use shared::analysis::FindingCode;
     use shared::export::TableFormat;
@@ -208,13 +184,8 @@ mod tests {
         records
     }
 
-    fn whole() -> SelectionData {
-        let scope = ScopeData::Within { axis: Default::default(), x0: 0.0, x1: f64::MAX, part: Part::Any };
-        SelectionData { scope, ..SelectionData::default() }
-    }
-
     fn request(by: Option<GroupBy>) -> TableRequest {
-        TableRequest { selection: whole(), by, ..TableRequest::default() }
+        TableRequest { selection: SelectionData::whole(), by, ..TableRequest::default() }
     }
 
     #[test]
@@ -248,7 +219,7 @@ mod tests {
     fn a_file_is_filtered_and_sorted_as_the_table_is() {
         let sort = RowSort { column: Column::Bytes, is_rising: true };
         let filter = FilterData { text: "relu".to_owned(), ..FilterData::default() };
-        let selection = SelectionData { filter, ..whole() };
+        let selection = SelectionData { filter, ..SelectionData::whole() };
         let csv = sheet(
             &mut engine("relu"),
             SheetOf::Allocations(TableRequest { selection, sort, ..request(None) }),
@@ -265,7 +236,7 @@ mod tests {
     fn names_with_commas_lines_and_formulas_stay_names() {
         for (name, expected) in [("f(a, b)\n\"c\"", "f(a, b)\n\"c\""), ("=HYPERLINK(\"x\")", "'=HYPERLINK(\"x\")")] {
             let mut engine = engine(name);
-            let source = FlameSource { selection: whole(), by_line: true, with_runtime: true };
+            let source = FlameSource { selection: SelectionData::whole(), by_line: true, with_runtime: true };
             let of = SheetOf::Sites { source, order: SiteOrder::default(), search: String::new() };
             let rows = records(&sheet(&mut engine, of, TableFormat::Csv));
             assert_eq!(rows.len(), 4, "main, relu and norm");
@@ -279,7 +250,7 @@ mod tests {
 
     #[test]
     fn functions_are_those_that_are_looked_for() {
-        let source = FlameSource { selection: whole(), by_line: true, with_runtime: true };
+        let source = FlameSource { selection: SelectionData::whole(), by_line: true, with_runtime: true };
         let of = SheetOf::Sites { source, order: SiteOrder::default(), search: "norm".to_owned() };
         let rows = records(&sheet(&mut engine("relu"), of, TableFormat::Csv));
         assert_eq!(rows[0], ["device", "function", "filename", "line", "bytes", "itself", "count"]);
@@ -321,7 +292,7 @@ mod tests {
     #[test]
     fn what_can_not_be_written_is_said() {
         let filter = FilterData { text: "(".to_owned(), is_expression: true, ..FilterData::default() };
-        let selection = SelectionData { filter, ..whole() };
+        let selection = SelectionData { filter, ..SelectionData::whole() };
         let of = SheetOf::Allocations(TableRequest { selection, ..TableRequest::default() });
         let order = SheetOrder { device: 0, file: String::new(), format: TableFormat::Csv, of };
         let write = |order: &SheetOrder| engine("relu").write(order, &mut |_| ());

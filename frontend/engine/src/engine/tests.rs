@@ -2,9 +2,9 @@
 
 use super::*;
 use frontend::ask::{
-    AllocationKey, Answers, Ask, ColorBy, CopyOptions, Details, ExportForm, ExportOrder, FindAllocation,
-    GetCopyPreview, GetDetails, GetHit, GetMarks, GetOutline, GetPicture, GetPlace, GetStacks, Hit, Marks, Report,
-    View, WriteCopy, Writes,
+    AllocationKey, Answers, Ask, CopyOptions, Details, ExportForm, ExportOrder, FindAllocation, GetCopyPreview,
+    GetDetails, GetHit, GetMarks, GetOutline, GetPicture, GetPlace, GetStacks, Hit, Marks, Report, View, WriteCopy,
+    Writes,
 };
 use shared::analysis::PictureRequest;
 use shared::export::{Table, TableFormat};
@@ -40,21 +40,8 @@ fn hit(x: f64, bytes: f64) -> Hit {
 }
 
 fn view() -> View {
-    View {
-        request: PictureRequest {
-            axis: Axis::Events,
-            x0: 0.0,
-            x1: 5.0,
-            y0: 0.0,
-            y1: 200.0,
-            width_px: 500,
-            height_px: 400,
-        },
-        pixel_ratio: 1.0,
-        color: ColorBy::Stack,
-        scheme: Default::default(),
-        marking: Default::default(),
-    }
+    let request = PictureRequest { x1: 5.0, y1: 200.0, width_px: 500, height_px: 400, ..PictureRequest::default() };
+    View { request, pixel_ratio: 1.0, ..View::default() }
 }
 
 #[test]

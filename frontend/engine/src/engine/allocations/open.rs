@@ -2,10 +2,8 @@
 
 use super::cache::{OpenGroup, Table};
 use crate::engine::ready::Ready;
-use crate::engine::selection::{Selected, group_key_data};
-use frontend::ask::{
-    AllocationRow, FilterData, GroupKeyData, GroupRow, MixedRow, SelectionData, TableRequest, TableRows,
-};
+use crate::engine::selection::Selected;
+use frontend::ask::{AllocationRow, FilterData, GroupKey, GroupRow, MixedRow, SelectionData, TableRequest, TableRows};
 use shared::analysis::{AllocationId, Group, Groups};
 use std::ops::Range;
 
@@ -25,7 +23,7 @@ impl Table {
     }
 }
 
-fn members(ready: Ready<'_>, selection: &SelectionData, key: GroupKeyData) -> Result<Vec<AllocationId>, String> {
+fn members(ready: Ready<'_>, selection: &SelectionData, key: GroupKey) -> Result<Vec<AllocationId>, String> {
     let filter = FilterData { group: Some(key), ..selection.filter.clone() };
     let mut ids = Selected::new(ready, &SelectionData { filter, ..selection.clone() })?.ids;
     ids.sort_by_key(|&id| std::cmp::Reverse(ready.timeline.allocations.size_bytes_of(id)));
@@ -73,8 +71,7 @@ fn groups_in(groups: &Groups, open: &[OpenGroup], wanted: &Range<usize>) -> Vec<
 }
 
 fn members_of<'a>(open: &'a [OpenGroup], group: &Group) -> Option<&'a [AllocationId]> {
-    let key = group_key_data(group.key);
-    open.iter().find(|open| open.key == key).map(|open| open.ids.as_slice())
+    open.iter().find(|open| open.key == group.key).map(|open| open.ids.as_slice())
 }
 
 /// Returns the part of `count` rows from `start` on that lies in `wanted`, relative to `start`.

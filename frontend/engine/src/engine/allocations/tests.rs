@@ -2,9 +2,7 @@
 
 use super::*;
 use crate::engine::Engine;
-use frontend::ask::{
-    Answers as _, FilterData, FindGroup, GetFacts, GetRows, MixedRow, NameMark, Part, ScopeData, WalkTo,
-};
+use frontend::ask::{Answers as _, FilterData, FindGroup, GetFacts, GetRows, MixedRow, NameMark, WalkTo};
 use shared::trace::text;
 
 const TRACE: &str = "
@@ -26,14 +24,13 @@ fn rows(engine: &mut Engine, request: &TableRequest) -> TablePage {
     engine.answer(&GetRows { device: 0, request: request.clone() }).unwrap().expect("the filter is valid")
 }
 
-/// Returns a selection of the whole trace.
-fn whole() -> SelectionData {
-    let scope = ScopeData::Within { axis: Default::default(), x0: 0.0, x1: f64::MAX, part: Part::Any };
-    SelectionData { scope, ..SelectionData::default() }
-}
-
 fn request(column: Column, is_rising: bool) -> TableRequest {
-    TableRequest { selection: whole(), sort: Sort { column, is_rising }, count: 10, ..TableRequest::default() }
+    TableRequest {
+        selection: SelectionData::whole(),
+        sort: Sort { column, is_rising },
+        count: 10,
+        ..TableRequest::default()
+    }
 }
 
 /// Returns the sizes of the rows, in their order.
@@ -103,7 +100,7 @@ fn a_page_is_a_part_of_the_table() {
 #[test]
 fn totals_follow_the_filter() {
     let filter = FilterData { text: "relu".to_owned(), ..FilterData::default() };
-    let selection = SelectionData { filter, ..whole() };
+    let selection = SelectionData { filter, ..SelectionData::whole() };
     let page = rows(&mut engine(), &TableRequest { selection, ..request(Column::Bytes, false) });
     assert_eq!((page.row_count, page.bytes, page.count, page.all_count), (2, 400, 2, 5));
 }
@@ -118,7 +115,7 @@ fn groups_lead_to_their_allocations() {
     assert_eq!(titles[0], ("relu (main.py:1)", 2));
     assert_eq!((by_stack.row_count, by_stack.most_bytes, by_stack.bytes), (4, 400, 657));
     let filter = FilterData { group: Some(groups[0].key), ..FilterData::default() };
-    let selection = SelectionData { filter, ..whole() };
+    let selection = SelectionData { filter, ..SelectionData::whole() };
     assert_eq!(sizes(&rows(&mut engine, &TableRequest { selection, by: None, ..request })), [300, 100]);
 }
 
@@ -161,7 +158,7 @@ fn walk_to(engine: &mut Engine, selection: &SelectionData, to: Walk) -> Option<(
 fn a_walk_goes_round_in_the_order_of_births() {
     let mut engine = engine();
     let filter = FilterData { min_bytes: 100, ..FilterData::default() };
-    let selection = SelectionData { filter, ..whole() };
+    let selection = SelectionData { filter, ..SelectionData::whole() };
     let mut walk = |to| walk_to(&mut engine, &selection, to);
     assert_eq!(walk(Walk::First), Some((100, 1, 0, 3)));
     assert_eq!(walk(Walk::After(1)), Some((300, 5, 1, 3)));
@@ -175,7 +172,7 @@ fn a_walk_goes_round_in_the_order_of_births() {
 #[test]
 fn a_walk_at_a_moment_stays_there() {
     let mut engine = engine();
-    let selection = SelectionData { scope: ScopeData::At(6), ..SelectionData::default() };
+    let selection = SelectionData::at(6);
     rows(&mut engine, &TableRequest { selection: selection.clone(), count: 1, ..TableRequest::default() });
     assert_eq!(walk_to(&mut engine, &selection, Walk::After(1)), Some((300, 6, 2, 4)));
     let nothing = FilterData { min_bytes: 1 << 40, ..FilterData::default() };
@@ -187,7 +184,7 @@ fn a_walk_at_a_moment_stays_there() {
 #[test]
 fn a_text_that_can_not_be_read_is_said_to_be_so() {
     let filter = FilterData { text: "(".to_owned(), is_expression: true, ..FilterData::default() };
-    let selection = SelectionData { filter, ..whole() };
+    let selection = SelectionData { filter, ..SelectionData::whole() };
     let request = TableRequest { selection, ..TableRequest::default() };
     let message = engine().answer(&GetRows { device: 0, request }).unwrap().expect_err("the filter is not valid");
     assert!(message.starts_with("invalid regular expression"), "{message}");
