@@ -50,13 +50,10 @@ pub(crate) enum FirstPicture {
 }
 
 impl FirstPicture {
-    /// Records a report to the page; returns true if it makes the page ask for the picture.
-    pub(crate) fn told(&mut self, report: &Report) -> bool {
-        let begins = *self == Self::NotDue && matches!(report, Report::Figures(_));
-        if begins {
-            *self = Self::Awaited;
-        }
-        begins
+    /// Returns the state after a report to the page, which may make it ask for the picture.
+    pub(crate) fn after_report(self, report: &Report) -> Self {
+        let begins = self == Self::NotDue && matches!(report, Report::Figures(_));
+        if begins { Self::Awaited } else { self }
     }
 
     /// Returns true if the question is the one that other questions wait for, too.
@@ -64,16 +61,9 @@ impl FirstPicture {
         self == Self::Awaited && matches!(question, Question::GetPicture(_))
     }
 
-    /// Records that a question was answered.
-    pub(crate) fn answered(&mut self, question: &Question) {
-        if matches!(question, Question::GetPicture(_)) {
-            *self = Self::Over;
-        }
-    }
-
-    /// Stops waiting, as for a tab in the background.
-    pub(crate) fn give_up(&mut self) {
-        *self = Self::Over;
+    /// Returns the state after an answer to a question.
+    pub(crate) fn after_answer(self, question: &Question) -> Self {
+        if matches!(question, Question::GetPicture(_)) { Self::Over } else { self }
     }
 }
 
@@ -148,23 +138,15 @@ mod tests {
     #[test]
     fn what_takes_long_waits_for_the_first_picture() {
         let mut engine = Engine::new(text::parse("alloc a 5").unwrap());
-        let mut first = FirstPicture::default();
         let figures = engine.next_report().unwrap();
-        assert!(first.told(&figures));
-        assert!(!first.told(&figures), "only the first figures count");
-        first.answered(&GetOutline { device: 0, axis: Axis::Events, columns: 9 }.into());
+        let first = FirstPicture::default().after_report(&figures);
         assert_eq!(first, FirstPicture::Awaited);
+        assert_eq!(first.after_report(&figures), first, "only the first figures count");
+        assert_eq!(first.after_answer(&GetOutline { device: 0, axis: Axis::Events, columns: 9 }.into()), first);
         let question = GetPicture { device: 0, view: View::default(), kind: None }.into();
         assert!(first.awaits(&question));
-        first.answered(&question);
-        assert!(first == FirstPicture::Over && !first.awaits(&question));
-        assert!(!first.told(&figures), "it never comes back");
-    }
-
-    #[test]
-    fn a_page_that_does_not_ask_is_not_waited_for() {
-        let mut first = FirstPicture::Awaited;
-        first.give_up();
-        assert_eq!(first, FirstPicture::Over);
+        let over = first.after_answer(&question);
+        assert!(over == FirstPicture::Over && !over.awaits(&question));
+        assert_eq!(over.after_report(&figures), over, "it never comes back");
     }
 }

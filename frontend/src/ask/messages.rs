@@ -8,6 +8,7 @@ use super::summary::{DeviceFigures, FileSummary, Notice, Parts};
 use logs::torch_profiler::Makers;
 use logs::tracemalloc::TracemallocSnapshot;
 use serde::{Deserialize, Serialize};
+use shared::import::ImportError;
 use shared::report::{Diagnosis, LogReport};
 
 /// Messages of the page to a Web Worker, apart from the `File` object itself.
@@ -67,20 +68,8 @@ pub enum Report {
     Log(Box<LogReport>, Option<Box<Joinable>>),
     /// True if a copy of the file's bytes has been stored.
     Kept(bool),
-    /// The worker has no decoder, because its module could not be loaded; the page sends this report in its place.
-    NoDecoder,
-    /// The file could not be read.
-    Failed {
-        /// Code of the decoder's error, such as `git-lfs-pointer`; empty if the file is not the cause.
-        code: String,
-        /// Problem in one sentence without its full stop.
-        message: String,
-        /// Byte offset in the file or in its decompressed content, if known.
-        offset: Option<u64>,
-        hint: String,
-    },
-    /// The worker ended without a message of its own; this is the browser's description.
-    Stopped(String),
+    /// The file could not be read; if the worker itself has failed, the page sends this report in its place.
+    Failed(Failure),
     /// A newer question of the same kind arrived before the one with this number was examined.
     Superseded(u32),
     /// Reason why the question with this number cannot be answered.
@@ -90,29 +79,78 @@ pub enum Report {
 }
 
 impl Report {
-    /// Converts the message of a panic in the decoder to a report.
+    /// Returns true if reading the file has ended, successfully or not.
+    pub fn is_read(&self) -> bool {
+        matches!(self, Self::Opened(_) | Self::Surveyed(_) | Self::Log(..) | Self::Failed(_))
+    }
+}
+
+/// Reason why a file could not be read.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failure {
+    /// Code of the decoder's error, such as `git-lfs-pointer`; empty if the file is not the cause.
+    pub code: String,
+    /// Problem in one sentence without its full stop.
+    pub message: String,
+    /// Byte offset in the file or in its decompressed content, if known.
+    pub offset: Option<u64>,
+    pub hint: String,
+    pub remedy: Remedy,
+}
+
+/// Remedy that the page offers for a file that could not be read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Remedy {
+    /// Opening another file.
+    #[default]
+    OtherFile,
+    /// Reading it again, since the file itself may be fine.
+    Retry,
+    /// Opening a part of the file, since all of it may be too much for the browser.
+    Part,
+    /// The page for new jobs, since the file is a training config.
+    Jobs,
+}
+
+impl Failure {
+    /// Describes a failure that is not in the file.
+    pub fn new(message: impl Into<String>, hint: &str, remedy: Remedy) -> Self {
+        Self { message: message.into(), hint: hint.to_owned(), remedy, ..Self::default() }
+    }
+
+    /// Describes the failure to load the decoder's module.
+    pub fn without_decoder() -> Self {
+        let hint = "Check the connection and try again. If Snapscope was updated in the meantime, reload the page.";
+        Self::new("The part of Snapscope that decodes files could not be loaded", hint, Remedy::Retry)
+    }
+
+    /// Describes a worker that ended without a report, which happens if the browser gives it no more memory.
+    pub fn stopped(detail: &str) -> Self {
+        let detail = if detail.is_empty() { String::new() } else { format!(": {detail}") };
+        let hint = "The tab may have run out of memory. Open only a part of the file, close other files first, or use \
+                    the command line.";
+        Self::new(format!("The decoder stopped unexpectedly{detail}"), hint, Remedy::Part)
+    }
+
+    /// Describes a panic in the decoder.
     ///
     /// A list that does not fit into the address space panics; any other lack of memory ends the worker without a
     /// panic.
     pub fn of_panic(words: &str) -> Self {
         if words.contains("capacity overflow") {
-            return Self::Stopped(words.to_owned());
+            return Self::stopped(words);
         }
-        let message = format!("The decoder stopped unexpectedly: {words}");
-        let hint = "This is a bug in Snapscope. Please report it with this text.".to_owned();
-        Self::Failed { code: String::new(), message, offset: None, hint }
+        let hint = "This is a bug in Snapscope. Please report it with this text.";
+        Self::new(format!("The decoder stopped unexpectedly: {words}"), hint, Remedy::OtherFile)
     }
+}
 
-    /// Returns true if reading the file has ended, successfully or not.
-    pub fn is_read(&self) -> bool {
-        matches!(
-            self,
-            Self::Opened(_)
-                | Self::Surveyed(_)
-                | Self::Log(..)
-                | Self::Failed { .. }
-                | Self::NoDecoder
-                | Self::Stopped(_)
-        )
+impl From<ImportError> for Failure {
+    fn from(ImportError { code, offset, message, hint }: ImportError) -> Self {
+        let remedy = match code {
+            "training-config" | "training-arguments" => Remedy::Jobs,
+            _ => Remedy::OtherFile,
+        };
+        Self { code: code.to_owned(), message, offset, hint, remedy }
     }
 }

@@ -1,5 +1,5 @@
-//! Defines the view of the timeline, and answers about its moments, allocations, areas, categories, marks, and its curve
-//! among those of other devices.
+//! Defines the view of the timeline, and answers about its moments, allocations, areas, categories and marks, and about
+//! its curve among those of other devices.
 
 use super::kind::{Kind, Marking};
 use serde::{Deserialize, Serialize};

@@ -4,12 +4,12 @@
 //! As many files are read at a time as there are processors; among waiting files, the displayed one comes first.
 
 use super::local_files::{LocalFiles, is_keeping_chosen};
-use crate::ask::{FindAllocation, PartOrder, Report};
+use crate::ask::{Failure, FindAllocation, PartOrder, Remedy, Report};
 use crate::platform::{
     AskError, Source, WorkerClient, asset_url, bring_to_jobs, entry_name, fragment, mark, now_ms, processors,
 };
 use crate::state::{
-    FileAction, FileId, FileStatus, Files, LogFile, NO_FILE, NewFile, OpenFile, Origin, PinKey, ReadyFile, SessionFile,
+    FileAction, FileId, FileStatus, Files, Keeping, LogFile, NO_FILE, OpenFile, Origin, PinKey, ReadyFile, SessionFile,
     Start, ThisCard, Turns,
 };
 use std::cell::{Cell, RefCell};
@@ -81,8 +81,8 @@ pub struct Opening {
     pub key: String,
     /// Size in bytes; 0 if unknown.
     pub size_bytes: u64,
-    /// True if a copy of the file is stored already.
-    pub is_kept: bool,
+    /// State of storing its bytes.
+    pub keeping: Keeping,
 }
 
 /// Open files with the operations on them.
@@ -178,7 +178,7 @@ impl FilesHandle {
         let open = |(known, file): (SessionFile, web_sys::File)| {
             let start = Some(self.start_again(&known));
             let SessionFile { key, name, size_bytes, .. } = known;
-            let opening = Opening { name, key, size_bytes, start, is_kept: true, ..Opening::default() };
+            let opening = Opening { name, key, size_bytes, start, keeping: Keeping::Kept, ..Opening::default() };
             self.open_source(opening, Source::File(file))
         };
         files.into_iter().map(open).collect()
@@ -220,8 +220,7 @@ impl FilesHandle {
         let is_ready = |file: &OpenFile| file.id == id && matches!(file.status, FileStatus::Ready(_));
         if !self.files().all.iter().any(is_ready) {
             // Data that the worker has read so far would stay in its WebAssembly memory, which never shrinks.
-            let client = self.workers.clients.borrow_mut().remove(&id);
-            client.inspect(WorkerClient::close);
+            self.end_worker(id);
             self.workers.turns.borrow_mut().take(id);
             self.begin(id);
         }
@@ -243,13 +242,15 @@ impl FilesHandle {
     /// Closes a file, or cancels reading it; its worker ends at once.
     pub fn close(&self, id: FileId) {
         self.workers.sources.borrow_mut().remove(&id);
-        let client = self.workers.clients.borrow_mut().remove(&id);
-        if let Some(client) = client {
-            client.close();
-        }
+        self.end_worker(id);
         self.forget_copy(id);
         self.end_turn(id);
         self.model.dispatch(FileAction::Close(id));
+    }
+
+    fn end_worker(&self, id: FileId) {
+        let client = self.workers.clients.borrow_mut().remove(&id);
+        client.inspect(WorkerClient::close);
     }
 
     /// Deletes the stored copy of a file.
@@ -260,7 +261,7 @@ impl FilesHandle {
 
     /// Reads a file again after a failure, in a new worker.
     pub fn retry(&self, id: FileId) {
-        self.model.dispatch(FileAction::Retry { id, now_ms: now_ms() });
+        self.model.dispatch(FileAction::Reload { id, is_survey: false, now_ms: now_ms() });
         self.begin_in_turn(id);
     }
 
@@ -273,13 +274,14 @@ impl FilesHandle {
     fn open_source(&self, opening: Opening, source: Source) -> FileId {
         let id = self.workers.last_id.get() + 1;
         self.workers.last_id.set(id);
-        let Opening { name, origin, start, card, key, size_bytes, is_kept } = opening;
+        let Opening { name, origin, start, card, key, size_bytes, keeping } = opening;
         let start = Start { card, ..start.unwrap_or_else(|| self.addressed_start(id, &key)) };
         if matches!(source, Source::File(_)) {
             self.workers.keys.borrow_mut().insert(id, key.clone());
         }
         let (key, name, batch) = (key.into(), name.into(), self.workers.last_batch.get());
-        let file = NewFile { id, key, name, size_bytes, origin, batch, is_kept, start, now_ms: now_ms() };
+        let status = FileStatus::begun(now_ms(), false);
+        let file = OpenFile { id, key, name, size_bytes, origin, batch, keeping, start, status };
         self.model.dispatch(FileAction::Add(Box::new(file)));
         self.workers.sources.borrow_mut().insert(id, source);
         self.begin_in_turn(id);
@@ -340,12 +342,11 @@ impl FilesHandle {
         };
         match WorkerClient::open(&asset_url(WORKER_SCRIPT), &source, on_report.clone()) {
             Ok(client) => drop(self.workers.clients.borrow_mut().insert(id, client)),
-            Err(_) => on_report(Report::Failed {
-                code: String::new(),
-                message: "The browser could not start a web worker, which Snapscope needs to decode files".to_owned(),
-                offset: None,
-                hint: "Allow web workers for this site, or open the page in another browser.".to_owned(),
-            }),
+            Err(_) => on_report(Report::Failed(Failure::new(
+                "The browser could not start a web worker, which Snapscope needs to decode files",
+                "Allow web workers for this site, or open the page in another browser.",
+                Remedy::OtherFile,
+            ))),
         }
     }
 }

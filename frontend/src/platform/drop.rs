@@ -4,7 +4,8 @@ use super::blob::{file_of, text_blob};
 use super::browser::window;
 use super::kept::awaited;
 use super::keyboard::is_text;
-use gloo_events::{EventListener, EventListenerOptions};
+use super::surface::on_event;
+use gloo_events::EventListener;
 use js_sys::{Array, Promise};
 use shared::base::{
     ShortSort,
@@ -61,9 +62,7 @@ pub fn on_drop(
 }
 
 fn listen(name: &'static str, handle: impl Fn(&DragEvent, &DataTransfer) + 'static) -> EventListener {
-    let options = EventListenerOptions::enable_prevent_default();
-    EventListener::new_with_options(&window(), name, options, move |event| {
-        let event: &DragEvent = event.unchecked_ref();
+    on_event(&window(), name, move |event: &DragEvent| {
         if let Some(transfer) = event.data_transfer() {
             handle(event, &transfer);
         }
@@ -157,9 +156,7 @@ const NAME: &str = "Pasted text";
 /// Listens for what is pasted outside of text fields, or into the one for it (`data-paste`); `on_files` receives pasted
 /// files, or a pasted text as a file.
 pub fn on_paste(on_files: impl Fn(Vec<File>) + 'static) -> EventListener {
-    let options = EventListenerOptions::enable_prevent_default();
-    EventListener::new_with_options(&window(), "paste", options, move |event| {
-        let event: &ClipboardEvent = event.unchecked_ref();
+    on_event(&window(), "paste", move |event: &ClipboardEvent| {
         let Some(clipboard) = event.clipboard_data() else { return };
         let target = event.target().and_then(|target| target.dyn_into::<Element>().ok());
         let is_box = target.as_ref().is_some_and(|element| element.has_attribute("data-paste"));

@@ -7,11 +7,11 @@ mod ready;
 pub use self::ready::ReadyFile;
 use super::card::ThisCard;
 use super::choices::{Choice, FileId};
-use super::origin::{NewFile, Origin, Start};
+use super::origin::{Origin, Start};
 use super::points::PointAction;
 use super::session::SessionFile;
 use super::view_state::{DockTab, PanelTab};
-use crate::ask::{Axis, ColorBy, FileSummary, Hit, Joinable, Kind, PreviewData, Report};
+use crate::ask::{Axis, ColorBy, Failure, FileSummary, Hit, Joinable, Kind, PreviewData, Report};
 use shared::analysis::rank_of_name;
 use shared::report::LogReport;
 use std::rc::Rc;
@@ -20,7 +20,7 @@ use std::rc::Rc;
 #[derive(Clone, Debug)]
 pub enum FileAction {
     /// A file was chosen.
-    Add(Box<NewFile>),
+    Add(Box<OpenFile>),
     /// The worker of a file sent a report.
     Hear {
         id: FileId,
@@ -28,13 +28,7 @@ pub enum FileAction {
         /// Milliseconds on the page's clock.
         now_ms: f64,
     },
-    /// A file that could not be read is read again.
-    Retry {
-        id: FileId,
-        /// Milliseconds on the page's clock.
-        now_ms: f64,
-    },
-    /// A file is read again, for a part of it or for all of it.
+    /// A file is read again, after a failure, or for a part of it or all of it.
     Reload {
         id: FileId,
         /// True if the file is only surveyed, so that the user can choose a part of it.
@@ -154,20 +148,21 @@ pub struct Files {
 }
 
 /// File with a tab of its own.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct OpenFile {
     pub id: FileId,
     /// Name in the browser's history.
     pub key: Rc<str>,
+    /// File name without folders.
     pub name: Rc<str>,
     /// Size in bytes; 0 if unknown.
     pub size_bytes: u64,
     pub origin: Origin,
-    /// Number that files opened together share.
+    /// Number that counts up with each choice of files; files opened together share it.
     pub batch: u32,
     /// State of storing its bytes.
     pub keeping: Keeping,
-    /// Initial view.
+    /// Initial view, with a notice about it.
     pub start: Start,
     pub status: FileStatus,
 }
@@ -217,71 +212,6 @@ pub struct Loading {
     pub preview: Option<Rc<PreviewData>>,
 }
 
-/// Reason why a file could not be read.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Failure {
-    /// Error code of the decoder; empty if the error is not in the file.
-    pub code: String,
-    pub message: String,
-    /// Byte offset of the error, if known.
-    pub offset: Option<u64>,
-    pub hint: String,
-    /// Remedy that the page offers.
-    pub remedy: Remedy,
-}
-
-/// Remedy that the page offers for a file that could not be read.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Remedy {
-    /// Opening another file.
-    #[default]
-    OtherFile,
-    /// Reading it again, since the file itself may be fine.
-    Retry,
-    /// Opening a part of the file, since all of it may be too much for the browser.
-    Part,
-    /// The page for new jobs, since the file is a training config.
-    Jobs,
-}
-
-impl Remedy {
-    /// Returns the remedy for an error code of the decoder.
-    fn of_code(code: &str) -> Self {
-        match code {
-            "training-config" | "training-arguments" => Self::Jobs,
-            _ => Self::OtherFile,
-        }
-    }
-}
-
-impl Failure {
-    /// Describes the failure to load the decoder's module.
-    fn without_decoder() -> Self {
-        Self {
-            code: String::new(),
-            message: "The part of Snapscope that decodes files could not be loaded".to_owned(),
-            offset: None,
-            hint: "Check the connection and try again. If Snapscope was updated in the meantime, reload the page."
-                .to_owned(),
-            remedy: Remedy::Retry,
-        }
-    }
-
-    /// Describes a worker that ended without a report, which happens if the browser gives it no more memory.
-    fn stopped(detail: &str) -> Self {
-        let detail = if detail.is_empty() { String::new() } else { format!(": {detail}") };
-        Self {
-            code: String::new(),
-            message: format!("The decoder stopped unexpectedly{detail}"),
-            offset: None,
-            hint: "The tab may have run out of memory. Open only a part of the file, close other files first, or use \
-                   the command line."
-                .to_owned(),
-            remedy: Remedy::Part,
-        }
-    }
-}
-
 impl Files {
     pub fn after(&self, action: FileAction) -> Self {
         let mut files = self.clone();
@@ -296,7 +226,6 @@ impl Files {
                 }
                 files.show_first();
             }
-            FileAction::Retry { id, now_ms } => files.with(id, |file| file.status = FileStatus::begun(now_ms, false)),
             FileAction::Reload { id, is_survey, now_ms } => {
                 files.with(id, |file| file.status = FileStatus::begun(now_ms, is_survey));
             }
@@ -377,16 +306,13 @@ impl Files {
         }
     }
 
-    fn add(&mut self, file: NewFile) {
-        let NewFile { id, key, name, size_bytes, origin, batch, is_kept, start, now_ms } = file;
-        let keeping = if is_kept { Keeping::Kept } else { Keeping::NotYet };
-        let status = FileStatus::begun(now_ms, false);
-        self.awaited.retain(|file| *file.key != *key);
+    fn add(&mut self, file: OpenFile) {
+        self.awaited.retain(|awaited| *awaited.key != *file.key);
         // Whoever opens files of several ranks wants to see them next to each other.
         let ranks = self.all.iter().filter(|file| rank_of_name(&file.name).is_some()).count();
-        self.are_ranks |= rank_of_name(&name).is_some() && ranks == 1;
-        self.all.push(OpenFile { id, key, name, size_bytes, origin, batch, keeping, start, status });
-        self.shown = Some(id);
+        self.are_ranks |= rank_of_name(&file.name).is_some() && ranks == 1;
+        self.shown = Some(file.id);
+        self.all.push(file);
         self.is_unattended = true;
     }
 
@@ -421,8 +347,15 @@ impl Files {
     }
 }
 
+impl Default for FileStatus {
+    fn default() -> Self {
+        Self::begun(0.0, false)
+    }
+}
+
 impl FileStatus {
-    fn begun(now_ms: f64, is_survey: bool) -> Self {
+    /// Returns the status of a file that is read from now on, in milliseconds on the page's clock.
+    pub fn begun(now_ms: f64, is_survey: bool) -> Self {
         Self::Loading(Loading { began_ms: now_ms, now_ms, is_survey, ..Loading::default() })
     }
 }
@@ -458,13 +391,8 @@ impl OpenFile {
                 ready.summary = Rc::new(FileSummary { notices, ..FileSummary::clone(&ready.summary) });
             }
             // A worker that panics reports the reason first and its trap second, so the first report has the cause.
-            (Report::Failed { .. } | Report::NoDecoder | Report::Stopped(_), FileStatus::Failed(_)) => (),
-            (Report::Failed { code, message, offset, hint }, _) => {
-                let remedy = Remedy::of_code(&code);
-                self.status = FileStatus::Failed(Failure { code, message, offset, hint, remedy });
-            }
-            (Report::Stopped(detail), _) => self.status = FileStatus::Failed(Failure::stopped(&detail)),
-            (Report::NoDecoder, _) => self.status = FileStatus::Failed(Failure::without_decoder()),
+            (Report::Failed(_), FileStatus::Failed(_)) => (),
+            (Report::Failed(failure), _) => self.status = FileStatus::Failed(failure),
             (Report::Parts(parts), FileStatus::Ready(ready)) => {
                 if let Some(place) = ready.parts.get_mut(parts.device as usize) {
                     *place = Some(Rc::new(parts));

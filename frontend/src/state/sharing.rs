@@ -145,18 +145,8 @@ impl Sharing {
 
     /// Returns the server's size limit in bytes if the copy exceeds it.
     pub fn too_large(&self) -> Option<u64> {
-        match &self.server {
-            ServerState::There(limits) => self.copy_bytes().filter(|bytes| *bytes > limits.upload_bytes),
-            ServerState::Asking | ServerState::Away => None,
-        }
-        .map(|_| self.most_bytes())
-    }
-
-    fn most_bytes(&self) -> u64 {
-        match &self.server {
-            ServerState::There(limits) => limits.upload_bytes,
-            ServerState::Asking | ServerState::Away => u64::MAX,
-        }
+        let ServerState::There(limits) = &self.server else { return None };
+        self.copy_bytes().filter(|bytes| *bytes > limits.upload_bytes).map(|_| limits.upload_bytes)
     }
 
     /// Returns true if there is a copy that the server accepts and no upload is running.

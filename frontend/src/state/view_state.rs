@@ -166,10 +166,7 @@ impl ViewState {
             (Some(x), Some(y)) => Some(View { x: span_of(x)?, y: span_of(y)? }),
             _ => None,
         };
-        let pin = match fields.get("pin") {
-            Some(pin) => Some(pin_of(pin)?),
-            None => None,
-        };
+        let pin = fields.get("pin").map_or(Some(None), |pin| pin_of(pin).map(Some))?;
         let kind = fields.get("kind").and_then(kind_of).map(Rc::new);
         let tab = fields.get("tab").map_or(Some(PanelTab::default()), PanelTab::of_name)?;
         // An unknown view below the timeline is ignored.
@@ -289,14 +286,8 @@ mod tests {
             axis: Axis::Time,
             range: Some(View { x: Span::new(0.5, 1e6), y: Span::new(0.0, (1_u64 << 30) as f64) }),
             pin: Some(PinKey { allocation: AllocationKey::Initial(3), moment: 402 }),
-            kind: None,
             tab: PanelTab::Allocation,
-            dock: None,
-            is_maximized: false,
-            color: None,
-            choices: Rc::default(),
-            card: None,
-            points: Rc::default(),
+            ..ViewState::default()
         }
     }
 

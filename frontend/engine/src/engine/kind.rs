@@ -48,7 +48,7 @@ pub(super) fn facts(ready: Ready<'_>, kind: &Kind, moment: u32) -> Result<KindFa
     })
 }
 
-/// Returns the next or previous allocation of a kind, or its largest one at a moment; the error is that of [`selected`].
+/// Returns the next or previous allocation of a kind, or its largest at a moment; the error is that of [`selected`].
 pub(super) fn step(ready: Ready<'_>, ask: &StepKind) -> Result<Option<Found>, String> {
     let selected = selected(ready, &ask.kind)?;
     let ids = selected.members.ids();
