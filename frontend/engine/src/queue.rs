@@ -11,7 +11,6 @@ pub(crate) struct Queue {
 }
 
 impl Queue {
-    /// Adds a question with its number.
     pub(crate) fn push(&mut self, number: u32, question: Question) {
         self.waiting.push((number, question));
     }
@@ -71,11 +70,7 @@ impl FirstPicture {
 mod tests {
     use super::*;
     use crate::engine::Engine;
-    use frontend::ask::{
-        Axis, GetDetails, GetHit, GetMarks, GetOutline, GetPicture, GetReplay, GetRows, GetSweep, TableRequest, View,
-        WalkRequest, WalkTo,
-    };
-    use shared::trace::text;
+    use frontend::ask::*;
 
     #[track_caller]
     fn check(asked: &[Question], answered: &[(&[u32], u32)]) {
@@ -95,29 +90,21 @@ mod tests {
     }
 
     #[test]
-    fn only_the_newest_point_is_answered() {
+    fn only_the_newest_is_answered_of_points_replays_and_rows() {
         let hit = |x| point(x, false);
         let marks = GetMarks { device: 0 }.into();
         check(&[hit(1.0), marks, hit(2.0), hit(3.0)], &[(&[0], 1), (&[2], 3)]);
-    }
-
-    #[test]
-    fn a_click_is_answered_even_if_the_pointer_moves_on() {
+        // A click is answered even if the pointer moves on.
         check(&[point(1.0, false), point(2.0, true), point(3.0, false)], &[(&[0], 1), (&[], 2)]);
-    }
-
-    #[test]
-    fn only_the_newest_replay_is_answered() {
         let replay = || GetReplay { device: 0, setup: Default::default() }.into();
         let sweep = GetSweep { device: 0, setup: Default::default(), is_new: false }.into();
         check(&[replay(), sweep, replay()], &[(&[0], 1), (&[], 2)]);
-    }
-
-    #[test]
-    fn only_the_newest_rows_are_answered_and_every_walk() {
         let rows = |first| GetRows { device: 0, request: TableRequest { first, ..TableRequest::default() } }.into();
         let walk = || WalkTo { device: 0, request: WalkRequest::default() }.into();
         check(&[walk(), rows(0), walk(), rows(64)], &[(&[], 0), (&[1], 2), (&[], 3)]);
+        // Walks and details are never dropped.
+        let details = |allocation| GetDetails { device: 0, allocation }.into();
+        check(&[details(5), details(6)], &[(&[], 0), (&[], 1)]);
     }
 
     #[test]
@@ -130,14 +117,8 @@ mod tests {
     }
 
     #[test]
-    fn details_are_never_dropped() {
-        let details = |allocation| GetDetails { device: 0, allocation }.into();
-        check(&[details(5), details(6)], &[(&[], 0), (&[], 1)]);
-    }
-
-    #[test]
     fn what_takes_long_waits_for_the_first_picture() {
-        let mut engine = Engine::new(text::parse("alloc a 5").unwrap());
+        let mut engine = Engine::of("alloc a 5");
         let figures = engine.next_report().unwrap();
         let first = FirstPicture::default().after_report(&figures);
         assert_eq!(first, FirstPicture::Awaited);

@@ -46,7 +46,6 @@ impl Reader {
         }
     }
 
-    /// Opens a file for reading.
     pub(super) fn of_file(file: &File) -> Self {
         Self { chunks: Chunks::of(&file.stream()), total_bytes: file.size() as u64 }
     }

@@ -7,7 +7,7 @@ use crate::log_module::{self, LogFile};
 use crate::queue::{FirstPicture, Queue};
 use crate::reader::Reader;
 use frontend::ask::{
-    Answers, Failure, FileBytes, GetPicture, Order, PartOrder, PreviewData, Question, Remedy, Reply, Report,
+    Answers, Failure, FileBytes, GetPicture, Order, PartOrder, PreviewData, Question, Remedy, Reply, Report, Wanted,
 };
 use frontend::platform::{Source, blob, from_buffer, to_buffer};
 use gloo_timers::callback::Timeout;
@@ -40,16 +40,6 @@ const PREVIEW_MS: f64 = 500.0;
 ///
 /// A tab has room for about twice as much.
 const HUGE_BYTES: f64 = 2e9;
-
-/// Work to do on a file.
-#[derive(Clone, Copy, Debug)]
-enum Wanted {
-    /// Open all of it.
-    All,
-    Survey,
-    /// Open a part of it.
-    Part(PartOrder),
-}
 
 /// Handles the worker's messages; `early` holds those that arrived before the module was loaded, and `load_log` loads
 /// the module that reads logs.
@@ -124,22 +114,16 @@ impl FileWorker {
         }
         match from_buffer(message) {
             Some(Order::Fetch(url)) => self.open(Source::Url(url), Wanted::All),
-            Some(Order::Survey) => self.reopen(Wanted::Survey),
-            Some(Order::Open(None)) => self.reopen(Wanted::All),
-            Some(Order::Open(Some(part))) => self.reopen(Wanted::Part(part)),
+            Some(Order::Read(wanted)) => {
+                let source = self.source.borrow().clone();
+                source.into_iter().for_each(|source| self.open(source, wanted));
+            }
             Some(Order::Keep { session, key }) => self.keep(session, key),
             Some(Order::Ask(number, question)) => {
                 self.queue.borrow_mut().push(number, question);
                 self.schedule();
             }
             None => (),
-        }
-    }
-
-    fn reopen(self: &Rc<Self>, wanted: Wanted) {
-        let source = self.source.borrow().clone();
-        if let Some(source) = source {
-            self.open(source, wanted);
         }
     }
 
@@ -182,7 +166,7 @@ impl FileWorker {
             }
             match loaded {
                 Ok(Some(Content::Snapshot(Decoded::Engine(engine)))) => {
-                    worker.post(&Report::Opened(Box::new(engine.summary().clone())));
+                    worker.post(&Report::Opened(Box::new(engine.summary.clone())));
                     *worker.engine.borrow_mut() = Some(*engine);
                     worker.schedule();
                 }

@@ -7,8 +7,8 @@ use super::timeline::Hit;
 use serde::{Deserialize, Serialize};
 use shared::analysis::{Category, GroupBy, GroupKey, Phase};
 use shared::names;
+use std::cmp::Ordering;
 
-/// Table and range of rows that are requested.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TableRequest {
     pub selection: SelectionData,
@@ -19,9 +19,7 @@ pub struct TableRequest {
     pub columns: Columns,
     /// Groups whose allocations follow them.
     pub open: Vec<GroupKey>,
-    /// Position of the first row.
     pub first: u32,
-    /// Maximum number of rows.
     pub count: u32,
 }
 
@@ -47,6 +45,11 @@ impl<C: SortColumn> SortBy<C> {
         Self { column, is_rising: if column == self.column { !self.is_rising } else { column.rises() } }
     }
 
+    /// Sorts positions of rows by what `compare` says of them in ascending order; equal ones stay as they are.
+    pub(super) fn sort(self, rows: &mut [usize], compare: &dyn Fn(usize, usize) -> Ordering) {
+        rows.sort_by(|&a, &b| if self.is_rising { compare(a, b) } else { compare(b, a) });
+    }
+
     /// Returns the value of `aria-sort` for a column's head.
     pub fn aria(self, column: C) -> &'static str {
         match (self.column == column, self.is_rising) {
@@ -57,7 +60,6 @@ impl<C: SortColumn> SortBy<C> {
     }
 }
 
-/// Order of the rows of a table of allocations or groups.
 pub type Sort = SortBy<Column>;
 
 impl SortColumn for Column {
@@ -69,7 +71,6 @@ impl SortColumn for Column {
 /// Range of rows of a table, and the sums over all rows.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TablePage {
-    /// Position of the first row.
     pub first: u32,
     pub rows: TableRows,
     /// Number of rows of the whole table.
@@ -84,16 +85,13 @@ pub struct TablePage {
     pub most_bytes: u64,
 }
 
-/// Rows of single allocations or of groups.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum TableRows {
     Allocations(Vec<AllocationRow>),
-    Groups(Vec<GroupRow>),
-    /// Groups of which some are open.
-    Mixed(Vec<MixedRow>),
+    /// Groups, of which some may be open.
+    Groups(Vec<MixedRow>),
 }
 
-/// Row of a table with open groups.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum MixedRow {
     /// Group, and true if its allocations follow.
@@ -110,7 +108,6 @@ impl Default for TableRows {
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct AllocationRow {
-    /// Position of the allocation.
     pub allocation: u32,
     /// Requested size.
     pub size_bytes: u64,
@@ -118,11 +115,9 @@ pub struct AllocationRow {
     pub born: u32,
     /// Number of moments at which it is alive, within the trace.
     pub lifetime: u32,
-    /// True if it outlives the trace.
     pub outlives: bool,
     pub category: Category,
     pub facts: RowFacts,
-    /// Title of its stack.
     pub title: String,
     /// Leaf of the stack, and the frames that tell it apart from others, or else its callers.
     pub detail: String,
@@ -130,7 +125,6 @@ pub struct AllocationRow {
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GroupRow {
-    /// Common key of its allocations.
     pub key: GroupKey,
     pub bytes: u64,
     pub count: u64,
@@ -154,7 +148,6 @@ impl GroupRow {
     }
 }
 
-/// Request for one allocation of a selection.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct WalkRequest {
     pub selection: SelectionData,
@@ -227,7 +220,6 @@ names!(Column {
     Pool => "pool",
 });
 
-/// Set of optional columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Columns(u16);
 
@@ -261,7 +253,6 @@ impl Columns {
         Self(self.0 ^ bit(column))
     }
 
-    /// Returns the columns of the set in their order.
     pub fn iter(self) -> impl Iterator<Item = Column> {
         Self::ALL.into_iter().filter(move |&column| self.has(column))
     }

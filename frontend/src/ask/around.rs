@@ -7,12 +7,9 @@ use serde::{Deserialize, Serialize};
 use shared::analysis::{AllocationKey, Category, GroupKey};
 use shared::report::{EventLine, EventReport, Frame};
 
-/// Direction of a step from allocation to allocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Toward {
-    /// The one allocated before.
     Earlier,
-    /// The one allocated next.
     Later,
     /// The one above it in the stack of a moment.
     Above,
@@ -27,7 +24,6 @@ pub enum Toward {
 /// What an allocation was for, and what happened around it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Around {
-    /// Position of the allocation.
     pub allocation: u32,
     pub category: Category,
     /// Module of the model; empty if none is known.
@@ -78,7 +74,6 @@ pub struct BandName {
     pub stack: NameMark,
 }
 
-/// Range of events.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct EventPage {
     /// Index of the first event.
@@ -94,7 +89,6 @@ pub struct EventDetails {
     pub hit: Option<Hit>,
 }
 
-/// Totals of a kind.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct KindFacts {
     pub title: String,
@@ -108,7 +102,6 @@ pub struct KindFacts {
     pub live_bytes: u64,
     /// Moment at which the kind holds the most bytes.
     pub most_moment: u32,
-    /// Bytes at that moment.
     pub most_bytes: u64,
     /// Key of the group with the same allocations, if there is one.
     pub key: Option<GroupKey>,

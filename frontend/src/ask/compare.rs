@@ -34,14 +34,12 @@ pub fn side_of_value(value: &str) -> Option<CompareSide> {
     }
 }
 
-/// Training step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StepData {
     /// Moment before its first event.
     pub start: u32,
     /// Moment after its last event.
     pub end: u32,
-    /// Highest live bytes of the step.
     pub peak_bytes: u64,
 }
 
@@ -57,9 +55,7 @@ pub struct CurveData {
 /// Difference of the live memory of two sides, of which this one comes second.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DiffData {
-    /// Moment of this side.
     pub moment: u32,
-    /// Moment of the other side.
     pub other_moment: u32,
     pub found: Diff,
     /// Titles of the stacks that differ, row by row.

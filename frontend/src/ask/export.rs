@@ -11,7 +11,6 @@ use serde::{Deserialize, Serialize};
 use shared::analysis::{DiffBy, Profile};
 use shared::export::{Table, TableFormat};
 
-/// Format that a Web Worker can write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ExportForm {
     /// Timeline as SVG.
@@ -43,19 +42,15 @@ impl ExportForm {
 pub enum SheetOf {
     /// Allocations or groups of them; the page of rows in the request is ignored.
     Allocations(TableRequest),
-    /// Functions with the memory that they allocate.
+    /// Functions with the memory that they allocate, or those that a search finds.
     Sites {
-        /// Selection of allocations.
         source: FlameSource,
         order: SiteOrder,
-        /// Search text, or empty.
         search: String,
     },
-    /// Segments of a moment.
     Segments(Instant),
-    /// Differences between two moments.
+    /// Differences between a side of this device and another one.
     Differences {
-        /// Side of this device.
         side: CompareSide,
         other: Box<Profile>,
         by: DiffBy,

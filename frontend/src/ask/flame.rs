@@ -7,7 +7,6 @@ use shared::analysis::Tally;
 /// Allocations of a flame graph, and how their stacks are merged.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FlameSource {
-    /// Allocations and their weights.
     pub selection: SelectionData,
     /// True if lines of the same function are distinguished.
     pub by_line: bool,
@@ -18,7 +17,6 @@ pub struct FlameSource {
 /// Site of stacks, by its frame; `None` for allocations without a stack.
 pub type SiteKey = Option<u32>;
 
-/// Shape of a call tree.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum FlameShape {
     /// Callers above callees.
@@ -41,7 +39,6 @@ pub struct FlameTree {
     pub by_appearance: bool,
 }
 
-/// Description of a site.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SiteText {
     /// Key of the site; `None` for allocations without a stack, and for nodes that are not sites.
@@ -52,11 +49,9 @@ pub struct SiteText {
     pub filename: String,
     /// Line, 0 if lines are not distinguished or not known.
     pub line: u64,
-    /// True if the search matches it.
     pub is_match: bool,
 }
 
-/// Content of a box.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum FlameBoxKind {
     /// Root, which contains all allocations.
@@ -95,7 +90,6 @@ pub struct FlameBoxes {
     pub found: Option<Tally>,
 }
 
-/// Site with the memory that it allocates.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SiteRow {
     pub site: SiteText,

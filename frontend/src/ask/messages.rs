@@ -16,18 +16,24 @@ use shared::report::{Diagnosis, LogReport};
 pub enum Order {
     /// Read the snapshot at this URL.
     Fetch(String),
-    /// Survey the file without opening it; a read in progress is stopped, and an open file is closed.
-    Survey,
-    /// Open a range of the file's events, or all of it; an open file is closed.
-    Open(Option<PartOrder>),
-    /// Store a copy of the file's bytes for a reload, as soon as no other work is waiting.
-    Keep {
-        /// Folder of the tab.
-        session: String,
-        key: String,
-    },
+    /// Read the file again; a read in progress is stopped, and an open file is closed.
+    Read(Wanted),
+    /// Store a copy of the file's bytes for a reload, by its key in the folder of the tab, as soon as no other work is
+    /// waiting.
+    Keep { session: String, key: String },
     /// Answer the question with this number.
     Ask(u32, Question),
+}
+
+/// Work to do on a file.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Wanted {
+    /// Open all of it.
+    All,
+    /// Survey what it contains without opening it.
+    Survey,
+    /// Open a range of its events.
+    Part(PartOrder),
 }
 
 /// Part of a log that is needed to show it together with other files.
@@ -41,11 +47,9 @@ pub enum Joinable {
 /// Messages of a Web Worker to the page.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Report {
-    /// Progress of reading the file.
+    /// Bytes read so far, and the length of the file, 0 while it is unknown.
     Progress {
-        /// Number of bytes read so far.
         seen_bytes: u64,
-        /// Length of the file, 0 while it is unknown.
         total_bytes: u64,
     },
     /// Curves of what has been read so far; sent for files that take a while.
@@ -54,7 +58,6 @@ pub enum Report {
     Surveying,
     /// Curves of the whole file, from which a part can be chosen; no file is open now.
     Surveyed(Box<PreviewData>),
-    /// The file is decoded; this is its summary.
     Opened(Box<FileSummary>),
     /// Figures of one device; those of all devices follow [`Report::Opened`].
     Figures(DeviceFigures),
@@ -85,7 +88,6 @@ impl Report {
     }
 }
 
-/// Reason why a file could not be read.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
     /// Code of the decoder's error, such as `git-lfs-pointer`; empty if the file is not the cause.
@@ -101,7 +103,6 @@ pub struct Failure {
 /// Remedy that the page offers for a file that could not be read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Remedy {
-    /// Opening another file.
     #[default]
     OtherFile,
     /// Reading it again, since the file itself may be fine.

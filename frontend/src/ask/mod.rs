@@ -46,7 +46,7 @@ pub use flame::{
     FlameBoxData, FlameBoxKind, FlameBoxes, FlameShape, FlameSites, FlameSource, FlameTree, SiteKey, SiteRow, SiteText,
 };
 pub use kind::{Kind, Marking};
-pub use messages::{Failure, Joinable, Order, Remedy, Report};
+pub use messages::{Failure, Joinable, Order, Remedy, Report, Wanted};
 pub use part::{PartOrder, PartPlace, PreviewData, PreviewDevice};
 pub use picture::{OutlineStep, PictureData};
 pub use question::{

@@ -5,7 +5,6 @@ use super::timeline::View;
 use serde::{Deserialize, Serialize};
 use shared::analysis::{Band, BandOwner, CurveStep, Picture};
 
-/// Picture of a [`View`].
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PictureData {
     /// View that was requested; `None` only in [`PictureData::default`].

@@ -35,19 +35,14 @@ pub trait AskFile: Into<Question> {}
 
 /// Answers one kind of question.
 pub trait Answers<A: Ask> {
-    /// Answers a question.
-    ///
-    /// # Errors
-    /// Returns the reason for which there is no answer.
+    /// Answers a question, or returns the reason for which there is no answer.
     fn answer(&mut self, ask: &A) -> Result<A::Answer, String>;
 }
 
 /// Writes one kind of file.
 pub trait Writes<A: AskFile> {
-    /// Writes the file; `progress` receives the completed fraction (0 to 1) from time to time.
-    ///
-    /// # Errors
-    /// Returns the reason for which there is no file.
+    /// Writes the file, or returns the reason for which there is none; `progress` receives the completed fraction (0 to
+    /// 1) from time to time.
     fn write(&mut self, ask: &A, progress: &mut dyn FnMut(f64)) -> Result<FileBytes, String>;
 }
 
@@ -101,7 +96,6 @@ macro_rules! questions {
             $($(#[$file_about])* $file { $($file_fields)* })*
         }
 
-        /// Question of any kind.
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
         pub enum Question {
             $($ask(Box<$ask>),)*
@@ -130,10 +124,8 @@ macro_rules! questions {
                 }
             }
 
-            /// Has an engine reply to the question; `progress` receives the completed fraction (0 to 1) of a file.
-            ///
-            /// # Errors
-            /// Returns the reason for which there is no answer.
+            /// Has an engine reply to the question, or say why not; `progress` receives the completed fraction (0 to 1)
+            /// of a file.
             pub fn reply<E>(&self, engine: &mut E, progress: &mut dyn FnMut(f64)) -> Result<Reply, String>
             where
                 E: $(Answers<$ask> +)* $(Answers<$whole> +)* $(Writes<$file> +)*

@@ -6,9 +6,10 @@ use shared::report::{Reserved, Segment};
 use shared::trace::BlockState;
 
 /// Moment, either a distinguished one or any by number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Instant {
     /// First moment with the highest reserved bytes.
+    #[default]
     ReservedPeak,
     /// First moment with the highest live bytes.
     LivePeak,

@@ -33,13 +33,10 @@ impl SelectionData {
 /// Moments at which the allocations of a selection are alive.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum ScopeData {
-    /// Alive at a moment.
     At(u32),
-    /// Alive at any moment of a part of the axis.
+    /// Alive at any moment of a part of the axis, which is cut off beyond the trace.
     Within {
-        /// Unit of `x0` and `x1`.
         axis: Axis,
-        /// Left end; a part beyond the trace is cut off.
         x0: f64,
         x1: f64,
         part: Part,

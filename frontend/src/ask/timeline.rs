@@ -39,9 +39,7 @@ pub struct Hit {
     pub moment: u32,
     /// Time of that moment in microseconds since the first event, if the trace has times.
     pub time_us: Option<u64>,
-    /// Live bytes at the moment.
     pub live_bytes: u64,
-    /// Reserved bytes at the moment.
     pub reserved_bytes: u64,
     /// Allocation under the point, `None` above the outline and in a picture of areas.
     pub allocation: Option<HitAllocation>,
@@ -79,7 +77,6 @@ impl HitAllocation {
     }
 }
 
-/// All properties of one allocation.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Details {
     pub allocation: u32,
@@ -122,7 +119,6 @@ pub struct Details {
     pub is_free_stack: bool,
 }
 
-/// Spans and single marks of a device.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Marks {
     /// Annotated spans, by start and then by depth.
@@ -149,12 +145,9 @@ pub struct Span {
     pub depth: u32,
 }
 
-/// Kind of event that a [`Mark`] shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum MarkKind {
-    /// An out-of-memory error was raised.
     Oom,
-    /// A snapshot was taken.
     Snapshot,
 }
 
@@ -184,7 +177,6 @@ pub struct StripData {
     pub ooms: Vec<f64>,
 }
 
-/// Area of a picture at a moment.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct AreaRow {
     pub label: String,
@@ -193,7 +185,6 @@ pub struct AreaRow {
     pub bytes: u64,
     /// Kind that selects its allocations; the rest has none.
     pub kind: Option<Kind>,
-    /// True if that kind is the selected one.
     pub is_selected: bool,
 }
 
@@ -207,7 +198,6 @@ pub fn area_by(color: ColorBy) -> Option<AreaBy> {
     }
 }
 
-/// Live bytes of a moment by category.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CategoryBytes {
     pub moment: u32,

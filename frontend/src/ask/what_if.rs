@@ -50,7 +50,6 @@ pub struct ReplayData {
     pub whole_step: Option<WholeStep>,
 }
 
-/// Results of a sweep so far.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SweepData {
     /// Fraction (0 to 1) of the sweep that is complete.

@@ -34,7 +34,6 @@ impl ApiError {
     }
 }
 
-/// Request that is yet to be sent.
 #[derive(Clone, Debug)]
 pub struct ApiRequest {
     method: &'static str,

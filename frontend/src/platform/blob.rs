@@ -20,7 +20,6 @@ pub fn blob(bytes: &[u8], media_type: &str) -> Result<Blob, JsValue> {
     Blob::new_with_u8_array_sequence_and_options(&Array::of1(&Uint8Array::from(bytes)), &properties)
 }
 
-/// Creates a `Blob` of a media type from a text.
 pub fn text_blob(text: &str, media_type: &str) -> Result<Blob, JsValue> {
     blob(text.as_bytes(), media_type)
 }

@@ -21,7 +21,6 @@ pub(super) fn element(id: &str) -> Element {
     document.get_element_by_id(id).expect("the document has the element")
 }
 
-/// Returns the first element that matches a selector.
 pub(super) fn found(selector: &str) -> Option<Element> {
     window().document()?.query_selector(selector).ok()?
 }
@@ -80,7 +79,6 @@ pub fn press(selector: &str) {
     }
 }
 
-/// Sets the title of the document.
 pub fn set_title(title: &str) {
     if let Some(document) = window().document() {
         document.set_title(title);
@@ -96,7 +94,6 @@ pub fn show_modal(dialog: &HtmlElement) -> Result<(), JsValue> {
 
 const LANGUAGE: &str = "en-GB";
 
-/// Returns the milliseconds since 1970.
 pub fn unix_ms() -> i64 {
     Date::now() as i64
 }

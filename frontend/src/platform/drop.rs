@@ -48,9 +48,8 @@ pub fn on_drop(
         move |event: &DragEvent, transfer: &DataTransfer| {
             event.prevent_default();
             on_over(false);
-            let dropped = Dropped::of(transfer);
-            let on_files = on_files.clone();
-            spawn_local(async move { on_files(dropped.all().await) });
+            let (dropped, on_files) = (dropped(transfer), on_files.clone());
+            spawn_local(async move { on_files(dropped.await) });
         }
     };
     [
@@ -80,33 +79,22 @@ pub fn chosen_files(input: &HtmlInputElement) -> Vec<File> {
     files
 }
 
-/// What was dropped: files, and folders whose files are not known yet.
-pub(super) struct Dropped {
-    files: Vec<File>,
-    folders: Vec<FileSystemDirectoryEntry>,
-}
-
-impl Dropped {
-    /// Returns what an event brings; the browser forgets it when the event has been handled.
-    pub(super) fn of(transfer: &DataTransfer) -> Self {
-        let items = transfer.items();
-        let items = (0..items.length()).filter_map(|position| items.get(position));
-        let entries = items.filter_map(|item| item.webkit_get_as_entry().ok().flatten());
-        let folders: Vec<FileSystemDirectoryEntry> =
-            entries.filter(|entry| entry.is_directory()).map(JsCast::unchecked_into).collect();
-        let mut files = list(transfer.files());
-        // A folder is among the files too, as one that cannot be read.
-        files.retain(|file| !folders.iter().any(|folder| folder.name() == file.name()));
-        Self { files, folders }
-    }
-
-    /// Returns the files, those of a folder in the order of the numbers in their names.
-    ///
-    /// Folders in a folder are left out, as are hidden files and those that are never recordings. What cannot be read
-    /// is left out too.
-    pub(super) async fn all(self) -> Vec<File> {
-        let mut files = self.files;
-        for folder in &self.folders {
+/// Returns the dropped files, those of a folder in the order of the numbers in their names.
+///
+/// Folders in a folder are left out, as are hidden files and those that are never recordings. What cannot be read is left
+/// out too.
+fn dropped(transfer: &DataTransfer) -> impl Future<Output = Vec<File>> + use<> {
+    // The browser forgets what an event brings when it has been handled.
+    let items = transfer.items();
+    let items = (0..items.length()).filter_map(|position| items.get(position));
+    let entries = items.filter_map(|item| item.webkit_get_as_entry().ok().flatten());
+    let folders: Vec<FileSystemDirectoryEntry> =
+        entries.filter(|entry| entry.is_directory()).map(JsCast::unchecked_into).collect();
+    let mut files = list(transfer.files());
+    // A folder is among the files too, as one that cannot be read.
+    files.retain(|file| !folders.iter().any(|folder| folder.name() == file.name()));
+    async move {
+        for folder in &folders {
             let mut found = files_of(folder).await.unwrap_or_default();
             found.short_sort_by_key(|file| number_order(&file.name()));
             files.extend(found);
@@ -145,7 +133,7 @@ async fn file_of_entry(entry: &FileSystemFileEntry) -> Option<File> {
     awaited(Promise::new(&mut |resolve, reject| entry.file_with_callback_and_callback(&resolve, &reject))).await.ok()
 }
 
-pub(super) fn list(files: Option<FileList>) -> Vec<File> {
+fn list(files: Option<FileList>) -> Vec<File> {
     let Some(files) = files else { return Vec::new() };
     (0..files.length()).filter_map(|position| files.get(position)).collect()
 }

@@ -17,7 +17,6 @@ const SOURCES: [&str; 9] = [".py", ".pyx", ".cpp", ".cc", ".c", ".cu", ".h", ".h
 /// Most files and folders that are looked at.
 const MOST_ENTRIES: u32 = 100_000;
 
-/// Source files of a folder.
 #[derive(Clone, Debug)]
 pub struct Folder(Rc<Files>);
 

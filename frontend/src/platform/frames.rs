@@ -43,7 +43,6 @@ fn try_to_bring(selector: &'static str, frames: u32, times: u32) {
     });
 }
 
-/// Returns true if the user prefers less motion.
 pub fn prefers_reduced_motion() -> bool {
     media("(prefers-reduced-motion: reduce)").is_some_and(|query| query.matches())
 }

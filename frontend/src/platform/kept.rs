@@ -22,7 +22,6 @@ pub fn storage() -> Option<StorageManager> {
     has_folders.then(|| storage.unchecked_into())
 }
 
-/// Returns true if copies can be stored at all.
 pub fn can_keep() -> bool {
     storage().is_some()
 }
@@ -50,7 +49,6 @@ pub async fn awaited<T: JsCast>(promise: Promise) -> Result<T, JsValue> {
     JsFuture::from(promise).await?.dyn_into()
 }
 
-/// Lists the names in a folder.
 pub async fn names_in(folder: &FileSystemDirectoryHandle) -> Result<Vec<String>, JsValue> {
     let names: AsyncIterator = folder.keys();
     let mut found = Vec::new();
@@ -67,7 +65,6 @@ pub async fn next(step: Promise) -> Result<Option<JsValue>, JsValue> {
     if is_done { Ok(None) } else { Reflect::get(&step, &"value".into()).map(Some) }
 }
 
-/// Opens a file in a folder.
 pub async fn file_in(folder: &FileSystemDirectoryHandle, name: &str) -> Result<File, JsValue> {
     let handle: FileSystemFileHandle = awaited(folder.get_file_handle(name)).await?;
     awaited(handle.get_file()).await

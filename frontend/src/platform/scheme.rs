@@ -15,7 +15,6 @@ pub fn on_system_scheme(on_change: impl Fn(Scheme) + 'static) -> Option<EventLis
     dark_query().map(|query| EventListener::new(&query.clone(), "change", move |_| on_change(scheme_of(&query))))
 }
 
-/// Returns the system's current preference.
 pub fn system_scheme() -> Scheme {
     dark_query().as_ref().map_or(Scheme::Light, scheme_of)
 }

@@ -114,12 +114,10 @@ pub fn place_tooltip(tooltip: &HtmlElement, shown: Option<(Point, (f64, f64), [&
     set_style(tooltip, "transform", &format!("translate({:.0}px, {:.0}px)", x.max(2.0), y.max(2.0)));
 }
 
-/// Sets the width of an element in CSS pixels.
 pub fn set_width(element: &HtmlElement, width: f64) {
     set_style(element, "width", &format!("{width:.0}px"));
 }
 
-/// Sets the height of an element in CSS pixels.
 pub fn set_height(element: &HtmlElement, height: f64) {
     set_style(element, "height", &format!("{height:.0}px"));
 }

@@ -2,7 +2,7 @@
 //!
 //! The browser transfers a message as one buffer.
 
-use crate::ask::{Ask, AskFile, Failure, GetPicture, Order, PartOrder, PictureData, Question, Report, wire};
+use crate::ask::{Ask, AskFile, Failure, GetPicture, Order, PictureData, Question, Report, Wanted, wire};
 use futures_channel::oneshot;
 use js_sys::{Array, ArrayBuffer, Function, Uint8Array};
 use serde::Serialize;
@@ -76,7 +76,7 @@ struct Inner {
 
 impl std::fmt::Debug for WorkerClient {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("WorkerClient").field("questions", &self.inner.next).finish_non_exhaustive()
+        f.debug_struct("WorkerClient").finish_non_exhaustive()
     }
 }
 
@@ -121,25 +121,16 @@ impl WorkerClient {
         Ok(Self { inner: Rc::new(Inner { worker, pending, next, _on_message: on_message, _on_error: on_error }) })
     }
 
-    /// Makes the worker survey what the file contains, for a choice of a part; data that is open is dropped.
-    pub fn survey(&self) -> Result<(), AskError> {
-        self.order(&Order::Survey)
-    }
-
-    /// Makes the worker open some events of the file, or all of it; data that is open is dropped.
-    pub fn open_part(&self, part: Option<PartOrder>) -> Result<(), AskError> {
-        self.order(&Order::Open(part))
+    /// Makes the worker read the file again; data that is open is dropped.
+    pub fn read_again(&self, wanted: Wanted) -> Result<(), AskError> {
+        // Pending questions are about data that is dropped now.
+        self.inner.pending.borrow_mut().clear();
+        self.post(&Order::Read(wanted))
     }
 
     /// Makes the worker store a copy of the file under a name in the tab's folder, and report the result.
     pub fn keep(&self, session: String, key: String) -> Result<(), AskError> {
         self.post(&Order::Keep { session, key })
-    }
-
-    fn order(&self, order: &Order) -> Result<(), AskError> {
-        // Pending questions are about data that is dropped now.
-        self.inner.pending.borrow_mut().clear();
-        self.post(order)
     }
 
     fn post(&self, order: &Order) -> Result<(), AskError> {
@@ -152,7 +143,6 @@ impl WorkerClient {
         self.inner.pending.borrow_mut().clear();
     }
 
-    /// Asks a question about the file.
     pub async fn ask<A: Ask>(&self, question: A) -> Result<A::Answer, AskError> {
         let parts = self.reply(question.into(), |_| ()).await?;
         from_buffer(&parts.get(1)).ok_or_else(unreadable)
@@ -222,7 +212,6 @@ fn crash_report(event: &JsValue) -> Report {
     Report::Failed(detail.map_or_else(Failure::without_decoder, |detail| Failure::stopped(&detail)))
 }
 
-/// Writes a message to a new buffer.
 pub fn to_buffer(message: &impl Serialize) -> ArrayBuffer {
     Uint8Array::from(wire::write(message).as_slice()).buffer()
 }

@@ -16,24 +16,20 @@ use shared::analysis::rank_of_name;
 use shared::report::LogReport;
 use std::rc::Rc;
 
-/// Action on the open files.
+/// Action on the open files; `now_ms` are milliseconds on the page's clock.
 #[derive(Clone, Debug)]
 pub enum FileAction {
-    /// A file was chosen.
     Add(Box<OpenFile>),
-    /// The worker of a file sent a report.
     Hear {
         id: FileId,
         report: Box<Report>,
-        /// Milliseconds on the page's clock.
         now_ms: f64,
     },
-    /// A file is read again, after a failure, or for a part of it or all of it.
+    /// A file is read again, after a failure, or for a part of it or all of it; in a survey, the user can then choose a
+    /// part of it.
     Reload {
         id: FileId,
-        /// True if the file is only surveyed, so that the user can choose a part of it.
         is_survey: bool,
-        /// Milliseconds on the page's clock.
         now_ms: f64,
     },
     /// A file waits until others have been read.
@@ -41,23 +37,20 @@ pub enum FileAction {
     /// A file that waited is now being read.
     Begin {
         id: FileId,
-        /// Milliseconds on the page's clock.
         now_ms: f64,
     },
     /// A tab was closed, a load cancelled or an error dismissed.
     Close(FileId),
-    /// A tab was chosen.
     Show(FileId),
     /// A tab was chosen by its position, from 0.
     ShowNth(usize),
     /// The page without a file is shown, while files stay open.
     ShowNone,
-    /// Back or Forward led to a view of an open file.
+    /// Back or Forward led to a view of an open file, or without one to what the file shows; the timeline may show the
+    /// part of that view already.
     Return {
         id: FileId,
-        /// The view; `None` keeps what the file shows.
         start: Option<Box<Start>>,
-        /// True if the timeline shows the part of that view already.
         is_same_part: bool,
     },
     /// Files that were open before a reload could not be reopened.
@@ -67,7 +60,10 @@ pub enum FileAction {
     /// The user looks at the shown file, so the page no longer switches to another one by itself.
     Stay,
     /// The storing of a file's bytes started, ended or was refused.
-    Keep { id: FileId, keeping: Keeping },
+    Keep {
+        id: FileId,
+        keeping: Keeping,
+    },
     /// A device of the shown file was chosen, by position.
     ChooseDevice(u32),
     /// The next or previous device was chosen; after the last comes the first.
@@ -76,36 +72,27 @@ pub enum FileAction {
     ChooseAxis(Axis),
     /// An allocation of the shown device was pinned with a click, or unpinned.
     Pin(Option<Hit>),
-    /// A kind of allocations was selected, or none.
     SelectKind(Option<Kind>),
     /// All allocations with the stack of the pinned one were selected, or left if they were selected already.
     SelectPinnedKind,
     /// The selected kind is left, or else the pinned allocation.
     Leave,
-    /// An allocation is pinned for another reason than a click, so the panel's tab stays.
+    /// An allocation, if there is one, is pinned for another reason than a click, so the panel's tab stays.
     PinFound {
-        /// Position of the device.
         device: u32,
-        /// The allocation; `None` if there is none to pin.
         hit: Option<Hit>,
     },
-    /// The pinned allocation of the initial view was looked up.
+    /// The pinned allocation of the initial view was looked up; there is no hit if it does not exist.
     PinStart {
         id: FileId,
-        /// Result of a click on it; `None` if it does not exist.
         hit: Option<Hit>,
     },
-    /// A tab of the panel was chosen.
     ChooseTab(PanelTab),
-    /// A view below the timeline was opened or closed.
     ChooseDock(Option<DockTab>),
     /// The open view below the timeline was maximised, or returned to its usual height.
     MaximizeDock,
-    /// A bookmark or the measurement of the shown device was changed.
     Point(PointAction),
-    /// The property that the timeline's colours show was chosen.
     ChooseColor(ColorBy),
-    /// A choice was made in a view below the timeline.
     Choose(Choice),
     /// The comparison of ranks (true) or moments (false) was chosen, for all files.
     ChooseRanks(bool),
@@ -113,19 +100,15 @@ pub enum FileAction {
     GoTo(Box<Start>),
     /// The card of the shown file was chosen; `None` for an unknown one.
     ChooseCard(Option<ThisCard>),
-    /// The notice about the view was dismissed.
     DismissNotice,
 }
 
 /// State of storing a file's bytes in the browser, so that a reload can reopen the file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Keeping {
-    /// Not requested yet.
     #[default]
     NotYet,
-    /// The bytes are being written.
     Begun,
-    /// The bytes are stored.
     Kept,
     /// The bytes can't be stored, or the user does not want it.
     Never,
@@ -160,14 +143,12 @@ pub struct OpenFile {
     pub origin: Origin,
     /// Number that counts up with each choice of files; files opened together share it.
     pub batch: u32,
-    /// State of storing its bytes.
     pub keeping: Keeping,
     /// Initial view, with a notice about it.
     pub start: Start,
     pub status: FileStatus,
 }
 
-/// Progress of opening a file.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FileStatus {
     /// The bytes are being read and decoded.
@@ -194,7 +175,6 @@ impl PartialEq for LogFile {
     }
 }
 
-/// Progress of reading a file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Loading {
     pub seen_bytes: u64,
@@ -260,7 +240,7 @@ impl Files {
             FileAction::StepDevice(step) => files.with_shown(|file| file.step_device(step)),
             FileAction::ChooseAxis(axis) => files.with_shown(|file| file.choose_axis(axis)),
             FileAction::Pin(hit) => files.with_shown(|file| file.pin(hit)),
-            FileAction::SelectKind(kind) => files.with_shown(|file| file.select(kind)),
+            FileAction::SelectKind(kind) => files.with_shown(|file| file.kind = kind.map(Rc::new)),
             FileAction::SelectPinnedKind => files.with_shown(ReadyFile::select_pinned),
             FileAction::Leave => files.with_shown(ReadyFile::leave),
             FileAction::PinFound { device, hit } => files.with_shown(|file| file.pin_found(device, hit)),

@@ -28,7 +28,7 @@ pub use choices::{
 };
 pub use fields::ViewStateError;
 pub use files::{FileAction, FileStatus, Files, Keeping, Loading, LogFile, OpenFile, ReadyFile};
-pub use history::{Entry, Moved, NO_FILE, Place, entry_for};
+pub use history::{Entry, NO_FILE, Place, entry_for};
 pub use keys::{Issued, KeyAction, KeyPress, TimelineCommand, action_of, dock_key, tab_after};
 pub use links::{LINKS_DIALOG, Link, Links, Unreadable};
 pub use origin::{Address, LinkFacts, Origin, Start};

@@ -4,7 +4,6 @@ use super::card::ThisCard;
 use super::view_state::ViewState;
 use std::rc::Rc;
 
-/// Origin of an open file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Origin {
     /// This machine; nobody else has seen the file.

@@ -31,11 +31,9 @@ impl When {
 /// Selection that all views below the timeline share.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Selecting {
-    /// Time at which the selected allocations are alive.
     pub when: When,
     /// Weight of an allocation, in views that weigh them.
     pub weight: Weight,
-    /// Filter for the selected allocations.
     pub filter: FilterData,
     /// Title of the filter's group; empty if there is none.
     pub group_title: String,
@@ -93,7 +91,6 @@ impl Selecting {
         Self { filter: FilterData { category: Some(category), ..FilterData::default() }, ..Self::default() }
     }
 
-    /// Returns the selection without any filter.
     pub fn without_filter(&self) -> Self {
         Self { when: self.when, weight: self.weight, ..Self::default() }
     }

@@ -21,7 +21,6 @@ use shared::allocator::Settings;
 use shared::analysis::{
     AllocationId, Group, GroupKey, Groups, Label, Scope, former_label, label, stack_group, stack_labels,
 };
-use shared::base::StackLabel;
 use shared::report::frames;
 use shared::trace::Trace;
 
@@ -81,20 +80,15 @@ impl Table {
 
     fn page(&mut self, ready: Ready<'_>, request: &TableRequest) -> TablePage {
         let (rows, row_count) = match &mut self.rows {
-            Rows::Groups(groups) if !self.open.is_empty() => {
-                let of_groups = |rows: &[Group]| group_rows(ready.trace, groups, rows);
-                let rounding = columns::rounding(ready);
-                let of_ids = |ids: &[AllocationId]| allocation_rows(ready, &rounding, ids).collect();
-                open::page(groups, &self.open, request, of_groups, of_ids)
-            }
             Rows::Allocations(order, key) => {
-                let ids = order.window(request.first as usize, request.count as usize, |id| key.of(ready, id));
+                let ids = order.window(request.first as usize, request.count as usize, &|id| key.of(ready, id));
                 let rows = allocation_rows(ready, &key.rounding, ids).collect();
                 (TableRows::Allocations(rows), order.len())
             }
             Rows::Groups(groups) => {
-                let rows = group_rows(ready.trace, groups, window(&groups.rows, request));
-                (TableRows::Groups(rows), groups.rows.len())
+                let of_groups = |rows: &[Group]| group_rows(ready.trace, groups, rows);
+                let of_ids = |ids: &[AllocationId]| allocation_rows(ready, &columns::rounding(ready), ids).collect();
+                open::page(groups, &self.open, request, of_groups, of_ids)
             }
         };
         TablePage {
@@ -114,52 +108,40 @@ fn rows(ready: Ready<'_>, ids: &[AllocationId], sort: Sort) -> Rows {
     Rows::Allocations(Order::new(ids, sort.is_rising, |id| key.of(ready, id)), key)
 }
 
-fn window<'a>(rows: &'a [Group], request: &TableRequest) -> &'a [Group] {
-    let first = (request.first as usize).min(rows.len());
-    &rows[first..(first + request.count as usize).min(rows.len())]
-}
-
 /// Describes allocations; those with equal labels are told apart.
 fn allocation_rows(ready: Ready<'_>, rounding: &Settings, ids: &[AllocationId]) -> impl Iterator<Item = AllocationRow> {
-    let stack = |&id: &AllocationId| ready.timeline.allocations.allocation_stack(id, ready.device);
+    let stack = move |&id: &AllocationId| ready.timeline.allocations.allocation_stack(id, ready.device);
     let labels = stack_labels(ready.trace, ids.iter().map(stack));
-    ids.iter().zip(labels).map(move |(&id, label)| allocation_row(ready, rounding, id, label))
-}
-
-fn allocation_row(ready: Ready<'_>, rounding: &Settings, id: AllocationId, label: Option<StackLabel>) -> AllocationRow {
-    let allocations = &ready.timeline.allocations;
-    let allocation = allocations.get(id, ready.device);
-    let stack = allocations.allocation_stack(id, ready.device);
-    let end = ready.timeline.events() + 1;
-    let Label { title, detail } = stack_group(ready.trace, stack, label);
-    AllocationRow {
-        allocation: id.index() as u32,
-        size_bytes: allocation.size_bytes,
-        born: allocation.born,
-        lifetime: allocation.died.min(end) - allocation.born,
-        outlives: allocation.died == u32::MAX,
-        category: ready.categories()[id.index()],
-        facts: columns::facts(ready, rounding, id),
-        title,
-        detail,
-    }
+    ids.iter().zip(labels).map(move |(id, label)| {
+        let allocation = ready.timeline.allocations.get(*id, ready.device);
+        let Label { title, detail } = stack_group(ready.trace, stack(id), label);
+        AllocationRow {
+            allocation: id.index() as u32,
+            size_bytes: allocation.size_bytes,
+            born: allocation.born,
+            lifetime: allocation.died.min(ready.timeline.events() + 1) - allocation.born,
+            outlives: allocation.died == u32::MAX,
+            category: ready.categories()[id.index()],
+            facts: columns::facts(ready, rounding, *id),
+            title,
+            detail,
+        }
+    })
 }
 
 /// Describes groups; stacks with equal labels are told apart.
 fn group_rows(trace: &Trace, groups: &Groups, rows: &[Group]) -> Vec<GroupRow> {
     let stacks = rows.iter().filter_map(|row| if let GroupKey::Stack(stack) = row.key { Some(stack) } else { None });
     let mut labels = stack_labels(trace, stacks).into_iter();
-    let label = |row: &Group| match row.key {
-        GroupKey::Stack(stack) => stack_group(trace, stack, labels.next().flatten()),
-        _ => label(trace, groups, row.key),
+    let row = |&Group { key, totals, .. }: &Group| {
+        let Label { title, detail } = match key {
+            GroupKey::Stack(stack) => stack_group(trace, stack, labels.next().flatten()),
+            _ => label(trace, groups, key),
+        };
+        let (mark, stack) = (mark(trace, groups, key), stack_of(trace, key));
+        GroupRow { key, bytes: totals.bytes, count: totals.count, title, detail, mark, stack }
     };
-    let labels: Vec<Label> = rows.iter().map(label).collect();
-    rows.iter().zip(labels).map(|(row, label)| group_row(trace, groups, row, label)).collect()
-}
-
-fn group_row(trace: &Trace, groups: &Groups, group: &Group, Label { title, detail }: Label) -> GroupRow {
-    let (key, bytes, count) = (group.key, group.totals.bytes, group.totals.count);
-    GroupRow { key, bytes, count, title, detail, mark: mark(trace, groups, key), stack: stack_of(trace, key) }
+    rows.iter().map(row).collect()
 }
 
 /// Returns the mark of the stack that the allocations of a group share.
@@ -188,8 +170,11 @@ fn sort_groups(trace: &Trace, groups: &mut Groups, sort: Sort) {
     let mut rows = std::mem::take(&mut groups.rows);
     match sort.column {
         Column::Title => rows.sort_by_cached_key(|row| label(trace, groups, row.key).title.to_lowercase()),
-        Column::Count => rows.sort_unstable_by_key(|row| (row.totals.count, row.totals.bytes, row.key)),
-        _ => rows.sort_unstable_by_key(|row| (row.totals.bytes, row.totals.count, row.key)),
+        column => rows.sort_unstable_by_key(|row| {
+            let (bytes, count) = (row.totals.bytes, row.totals.count);
+            let figures = if column == Column::Count { (count, bytes) } else { (bytes, count) };
+            (figures, row.key)
+        }),
     }
     if !sort.is_rising {
         rows.reverse();

@@ -8,14 +8,7 @@ use super::{
     Engine, allocations, areas, around, compare, details, export, flame, hit, kind, parts, picture, segments, sheet,
     source, what_if,
 };
-use frontend::ask::{
-    Answers, Ask, EventPage, ExportOrder, FileBytes, FindAllocation, FindGroup, GetAreas, GetAround, GetBandNames,
-    GetBoxes, GetCategories, GetCopyPreview, GetCourse, GetCurve, GetDetails, GetDiff, GetEvent, GetEvents, GetFacts,
-    GetFindings, GetHit, GetKind, GetLargest, GetMarks, GetMoments, GetOperators, GetOutline, GetPicture, GetPlace,
-    GetProfile, GetRank, GetRecordedSetup, GetReplay, GetRows, GetSegments, GetSites, GetSource, GetSourceFiles,
-    GetStacks, GetSteps, GetStrip, GetSweep, SelectionFacts, SetOwnCode, SheetOrder, StepAllocation, StepKind, WalkTo,
-    WriteCopy, WriteReplay, Writes,
-};
+use frontend::ask::*;
 use logs::operators_at_peak;
 use shared::analysis::{Timeline, source_files, streams_and_pools};
 use shared::base::OwnCode;

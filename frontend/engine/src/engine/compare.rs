@@ -59,7 +59,6 @@ mod tests {
     use super::*;
     use crate::engine::Engine;
     use frontend::ask::{AllocationKey, Answers as _, GetCurve, GetDiff, GetProfile, GetRank, GetSteps, Matched};
-    use shared::trace::text;
 
     /// Two steps, of which each keeps a loss, and a block from before the trace.
     const TRACE: &str = "
@@ -77,10 +76,6 @@ mod tests {
         block old 512 requested=7
     ";
 
-    fn engine() -> Engine {
-        Engine::new(text::parse(TRACE).unwrap())
-    }
-
     #[track_caller]
     fn profile_of(engine: &mut Engine, side: CompareSide) -> Profile {
         engine.answer(&GetProfile { device: 0, side }).unwrap()
@@ -93,7 +88,7 @@ mod tests {
 
     #[test]
     fn steps_of_one_file_differ_in_what_they_keep() {
-        let mut engine = engine();
+        let mut engine = Engine::of(TRACE);
         let first = profile_of(&mut engine, CompareSide::Step(0));
         assert_eq!((first.moment, first.rows.iter().map(|row| row.bytes).sum::<u64>()), (2, 110));
         let diff = diff_of(&mut engine, CompareSide::Step(1), first);
@@ -112,15 +107,15 @@ mod tests {
 
     #[test]
     fn a_file_against_its_twin_differs_nowhere() {
-        let other = profile_of(&mut engine(), CompareSide::Peak);
-        let diff = diff_of(&mut engine(), CompareSide::Peak, other);
+        let other = profile_of(&mut Engine::of(TRACE), CompareSide::Peak);
+        let diff = diff_of(&mut Engine::of(TRACE), CompareSide::Peak, other);
         assert_eq!(diff.found.rows, []);
         assert_eq!(diff.found.equal_bytes, diff.found.total.after_bytes);
     }
 
     #[test]
     fn what_only_the_other_side_has_points_there() {
-        let mut engine = engine();
+        let mut engine = Engine::of(TRACE);
         let peak = profile_of(&mut engine, CompareSide::Peak);
         let diff = diff_of(&mut engine, CompareSide::Start, peak.clone());
         let gone = &diff.found.rows[0];
@@ -131,7 +126,7 @@ mod tests {
 
     #[test]
     fn curves_keep_their_peaks() {
-        let mut engine = engine();
+        let mut engine = Engine::of(TRACE);
         let mut curve = |step, columns| engine.answer(&GetCurve { device: 0, step, columns }).unwrap();
         assert_eq!(curve(None, 2).bytes, [110, 173]);
         assert_eq!(curve(None, 99).bytes, [7, 107, 110, 10, 170, 173, 13]);
@@ -140,7 +135,7 @@ mod tests {
 
     #[test]
     fn a_rank_is_its_figures() {
-        let mut engine = engine();
+        let mut engine = Engine::of(TRACE);
         let rank = engine.answer(&GetRank { device: 0, columns: 4 }).unwrap();
         assert_eq!(
             (rank.figures.peak_live_bytes, rank.figures.peak_moment.0, rank.figures.steps, rank.curve.bytes.len()),
@@ -152,6 +147,6 @@ mod tests {
 
     #[test]
     fn steps_that_are_not_there_are_refused() {
-        assert!(engine().answer(&GetProfile { device: 0, side: CompareSide::Step(9) }).is_err());
+        assert!(Engine::of(TRACE).answer(&GetProfile { device: 0, side: CompareSide::Step(9) }).is_err());
     }
 }

@@ -69,10 +69,9 @@ pub(super) fn event_details(ready: Ready<'_>, event: u32) -> Option<EventDetails
 mod tests {
     use crate::engine::Engine;
     use frontend::ask::{Answers, EventDetails, GetEvent, GetEvents};
-    use shared::trace::text;
 
     fn engine() -> Engine {
-        Engine::new(text::parse("segment_alloc S 2MiB\nalloc S 1KiB @relu<forward<main\nfree S\n").unwrap())
+        Engine::of("segment_alloc S 2MiB\nalloc S 1KiB @relu<forward<main\nfree S\n")
     }
 
     fn event(event: u32) -> EventDetails {

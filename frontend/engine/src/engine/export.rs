@@ -23,7 +23,7 @@ pub(super) fn clean_export(order: &ExportOrder, trace: &Trace, capacity_bytes: O
         return Some(copy(trace, &CopyOptions::default(), |_| ()));
     }
     let mut importer = Importer::new();
-    let sanitized = Sanitized::new(trace, &sanitize_options(trace, &CopyOptions::default()));
+    let sanitized = sanitized(trace, &CopyOptions::default());
     sanitized.pickle(Style::Python, |piece| importer.push(piece).expect("an export can be read"), |_| ());
     let clean = importer.finish().expect("an export can be read");
     let timelines: Vec<_> = devices_of(&clean).map(|device| Timeline::new(&clean, device)).collect();
@@ -76,12 +76,12 @@ const LEVEL: Compression = Compression::new(4);
 
 /// Returns a summary of what a copy would leave out.
 pub(super) fn preview(trace: &Trace, options: &CopyOptions) -> SanitizeReport {
-    Sanitized::new(trace, &sanitize_options(trace, options)).report().clone()
+    sanitized(trace, options).report().clone()
 }
 
 /// Returns the copy, compressed; `progress` receives the completed fraction from time to time.
 pub(super) fn copy(trace: &Trace, options: &CopyOptions, mut progress: impl FnMut(f64)) -> Vec<u8> {
-    let sanitized = Sanitized::new(trace, &sanitize_options(trace, options));
+    let sanitized = sanitized(trace, options);
     let events: usize = devices_of(trace).map(|device| device.events.len()).sum();
     compressed(|sink| sanitized.pickle(Style::Python, sink, |written| progress(written as f64 / events as f64)))
 }
@@ -93,8 +93,8 @@ pub(super) fn compressed(write: impl FnOnce(&mut dyn FnMut(&[u8]))) -> Vec<u8> {
     gzip.finish().expect("memory takes all bytes")
 }
 
-/// Converts the options; packages are dropped by name, so that those the page did not know of remain.
-fn sanitize_options(trace: &Trace, options: &CopyOptions) -> SanitizeOptions {
+/// Cleans a trace; packages are dropped by name, so that those the page did not know of remain.
+fn sanitized<'a>(trace: &'a Trace, options: &CopyOptions) -> Sanitized<'a> {
     let CopyOptions { cut_paths, remove_names, names, dropped_packages, drop_metadata, drop_annotations } =
         options.clone();
     let mut sanitize =
@@ -104,5 +104,5 @@ fn sanitize_options(trace: &Trace, options: &CopyOptions) -> SanitizeOptions {
         let kept = all.into_iter().map(|package| package.name).filter(|name| !dropped_packages.contains(name));
         sanitize.packages = Some(kept.collect());
     }
-    sanitize
+    Sanitized::new(trace, &sanitize)
 }

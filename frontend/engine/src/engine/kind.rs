@@ -184,11 +184,7 @@ mod tests {
     use crate::engine::Engine;
     use frontend::ask::site_table::mark;
     use frontend::ask::stack::stack_mark;
-    use frontend::ask::{
-        AllocationKey, Answers, FlameSource, GetAround, GetBandNames, GetKind, GetRows, GetSites, GroupBy, Kind,
-        KindFacts, SelectionData, SiteText, StepAllocation, StepKind, TableRequest, TableRows, Toward,
-    };
-    use shared::trace::text;
+    use frontend::ask::*;
 
     /// Two allocations of `relu`, one of `gelu`, and one without a stack.
     const TRACE: &str = "
@@ -200,17 +196,13 @@ mod tests {
     free_completed b
 ";
 
-    fn engine() -> Engine {
-        Engine::new(text::parse(TRACE).unwrap())
-    }
-
     fn facts(engine: &mut Engine, kind: Kind) -> Result<KindFacts, String> {
         engine.answer(&GetKind { device: 0, kind, moment: 4 }).unwrap()
     }
 
     #[track_caller]
     fn check(kind: Kind, count: u64, bytes: u64) {
-        let found = facts(&mut engine(), kind.clone()).unwrap();
+        let found = facts(&mut Engine::of(TRACE), kind.clone()).unwrap();
         assert_eq!((found.count, found.bytes, found.live_bytes), (count, bytes, 1550), "{kind:?}");
     }
 
@@ -223,19 +215,20 @@ mod tests {
         check(text("gelu", false), 1, 300);
         check(text("[rg]elu", true), 3, 1500);
         check(text("nothing", false), 0, 0);
-        assert!(facts(&mut engine(), text("(", true)).is_err());
-        assert!(facts(&mut engine(), Kind::StackOf(AllocationKey::Event(9))).is_err());
+        assert!(facts(&mut Engine::of(TRACE), text("(", true)).is_err());
+        assert!(facts(&mut Engine::of(TRACE), Kind::StackOf(AllocationKey::Event(9))).is_err());
     }
 
     #[test]
     fn every_row_of_a_table_leads_to_its_kind() {
         for by in GroupBy::ALL.iter().copied() {
-            let mut engine = engine();
+            let mut engine = Engine::of(TRACE);
             let request =
                 TableRequest { selection: SelectionData::at(4), by: Some(by), count: 99, ..TableRequest::default() };
             let page = engine.answer(&GetRows { device: 0, request }).unwrap().unwrap();
             let TableRows::Groups(rows) = page.rows else { panic!("groups") };
             for row in rows {
+                let MixedRow::Group(row, false) = row else { panic!("no group is open") };
                 let found = facts(&mut engine, row.kind()).unwrap();
                 assert_eq!((found.count, found.bytes), (row.count, row.bytes), "{by:?}: {}", row.title);
                 assert_eq!(found.key, Some(row.key), "{by:?}: {}", row.title);
@@ -246,7 +239,7 @@ mod tests {
     #[test]
     fn every_site_of_a_flame_graph_leads_to_its_kind() {
         for is_line in [true, false] {
-            let mut engine = engine();
+            let mut engine = Engine::of(TRACE);
             let source = FlameSource { selection: SelectionData::at(4), by_line: is_line, with_runtime: true };
             let sites = engine.answer(&GetSites { device: 0, source }).unwrap().unwrap();
             for row in sites.rows {
@@ -261,7 +254,7 @@ mod tests {
 
     #[test]
     fn steps_go_round() {
-        let mut engine = engine();
+        let mut engine = Engine::of(TRACE);
         let kind = Kind::StackOf(AllocationKey::Event(0));
         let mut step = |from, is_back| {
             let ask = StepKind { device: 0, kind: kind.clone(), from, is_back, moment: 6 };
@@ -277,7 +270,7 @@ mod tests {
 
     #[test]
     fn arrows_lead_to_neighbours() {
-        let mut engine = engine();
+        let mut engine = Engine::of(TRACE);
         let mut step = |from, toward, min_bytes| {
             let ask = StepAllocation { device: 0, from, moment: 4, toward, min_bytes };
             engine.answer(&ask).unwrap().map(|hit| hit.allocation.unwrap().allocation)
@@ -293,7 +286,7 @@ mod tests {
 
     #[test]
     fn an_allocation_has_its_surroundings() {
-        let mut engine = engine();
+        let mut engine = Engine::of(TRACE);
         let around = engine.answer(&GetAround { device: 0, allocation: 0, moment: 4 }).unwrap();
         assert_eq!((around.kind_count, around.kind_bytes, around.rounded_bytes), (2, 1200, Some(1024)));
         assert_eq!(around.free_frames.first().map(|frame| frame.name.as_str()), Some("clear"));

@@ -39,7 +39,7 @@ use shared::trace::{Device, Trace};
 #[derive(Debug)]
 pub(crate) struct Engine {
     trace: Trace,
-    summary: FileSummary,
+    pub(crate) summary: FileSummary,
     /// One per device of [`FileSummary::devices`], built at first use.
     timelines: Vec<Option<Timeline>>,
     /// Other results for each device.
@@ -63,7 +63,6 @@ enum Untold {
 }
 
 impl Engine {
-    /// Creates the engine of a decoded file.
     pub(crate) fn new(trace: Trace) -> Self {
         let count = trace.devices.len() + usize::from(trace.host.is_some());
         let summary = outline::summary(&trace);
@@ -83,11 +82,6 @@ impl Engine {
         Self { trace, summary, timelines, kept, flames: FlameCache::default(), untold, capacity_bytes: None }
     }
 
-    pub(crate) fn summary(&self) -> &FileSummary {
-        &self.summary
-    }
-
-    /// Builds the timelines of all devices.
     fn build_all(&mut self) {
         for position in 0..self.timelines.len() as u32 {
             self.ready(position);
@@ -110,6 +104,14 @@ impl Engine {
         let (trace, device) = (&self.trace, device_at(&self.trace, position)?);
         let timeline = self.timelines[position as usize].as_ref()?;
         Some(Ready { trace, device, timeline, kept: &self.kept[position as usize], flames: &self.flames })
+    }
+}
+
+#[cfg(test)]
+impl Engine {
+    /// Creates the engine of a trace in the language of fixtures.
+    pub(crate) fn of(trace: &str) -> Self {
+        Self::new(shared::trace::text::parse(trace).unwrap())
     }
 }
 

@@ -88,11 +88,10 @@ pub(super) fn strip(ready: Ready<'_>, columns: u32) -> StripData {
 mod tests {
     use crate::engine::Engine;
     use frontend::ask::{Answers as _, GetStrip, StripData};
-    use shared::trace::text;
 
     #[track_caller]
     fn check(lines: &str, columns: u32, expected: &StripData) {
-        let strip = Engine::new(text::parse(lines).unwrap()).answer(&GetStrip { device: 0, columns }).unwrap();
+        let strip = Engine::of(lines).answer(&GetStrip { device: 0, columns }).unwrap();
         assert_eq!(strip, *expected);
     }
 

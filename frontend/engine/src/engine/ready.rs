@@ -17,7 +17,6 @@ pub(super) struct Kept {
     spans: OnceCell<Vec<Span>>,
     studied: OnceCell<Studied>,
     pub(super) categories: OnceCell<Vec<Category>>,
-    /// Areas by each property.
     pub(super) areas: [OnceCell<Areas>; AreaBy::ALL.len()],
     /// Figures for the comparison with other ranks.
     pub(super) figures: OnceCell<RankFigures>,
@@ -42,7 +41,6 @@ pub(super) struct Ready<'a> {
 }
 
 impl<'a> Ready<'a> {
-    /// Returns the annotated spans of the device.
     pub(super) fn spans(self) -> &'a [Span] {
         self.kept.spans.get_or_init(|| spans(self.trace, self.device))
     }
@@ -64,7 +62,6 @@ impl<'a> Ready<'a> {
         is_there.then(|| AllocationId::from_index(position as usize))
     }
 
-    /// Returns true if an allocation is alive at a moment.
     pub(super) fn is_alive(self, id: AllocationId, moment: u32) -> bool {
         let row = self.timeline.allocations.get(id, self.device);
         (row.born..row.died).contains(&moment)
@@ -77,7 +74,6 @@ impl<'a> Ready<'a> {
     }
 }
 
-/// Allocations of a kind.
 #[derive(Debug)]
 pub(super) struct Selected {
     pub(super) members: Members,
@@ -96,7 +92,6 @@ pub(crate) struct FlameCache {
     pub(super) trees: RefCell<Vec<(i64, FlameTree, Rc<CallTree>)>>,
 }
 
-/// Sweep in progress.
 #[derive(Debug)]
 pub(crate) struct Running {
     pub(super) sweep: Sweep,

@@ -28,7 +28,6 @@ impl<'a> Selected<'a> {
         Weigher::new(&self.population, &self.scope, self.weight)
     }
 
-    /// Groups the allocations.
     pub(super) fn groups(&self, ready: Ready<'_>, by: GroupBy) -> Groups {
         group(&population(ready, by == GroupBy::Category), &self.ids, &self.weigher(), by)
     }

@@ -7,7 +7,7 @@ use super::sheets::{DIFFERENCES, FUNCTIONS, SEGMENTS, Write, functions};
 use super::{Engine, allocations, compare, flame, no_device};
 use frontend::ask::differences::{Entry, entries, shown};
 use frontend::ask::site_table::{shown as shown_sites, site_name};
-use frontend::ask::{DiffBy, DiffData, Instant, Matched, SheetOf, SheetOrder};
+use frontend::ask::{DiffBy, DiffData, Instant, SheetOf, SheetOrder};
 use shared::base::Moment;
 use shared::export;
 use shared::export::{Cell, Rows, Sheet, Subject, Table};
@@ -91,13 +91,7 @@ fn segments(ready: Ready<'_>, instant: Instant, row: &mut Rows<'_>) {
 
 fn difference(diff: &DiffData, entry: &Entry, by: DiffBy, row: &mut Rows<'_>) {
     let event = |moment: u32| Cell::number(Moment(moment).event_number());
-    let matched = entry.stack.map(|position| match diff.found.rows[position].matched {
-        Matched::Same => "same",
-        Matched::MovedLines => "lines moved",
-        Matched::Place => "other calls",
-        Matched::OnlyBefore => "only other",
-        Matched::OnlyAfter => "only this",
-    });
+    let matched = entry.stack.map(|_| if entry.note.is_empty() { "same" } else { entry.note });
     let category = if by == DiffBy::Category { entry.title.as_str() } else { entry.category };
     let change = &entry.change;
     row(&[
@@ -123,11 +117,7 @@ mod tests {
     use crate::engine::Engine;
     use frontend::ask::differences::Sort;
     use frontend::ask::site_table::SiteOrder;
-    use frontend::ask::{
-        Answers as _, Axis, Column, Columns, CompareSide, DiffBy, ExportForm, ExportOrder, FilterData, FlameSource,
-        GetFindings, GetProfile, GetRows, GroupBy, Instant, Report, SelectionData, SheetOf, SheetOrder,
-        Sort as RowSort, TableRequest, Writes as _,
-    };
+    use frontend::ask::*;
     use shared::analysis::FindingCode;
     use shared::export::TableFormat;
     use shared::trace::{Frame, FrameTable, Trace, text};
@@ -163,6 +153,15 @@ mod tests {
         String::from_utf8(engine.write(&order, &mut |_| ()).unwrap().bytes).unwrap()
     }
 
+    fn csv(engine: &mut Engine, of: SheetOf) -> Vec<Vec<String>> {
+        records(&sheet(engine, of, TableFormat::Csv))
+    }
+
+    fn sites(search: &str) -> SheetOf {
+        let source = FlameSource { selection: SelectionData::whole(), by_line: true, with_runtime: true };
+        SheetOf::Sites { source, order: SiteOrder::default(), search: search.to_owned() }
+    }
+
     /// Parses the records of a CSV text strictly by RFC 4180, and removes quotes.
     fn records(text: &str) -> Vec<Vec<String>> {
         let (mut records, mut record, mut field, mut is_quoted) = (Vec::new(), Vec::new(), String::new(), false);
@@ -192,10 +191,9 @@ mod tests {
     fn a_file_has_the_columns_that_the_page_adds() {
         let mut engine = engine("relu");
         let columns = Columns::of([Column::Rounded, Column::Phase, Column::Born]);
-        let csv = sheet(&mut engine, SheetOf::Allocations(TableRequest { columns, ..request(None) }), TableFormat::Csv);
-        let records = records(&csv);
+        let records = csv(&mut engine, SheetOf::Allocations(TableRequest { columns, ..request(None) }));
         assert_eq!(records[0][records[0].len() - 2..], ["phase", "rounded_bytes"]);
-        assert!(records[1..].iter().all(|record| record.len() == records[0].len()), "{csv}");
+        assert!(records[1..].iter().all(|record| record.len() == records[0].len()), "{records:?}");
         assert_eq!(records[1].last().map(String::as_str), Some("3145728"));
     }
 
@@ -205,8 +203,8 @@ mod tests {
         for by in [None, Some(GroupBy::Stack), Some(GroupBy::Category)] {
             let page =
                 engine.answer(&GetRows { device: 0, request: request(by) }).unwrap().expect("the filter is valid");
-            let csv = sheet(&mut engine, SheetOf::Allocations(request(by)), TableFormat::Csv);
-            assert_eq!(records(&csv).len(), page.row_count as usize + 1, "{csv}");
+            let records = csv(&mut engine, SheetOf::Allocations(request(by)));
+            assert_eq!(records.len(), page.row_count as usize + 1, "{records:?}");
             let json: serde_json::Value =
                 serde_json::from_str(&sheet(&mut engine, SheetOf::Allocations(request(by)), TableFormat::Json))
                     .unwrap();
@@ -217,32 +215,26 @@ mod tests {
 
     #[test]
     fn a_file_is_filtered_and_sorted_as_the_table_is() {
-        let sort = RowSort { column: Column::Bytes, is_rising: true };
+        let sort = SortBy { column: Column::Bytes, is_rising: true };
         let filter = FilterData { text: "relu".to_owned(), ..FilterData::default() };
         let selection = SelectionData { filter, ..SelectionData::whole() };
-        let csv = sheet(
-            &mut engine("relu"),
-            SheetOf::Allocations(TableRequest { selection, sort, ..request(None) }),
-            TableFormat::Csv,
-        );
-        let rows = records(&csv);
+        let of = SheetOf::Allocations(TableRequest { selection, sort, ..request(None) });
+        let rows = csv(&mut engine("relu"), of);
         assert_eq!(rows[0][..5], ["device", "bytes", "alloc_event", "free_event", "lifetime_events"]);
         let sizes: Vec<&str> = rows[1..].iter().map(|row| row[1].as_str()).collect();
         assert_eq!(sizes, ["1048576", "2097152"]);
-        assert_eq!(rows[2][2..5], ["1", "4", "3"], "{csv}");
+        assert_eq!(rows[2][2..5], ["1", "4", "3"], "{rows:?}");
     }
 
     #[test]
     fn names_with_commas_lines_and_formulas_stay_names() {
         for (name, expected) in [("f(a, b)\n\"c\"", "f(a, b)\n\"c\""), ("=HYPERLINK(\"x\")", "'=HYPERLINK(\"x\")")] {
             let mut engine = engine(name);
-            let source = FlameSource { selection: SelectionData::whole(), by_line: true, with_runtime: true };
-            let of = SheetOf::Sites { source, order: SiteOrder::default(), search: String::new() };
-            let rows = records(&sheet(&mut engine, of, TableFormat::Csv));
+            let rows = csv(&mut engine, sites(""));
             assert_eq!(rows.len(), 4, "main, relu and norm");
             assert!(rows.iter().all(|row| row.len() == rows[0].len()));
             assert!(rows.iter().any(|row| row[1] == expected), "{rows:?}");
-            let rows = records(&sheet(&mut engine, SheetOf::Allocations(request(None)), TableFormat::Csv));
+            let rows = csv(&mut engine, SheetOf::Allocations(request(None)));
             assert_eq!(rows.len(), 4);
             assert!(rows.iter().any(|row| row[10].starts_with(expected)), "{rows:?}");
         }
@@ -250,9 +242,7 @@ mod tests {
 
     #[test]
     fn functions_are_those_that_are_looked_for() {
-        let source = FlameSource { selection: SelectionData::whole(), by_line: true, with_runtime: true };
-        let of = SheetOf::Sites { source, order: SiteOrder::default(), search: "norm".to_owned() };
-        let rows = records(&sheet(&mut engine("relu"), of, TableFormat::Csv));
+        let rows = csv(&mut engine("relu"), sites("norm"));
         assert_eq!(rows[0], ["device", "function", "filename", "line", "bytes", "itself", "count"]);
         assert_eq!(rows[1..], [["0", "norm", "main.py", "1", "3145728", "3145728", "1"]]);
     }
@@ -260,7 +250,7 @@ mod tests {
     #[test]
     fn segments_are_those_of_the_moment() {
         let mut engine = engine("relu");
-        let mut at = |instant| records(&sheet(&mut engine, SheetOf::Segments(instant), TableFormat::Csv));
+        let mut at = |instant| csv(&mut engine, SheetOf::Segments(instant));
         assert_eq!(at(Instant::At(0)).len(), 1, "the head alone");
         let end = at(Instant::End);
         let row = |name: &str| end[1][end[0].iter().position(|column| column == name).unwrap()].as_str();
@@ -283,7 +273,7 @@ mod tests {
                 sort: Sort::default(),
                 filter: String::new(),
             };
-            let rows = records(&sheet(&mut engine, of, TableFormat::Csv));
+            let rows = csv(&mut engine, of);
             let changes = rows[1..].iter().map(|row| row[7].parse::<i64>().unwrap()).sum::<i64>();
             assert_eq!(changes, 5 << 20, "{by:?}");
         }
@@ -308,7 +298,7 @@ mod tests {
                 break found;
             }
         };
-        let rows = records(&sheet(&mut engine, SheetOf::Findings, TableFormat::Csv));
+        let rows = csv(&mut engine, SheetOf::Findings);
         assert_eq!(rows.len(), found.findings.len() + 1);
     }
 
@@ -320,16 +310,7 @@ mod tests {
         };
         assert!(!codes(&mut engine));
         let report = |engine: &mut Engine| {
-            let order = ExportOrder {
-                form: ExportForm::Report,
-                file: String::new(),
-                device: 0,
-                moment: None,
-                axis: Axis::Events,
-                range: None,
-                is_dark: false,
-                is_clean: false,
-            };
+            let order = crate::engine::tests::order(ExportForm::Report);
             String::from_utf8(engine.write(&order, &mut |_| ()).expect("a report").bytes).expect("UTF-8")
         };
         let before = report(&mut engine);

@@ -25,7 +25,6 @@ mod tests {
     use crate::engine::Engine;
     use frontend::ask::{Answers, Axis, FilterData, GetSource, GetSourceFiles, Part, ScopeData, SelectionData};
     use shared::report::SourceReport;
-    use shared::trace::text;
 
     const TRACE: &str = "
         alloc a 100 @forward@/w/model.py:4<main@/w/train.py:5
@@ -37,7 +36,7 @@ mod tests {
     #[track_caller]
     fn ask(selection: SelectionData, focus: Option<&[&str]>) -> Result<SourceReport, String> {
         let focus = focus.map(|files| files.iter().map(|&file| file.to_owned()).collect());
-        let mut engine = Engine::new(text::parse(TRACE).unwrap());
+        let mut engine = Engine::of(TRACE);
         engine.answer(&GetSource { device: 0, selection, focus }).unwrap()
     }
 
@@ -74,7 +73,7 @@ mod tests {
 
     #[test]
     fn the_files_are_those_of_all_stacks() {
-        let mut engine = Engine::new(text::parse(TRACE).unwrap());
+        let mut engine = Engine::of(TRACE);
         assert_eq!(engine.answer(&GetSourceFiles { device: 0 }), Ok(vec!["/w/model.py".into(), "/w/train.py".into()]));
     }
 }

@@ -98,10 +98,7 @@ fn begin(ready: Ready<'_>, setup: &WhatIfSetup) -> Running {
 #[cfg(test)]
 mod tests {
     use crate::engine::Engine;
-    use frontend::ask::{
-        Answers, GetRecordedSetup, GetReplay, GetSweep, ReplayData, SweepData, WhatIfColumn, WhatIfSetup, WriteReplay,
-        Writes,
-    };
+    use frontend::ask::*;
     use shared::import::import;
     use shared::trace::{Setting, text};
 
@@ -111,7 +108,7 @@ mod tests {
         let rest = |size: u64| format!("segment S{size} {size}MiB\nblock S{size} {size}MiB inactive\n");
         let lines: String = (20..40).map(|size| line(size * 2)).collect();
         let rests: String = (20..40).map(|size| rest(size * 2)).collect();
-        Engine::new(text::parse(&(lines + &rests)).unwrap())
+        Engine::of(&(lines + &rests))
     }
 
     fn setup(conf: &str, capacity_mib: Option<u64>) -> WhatIfSetup {

@@ -97,8 +97,7 @@ pub struct Line {
 pub fn lines(page: &TablePage, columns: Columns) -> Vec<Line> {
     match &page.rows {
         TableRows::Allocations(rows) => rows.iter().map(|row| allocation_line(page, row, columns)).collect(),
-        TableRows::Groups(rows) => rows.iter().map(|row| group_line(page, row, false)).collect(),
-        TableRows::Mixed(rows) => rows.iter().map(|row| mixed_line(page, row)).collect(),
+        TableRows::Groups(rows) => rows.iter().map(|row| mixed_line(page, row)).collect(),
     }
 }
 
@@ -253,7 +252,7 @@ mod tests {
         let (title, mark) = ("f".to_owned(), NameMark::of(["f"]));
         let group = GroupRow { key, bytes: 9, count: 1, title, detail: String::new(), mark, stack: None };
         let member = AllocationRow { born: 11, title: "f".to_owned(), ..AllocationRow::default() };
-        let rows = TableRows::Mixed(vec![MixedRow::Group(group, true), MixedRow::Allocation(member)]);
+        let rows = TableRows::Groups(vec![MixedRow::Group(group, true), MixedRow::Allocation(member)]);
         let lines = lines(&TablePage { rows, ..TablePage::default() }, Columns::default());
         assert_eq!((lines[0].level, lines[1].level), (Level::Group(true), Level::Member));
         assert_eq!(lines[1].cells, ["10"]);
@@ -272,7 +271,7 @@ mod tests {
             mark,
             stack: Some(mark),
         };
-        let page = TablePage { rows: TableRows::Groups(vec![row]), ..TablePage::default() };
+        let page = TablePage { rows: TableRows::Groups(vec![MixedRow::Group(row, false)]), ..TablePage::default() };
         let line = &lines(&page, Columns::default())[0];
         assert_eq!((line.cells.as_slice(), line.share.as_str(), line.bar), (&["1,200".to_owned()][..], "–", 0.0));
         assert_eq!(line.target, Target::Group(key, "f".to_owned(), mark, Kind::Stack(mark)));

@@ -35,7 +35,7 @@ pub(crate) fn sheet(ready: Ready<'_>, request: &TableRequest, write: &Write<'_>)
     let added: Vec<_> = ADDED.iter().filter(|(column, _)| request.columns.has(*column)).collect();
     let columns: Vec<_> = ALLOCATIONS.columns.iter().copied().chain(added.iter().map(|(_, name)| *name)).collect();
     Ok(write(Sheet { columns: &columns, ..ALLOCATIONS }, &mut |row| {
-        for &id in order.window(0, usize::MAX, |id| key.of(ready, id)) {
+        for &id in order.window(0, usize::MAX, &|id| key.of(ready, id)) {
             let (allocation, stack) = (allocations.get(id, device), allocations.allocation_stack(id, device));
             let died = (allocation.died != u32::MAX).then_some(allocation.died);
             let event = |moment: u32| Moment(moment).event_number();

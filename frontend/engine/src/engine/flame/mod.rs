@@ -148,11 +148,7 @@ fn weighed(ready: Ready<'_>, selection: &SelectionData) -> Result<Vec<(Allocatio
 #[cfg(test)]
 mod tests {
     use crate::engine::Engine;
-    use frontend::ask::{
-        Answers as _, Axis, FilterData, FlameBoxKind, FlameBoxes, FlameShape, FlameSites, FlameSource, FlameTree,
-        GetBoxes, GetLargest, GetSites, Part, ScopeData, SelectionData, Tally, Weight,
-    };
-    use shared::trace::text;
+    use frontend::ask::*;
 
     const TRACE: &str = "
     alloc a 30 @relu<step<main
@@ -173,10 +169,6 @@ mod tests {
 
     fn tree(moment: u32) -> FlameTree {
         FlameTree { source: source(moment), shape: FlameShape::Whole, by_appearance: false }
-    }
-
-    fn engine() -> Engine {
-        Engine::new(text::parse(TRACE).unwrap())
     }
 
     fn boxes(engine: &mut Engine, tree: FlameTree, search: &str) -> FlameBoxes {
@@ -202,7 +194,7 @@ mod tests {
 
     #[test]
     fn a_graph_is_of_what_is_alive() {
-        let mut engine = engine();
+        let mut engine = Engine::of(TRACE);
         let all = boxes(&mut engine, tree(3), "");
         assert_eq!(drawn(&all), ["all 105", "main 100", "- 5", "step 80", "load 20", "mm 50", "relu 30"]);
         assert_eq!((all.depth, all.found), (4, None));
@@ -211,7 +203,7 @@ mod tests {
 
     #[test]
     fn the_same_allocations_have_many_shapes() {
-        let mut engine = engine();
+        let mut engine = Engine::of(TRACE);
         let shaped = |shape| FlameTree { shape, ..tree(3) };
         let inverted = boxes(&mut engine, shaped(FlameShape::Inverted), "");
         assert_eq!(drawn(&inverted)[..5], ["all 105", "mm 50", "relu 30", "load 20", "- 5"]);
@@ -224,7 +216,7 @@ mod tests {
 
     #[test]
     fn a_search_says_how_much_it_finds() {
-        let mut engine = engine();
+        let mut engine = Engine::of(TRACE);
         let found = boxes(&mut engine, tree(3), "STEP");
         assert_eq!(found.found, Some(Tally::default()), "capitals count");
         let found = boxes(&mut engine, tree(3), "main.py:1");
@@ -241,7 +233,7 @@ mod tests {
         let within = |weight| SelectionData { scope, weight, ..SelectionData::default() };
         let total = |selection| {
             let source = FlameSource { selection, ..source(0) };
-            boxes(&mut engine(), FlameTree { source, ..tree(0) }, "").boxes[0].total
+            boxes(&mut Engine::of(TRACE), FlameTree { source, ..tree(0) }, "").boxes[0].total
         };
         assert_eq!(total(within(Weight::Bytes)), Tally { weight: 115, count: 5 });
         assert_eq!(total(within(Weight::Count)).weight, 5);
@@ -252,7 +244,7 @@ mod tests {
     #[test]
     fn sites_count_each_stack_once() {
         let FlameSites { rows, total } =
-            engine().answer(&GetSites { device: 0, source: source(3) }).unwrap().expect("the filter is valid");
+            Engine::of(TRACE).answer(&GetSites { device: 0, source: source(3) }).unwrap().expect("the filter is valid");
         let row = |name: &str| rows.iter().find(|row| row.site.name == name).expect("it is there");
         assert_eq!((row("main").total.weight, row("main").own.weight, row("mm").own.count), (100, 0, 1));
         assert_eq!(rows.iter().map(|row| row.own.weight).sum::<u64>(), total.weight);
@@ -260,7 +252,7 @@ mod tests {
 
     #[test]
     fn the_largest_allocation_of_a_node_is_found() {
-        let mut engine = engine();
+        let mut engine = Engine::of(TRACE);
         let all = boxes(&mut engine, tree(3), "");
         let node_of = |name: &str| {
             let is_named = |kind| matches!(kind, FlameBoxKind::Site(site) if all.sites[site as usize].name == name);
@@ -283,7 +275,7 @@ mod tests {
             let filter = FilterData { text: text.to_owned(), is_expression, ..FilterData::default() };
             let selection = SelectionData { filter, ..source(3).selection };
             let tree = FlameTree { source: FlameSource { selection, ..source(3) }, ..tree(3) };
-            engine().answer(&GetBoxes { device: 0, tree, range: None, search: String::new() }).unwrap()
+            Engine::of(TRACE).answer(&GetBoxes { device: 0, tree, range: None, search: String::new() }).unwrap()
         };
         assert_eq!(drawn(&ask("re|load", true).expect("the filter is valid"))[0], "all 50");
         assert!(!ask("(", true).expect_err("the filter is not valid").is_empty());

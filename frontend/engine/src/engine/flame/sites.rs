@@ -44,7 +44,6 @@ impl Search {
         self.0.is_some()
     }
 
-    /// Returns true if a site contains the text.
     pub(super) fn finds(&self, site: Site) -> bool {
         match (site, &self.0) {
             (Site::Frame(frame), Some(frames)) => frames[frame.index()],
