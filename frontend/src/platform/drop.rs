@@ -24,12 +24,12 @@ pub fn on_drop(
     on_over: impl Fn(bool) + Clone + 'static,
     on_files: impl Fn(Vec<File>) + Clone + 'static,
 ) -> [EventListener; 4] {
-    let over = |is_over: bool| {
+    let over = || {
         let on_over = on_over.clone();
         move |event: &DragEvent, transfer: &DataTransfer| {
             if has_files(transfer) {
                 event.prevent_default();
-                on_over(is_over);
+                on_over(true);
             }
         }
     };
@@ -52,12 +52,7 @@ pub fn on_drop(
             spawn_local(async move { on_files(dropped.await) });
         }
     };
-    [
-        listen("dragenter", over(true)),
-        listen("dragover", over(true)),
-        listen("dragleave", leave),
-        listen("drop", let_go),
-    ]
+    [listen("dragenter", over()), listen("dragover", over()), listen("dragleave", leave), listen("drop", let_go)]
 }
 
 fn listen(name: &'static str, handle: impl Fn(&DragEvent, &DataTransfer) + 'static) -> EventListener {

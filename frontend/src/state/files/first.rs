@@ -135,7 +135,7 @@ impl ReadyFile {
 mod tests {
     use super::*;
     use crate::ask::{DeviceFigures, DeviceOutline, Report};
-    use crate::state::files::tests::{add_file, after, failed, hear, opened_as};
+    use crate::state::files::tests::{add_file, after, failed, hear, opened_as, ready};
     use shared::report::Summary;
 
     fn add(id: FileId, batch: u32) -> FileAction {
@@ -200,26 +200,13 @@ mod tests {
     fn devices_without_anything_are_not_listed() {
         let outline = |(index, events)| DeviceOutline { index, events, segments: events, ..DeviceOutline::default() };
         let files = check([add(1, 1), opened_as(1, (0..).zip([5, 5, 0, 0]).map(outline).collect())], 1);
-        let listed = |files: &Files| match &files.all[0].status {
-            FileStatus::Ready(file) => file.used_devices(),
-            other => panic!("{other:?}"),
-        };
-        assert_eq!(listed(&files), [0, 1]);
-        assert_eq!(listed(&files.after(FileAction::ChooseDevice(3))), [0, 1, 3]);
+        assert_eq!(ready(&files).used_devices(), [0, 1]);
+        assert_eq!(ready(&files.after(FileAction::ChooseDevice(3))).used_devices(), [0, 1, 3]);
         let flat = DeviceFigures { device: 1, ..DeviceFigures::default() };
-        assert_eq!(listed(&files.after(hear(1, Report::Figures(flat)))), [0]);
+        assert_eq!(ready(&files.after(hear(1, Report::Figures(flat)))).used_devices(), [0]);
         // Keys step through the listed devices only.
         let next = files.after(FileAction::StepDevice(1));
         let back = next.after(FileAction::StepDevice(1));
-        assert_eq!([&next, &back].map(|files| files.all[0].clone().device()), [1, 0]);
-    }
-
-    impl OpenFile {
-        fn device(self) -> u32 {
-            match self.status {
-                FileStatus::Ready(file) => file.device,
-                other => panic!("{other:?}"),
-            }
-        }
+        assert_eq!([&next, &back].map(|files| ready(files).device), [1, 0]);
     }
 }

@@ -45,7 +45,7 @@ pub(super) fn after(actions: impl IntoIterator<Item = FileAction>) -> Files {
 }
 
 #[track_caller]
-fn ready(files: &Files) -> &ReadyFile {
+pub(super) fn ready(files: &Files) -> &ReadyFile {
     match &files.shown_file().expect("a file is shown").status {
         FileStatus::Ready(ready) => ready,
         other => panic!("{other:?} is not ready"),
@@ -77,14 +77,16 @@ fn a_broken_file_leaves_the_others_alone() {
 }
 
 #[test]
-fn a_config_is_offered_to_the_page_of_jobs() {
-    let remedy = |code| {
-        let error = ImportError { code, message: String::new(), offset: None, hint: String::new() };
-        Failure::from(error).remedy
-    };
-    assert_eq!(remedy("training-config"), Remedy::Jobs);
-    assert_eq!(remedy("training-arguments"), Remedy::Jobs);
-    assert_eq!(remedy("git-lfs-pointer"), Remedy::OtherFile);
+fn each_failure_has_its_remedy() {
+    let refused = |code| Failure::from(ImportError { code, message: String::new(), offset: None, hint: String::new() });
+    assert_eq!(refused("training-config").remedy, Remedy::Jobs);
+    assert_eq!(refused("training-arguments").remedy, Remedy::Jobs);
+    assert_eq!(refused("git-lfs-pointer").remedy, Remedy::OtherFile);
+    assert_eq!(Failure::of_panic("panicked at raw_vec.rs:26:5:\ncapacity overflow").remedy, Remedy::Part);
+    assert_eq!(Failure::of_panic("index out of bounds").remedy, Remedy::OtherFile);
+    let stopped = Failure::stopped("unreachable");
+    assert_eq!(stopped.remedy, Remedy::Part);
+    assert_eq!(stopped.message, "The decoder stopped unexpectedly: unreachable");
 }
 
 #[test]
@@ -101,8 +103,9 @@ fn a_file_that_waited_begins_when_it_is_its_turn() {
 
 #[test]
 fn the_first_failure_is_the_cause() {
-    let files = after([add(1), hear(1, failed("cause")), hear(1, failed("trap"))]);
+    let files = after([add(1), add(2), hear(1, failed("cause")), hear(1, failed("trap"))]);
     assert_eq!(failure(&files.all[0]).message, "cause");
+    assert!(matches!(files.all[1].status, FileStatus::Loading(_)), "the other file stays");
 }
 
 #[test]
@@ -267,27 +270,6 @@ fn a_part_is_chosen_while_the_file_is_read() {
 
     let files = files.after(FileAction::Reload { id: 1, is_survey: false, now_ms: 40.0 });
     assert!(matches!(&files.all[0].status, FileStatus::Loading(loading) if loading.began_ms == 40.0));
-}
-
-#[test]
-fn a_part_is_offered_where_the_worker_ended_without_a_word() {
-    let stopped = |detail| hear(1, Report::Failed(Failure::stopped(detail)));
-    let files = after([add(1), stopped("unreachable"), stopped("")]);
-    let failure = failure(&files.all[0]);
-    assert_eq!(failure.remedy, Remedy::Part);
-    assert_eq!(failure.message, "The decoder stopped unexpectedly: unreachable");
-}
-
-#[test]
-fn a_lack_of_memory_is_no_mistake_of_the_decoder() {
-    let remedy = |words: &str| {
-        let failed = |failure| hear(1, Report::Failed(failure));
-        let files = after([add(1), add(2), failed(Failure::of_panic(words)), failed(Failure::stopped(""))]);
-        assert!(matches!(files.all[1].status, FileStatus::Loading(_)), "the other file stays");
-        failure(&files.all[0]).remedy
-    };
-    assert_eq!(remedy("panicked at raw_vec.rs:26:5:\ncapacity overflow"), Remedy::Part);
-    assert_eq!(remedy("index out of bounds"), Remedy::OtherFile);
 }
 
 #[test]
