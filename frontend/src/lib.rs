@@ -17,17 +17,13 @@
 //! Invariant: `home` contains no view of a file, and `viewer` no decoder and no analysis.
 
 pub mod ask;
-
-pub mod state;
-
 pub mod draw;
+pub mod state;
 
 pub mod platform;
 
+pub mod components;
 pub mod hooks;
 
-pub mod components;
-
-pub mod views;
-
 pub mod pages;
+pub mod views;

@@ -11,7 +11,6 @@ pub(crate) struct Queue {
 }
 
 impl Queue {
-    /// Adds a question with its number.
     pub(crate) fn push(&mut self, number: u32, question: Question) {
         self.waiting.push((number, question));
     }
@@ -50,13 +49,10 @@ pub(crate) enum FirstPicture {
 }
 
 impl FirstPicture {
-    /// Records a report to the page; returns true if it makes the page ask for the picture.
-    pub(crate) fn told(&mut self, report: &Report) -> bool {
-        let begins = *self == Self::NotDue && matches!(report, Report::Figures(_));
-        if begins {
-            *self = Self::Awaited;
-        }
-        begins
+    /// Returns the state after a report to the page, which may make it ask for the picture.
+    pub(crate) fn after_report(self, report: &Report) -> Self {
+        let begins = self == Self::NotDue && matches!(report, Report::Figures(_));
+        if begins { Self::Awaited } else { self }
     }
 
     /// Returns true if the question is the one that other questions wait for, too.
@@ -64,16 +60,9 @@ impl FirstPicture {
         self == Self::Awaited && matches!(question, Question::GetPicture(_))
     }
 
-    /// Records that a question was answered.
-    pub(crate) fn answered(&mut self, question: &Question) {
-        if matches!(question, Question::GetPicture(_)) {
-            *self = Self::Over;
-        }
-    }
-
-    /// Stops waiting, as for a tab in the background.
-    pub(crate) fn give_up(&mut self) {
-        *self = Self::Over;
+    /// Returns the state after an answer to a question.
+    pub(crate) fn after_answer(self, question: &Question) -> Self {
+        if matches!(question, Question::GetPicture(_)) { Self::Over } else { self }
     }
 }
 
@@ -81,12 +70,7 @@ impl FirstPicture {
 mod tests {
     use super::*;
     use crate::engine::Engine;
-    use frontend::ask::{
-        Axis, GetDetails, GetHit, GetMarks, GetOutline, GetPicture, GetReplay, GetRows, GetSweep, TableRequest,
-        WalkRequest, WalkTo,
-    };
-    use shared::analysis::PictureRequest;
-    use shared::trace::text;
+    use frontend::ask::*;
 
     #[track_caller]
     fn check(asked: &[Question], answered: &[(&[u32], u32)]) {
@@ -106,29 +90,21 @@ mod tests {
     }
 
     #[test]
-    fn only_the_newest_point_is_answered() {
+    fn only_the_newest_is_answered_of_points_replays_and_rows() {
         let hit = |x| point(x, false);
         let marks = GetMarks { device: 0 }.into();
         check(&[hit(1.0), marks, hit(2.0), hit(3.0)], &[(&[0], 1), (&[2], 3)]);
-    }
-
-    #[test]
-    fn a_click_is_answered_even_if_the_pointer_moves_on() {
+        // A click is answered even if the pointer moves on.
         check(&[point(1.0, false), point(2.0, true), point(3.0, false)], &[(&[0], 1), (&[], 2)]);
-    }
-
-    #[test]
-    fn only_the_newest_replay_is_answered() {
         let replay = || GetReplay { device: 0, setup: Default::default() }.into();
         let sweep = GetSweep { device: 0, setup: Default::default(), is_new: false }.into();
         check(&[replay(), sweep, replay()], &[(&[0], 1), (&[], 2)]);
-    }
-
-    #[test]
-    fn only_the_newest_rows_are_answered_and_every_walk() {
         let rows = |first| GetRows { device: 0, request: TableRequest { first, ..TableRequest::default() } }.into();
         let walk = || WalkTo { device: 0, request: WalkRequest::default() }.into();
         check(&[walk(), rows(0), walk(), rows(64)], &[(&[], 0), (&[1], 2), (&[], 3)]);
+        // Walks and details are never dropped.
+        let details = |allocation| GetDetails { device: 0, allocation }.into();
+        check(&[details(5), details(6)], &[(&[], 0), (&[], 1)]);
     }
 
     #[test]
@@ -141,46 +117,17 @@ mod tests {
     }
 
     #[test]
-    fn details_are_never_dropped() {
-        let details = |allocation| GetDetails { device: 0, allocation }.into();
-        check(&[details(5), details(6)], &[(&[], 0), (&[], 1)]);
-    }
-
-    #[test]
     fn what_takes_long_waits_for_the_first_picture() {
-        let mut engine = Engine::new(text::parse("alloc a 5").unwrap());
-        let mut first = FirstPicture::default();
+        let mut engine = Engine::of("alloc a 5");
         let figures = engine.next_report().unwrap();
-        assert!(first.told(&figures));
-        assert!(!first.told(&figures), "only the first figures count");
-        first.answered(&GetOutline { device: 0, axis: Axis::Events, columns: 9 }.into());
+        let first = FirstPicture::default().after_report(&figures);
         assert_eq!(first, FirstPicture::Awaited);
-        let view = frontend::ask::View {
-            request: PictureRequest {
-                axis: Axis::Events,
-                x0: 0.0,
-                x1: 2.0,
-                y0: 0.0,
-                y1: 5.0,
-                width_px: 9,
-                height_px: 9,
-            },
-            pixel_ratio: 1.0,
-            color: frontend::ask::ColorBy::Stack,
-            scheme: Default::default(),
-            marking: Default::default(),
-        };
-        let question = GetPicture { device: 0, view, kind: None }.into();
+        assert_eq!(first.after_report(&figures), first, "only the first figures count");
+        assert_eq!(first.after_answer(&GetOutline { device: 0, axis: Axis::Events, columns: 9 }.into()), first);
+        let question = GetPicture { device: 0, view: View::default(), kind: None }.into();
         assert!(first.awaits(&question));
-        first.answered(&question);
-        assert!(first == FirstPicture::Over && !first.awaits(&question));
-        assert!(!first.told(&figures), "it never comes back");
-    }
-
-    #[test]
-    fn a_page_that_does_not_ask_is_not_waited_for() {
-        let mut first = FirstPicture::Awaited;
-        first.give_up();
-        assert_eq!(first, FirstPicture::Over);
+        let over = first.after_answer(&question);
+        assert!(over == FirstPicture::Over && !over.awaits(&question));
+        assert_eq!(over.after_report(&figures), over, "it never comes back");
     }
 }

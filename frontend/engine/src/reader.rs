@@ -12,8 +12,8 @@
 //! large files on two processors.
 
 use frontend::platform::Source;
-use frontend::platform::kept::awaited;
-use js_sys::{ArrayBuffer, Reflect, Uint8Array};
+use frontend::platform::kept::next;
+use js_sys::{ArrayBuffer, Uint8Array};
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{
@@ -38,10 +38,7 @@ enum Chunks {
 }
 
 impl Reader {
-    /// Opens the source for reading.
-    ///
-    /// # Errors
-    /// Returns a sentence if the URL can't be fetched.
+    /// Opens the source for reading; the error is a sentence if the URL can't be fetched.
     pub(super) async fn open(source: &Source, scope: &WorkerGlobalScope) -> Result<Self, String> {
         match source {
             Source::File(file) => Ok(Self::of_file(file)),
@@ -49,7 +46,6 @@ impl Reader {
         }
     }
 
-    /// Opens a file for reading.
     pub(super) fn of_file(file: &File) -> Self {
         Self { chunks: Chunks::of(&file.stream()), total_bytes: file.size() as u64 }
     }
@@ -68,10 +64,8 @@ impl Reader {
         Ok(Self { chunks: Chunks::of(&stream), total_bytes })
     }
 
-    /// Reads the next bytes into `buffer`, whose content is replaced; returns `None` at the end.
-    ///
-    /// # Errors
-    /// Returns a sentence if the file can't be read any more.
+    /// Reads the next bytes into `buffer`, whose content is replaced; returns `None` at the end, and a sentence if the
+    /// file can't be read any more.
     pub(super) async fn next(&mut self, buffer: &mut Vec<u8>) -> Result<Option<()>, String> {
         let Some(bytes) = self.next_bytes().await.map_err(|error| unreadable(&error))? else {
             return Ok(None);
@@ -82,20 +76,13 @@ impl Reader {
     }
 
     /// Reads the next bytes, which are valid until more are read; returns `None` at the end.
-    ///
-    /// # Errors
-    /// Returns the browser's error if the file can't be read any more.
     pub(super) async fn next_bytes(&mut self) -> Result<Option<Uint8Array>, JsValue> {
-        let step: JsValue = match &self.chunks {
-            Chunks::New(reader) => awaited(reader.read()).await?,
-            Chunks::Filling(reader, buffer) => {
-                awaited(reader.read_with_array_buffer_view(&Uint8Array::new(buffer))).await?
-            }
+        let step = match &self.chunks {
+            Chunks::New(reader) => reader.read(),
+            Chunks::Filling(reader, buffer) => reader.read_with_array_buffer_view(&Uint8Array::new(buffer)),
         };
-        if Reflect::get(&step, &"done".into())?.is_truthy() {
-            return Ok(None);
-        }
-        let bytes: Uint8Array = Reflect::get(&step, &"value".into())?.dyn_into()?;
+        let Some(bytes) = next(step).await? else { return Ok(None) };
+        let bytes: Uint8Array = bytes.dyn_into()?;
         if let Chunks::Filling(_, buffer) = &mut self.chunks {
             *buffer = bytes.buffer();
         }

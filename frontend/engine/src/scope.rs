@@ -6,7 +6,9 @@ use crate::keeper;
 use crate::log_module::{self, LogFile};
 use crate::queue::{FirstPicture, Queue};
 use crate::reader::Reader;
-use frontend::ask::{Answers, FileBytes, GetPicture, Order, PartOrder, PreviewData, Question, Reply, Report};
+use frontend::ask::{
+    Answers, Failure, FileBytes, GetPicture, Order, PartOrder, PreviewData, Question, Remedy, Reply, Report, Wanted,
+};
 use frontend::platform::{Source, blob, from_buffer, to_buffer};
 use gloo_timers::callback::Timeout;
 use js_sys::{Array, ArrayBuffer, Function, Uint8Array};
@@ -39,23 +41,13 @@ const PREVIEW_MS: f64 = 500.0;
 /// A tab has room for about twice as much.
 const HUGE_BYTES: f64 = 2e9;
 
-/// Work to do on a file.
-#[derive(Clone, Copy, Debug)]
-enum Wanted {
-    /// Open all of it.
-    All,
-    Survey,
-    /// Open a part of it.
-    Part(PartOrder),
-}
-
 /// Handles the worker's messages; `early` holds those that arrived before the module was loaded, and `load_log` loads
 /// the module that reads logs.
 pub(crate) fn run(early: &Array, load_log: Function) {
     let worker = Rc::new(FileWorker::new(load_log));
     std::panic::set_hook(Box::new({
         let scope = worker.scope.clone();
-        move |info| post(&scope, &Report::of_panic(&info.to_string()))
+        move |info| post(&scope, &Report::Failed(Failure::of_panic(&info.to_string())))
     }));
     for message in early.iter() {
         worker.hear(&message);
@@ -69,11 +61,12 @@ pub(crate) fn run(early: &Array, load_log: Function) {
     on_message.forget();
 }
 
-/// What a file turned out to be.
-enum Loaded {
-    Trace(Box<Engine>),
-    /// Log, with the report for the page.
-    Log(ArrayBuffer),
+/// What a file turned out to be: a snapshot, or a log, with the report for the page.
+type Loaded = Content<Decoded, ArrayBuffer>;
+
+enum Decoded {
+    Engine(Box<Engine>),
+    Overview(Overview),
 }
 
 struct FileWorker {
@@ -121,22 +114,16 @@ impl FileWorker {
         }
         match from_buffer(message) {
             Some(Order::Fetch(url)) => self.open(Source::Url(url), Wanted::All),
-            Some(Order::Survey) => self.reopen(Wanted::Survey),
-            Some(Order::Open(None)) => self.reopen(Wanted::All),
-            Some(Order::Open(Some(part))) => self.reopen(Wanted::Part(part)),
+            Some(Order::Read(wanted)) => {
+                let source = self.source.borrow().clone();
+                source.into_iter().for_each(|source| self.open(source, wanted));
+            }
             Some(Order::Keep { session, key }) => self.keep(session, key),
             Some(Order::Ask(number, question)) => {
                 self.queue.borrow_mut().push(number, question);
                 self.schedule();
             }
             None => (),
-        }
-    }
-
-    fn reopen(self: &Rc<Self>, wanted: Wanted) {
-        let source = self.source.borrow().clone();
-        if let Some(source) = source {
-            self.open(source, wanted);
         }
     }
 
@@ -167,59 +154,59 @@ impl FileWorker {
             return self.post(&Report::Surveyed(Box::new(PreviewData::of_overview(overview))));
         }
         spawn_local(async move {
-            let result = match wanted {
-                Wanted::Survey => worker.survey(&source, reading).await,
-                Wanted::All | Wanted::Part(_) => worker.load(&source, reading, wanted).await,
-            };
+            let mut loaded = worker.load(&source, reading, wanted).await;
+            if let Ok(Some(Content::Snapshot(Decoded::Overview(overview)))) = &loaded
+                && overview.devices.is_empty()
+            {
+                // A file without events has no parts and is opened.
+                loaded = worker.load(&source, reading, Wanted::All).await;
+            }
             if worker.reading.get() != reading {
                 return;
             }
-            match result {
-                Ok(Some(Loaded::Trace(engine))) => {
-                    worker.post(&Report::Opened(Box::new(engine.summary().clone())));
+            match loaded {
+                Ok(Some(Content::Snapshot(Decoded::Engine(engine)))) => {
+                    worker.post(&Report::Opened(Box::new(engine.summary.clone())));
                     *worker.engine.borrow_mut() = Some(*engine);
                     worker.schedule();
                 }
-                Ok(Some(Loaded::Log(report))) => transfer(&worker.scope, &report),
+                Ok(Some(Content::Snapshot(Decoded::Overview(overview)))) => {
+                    worker.post(&Report::Surveyed(Box::new(PreviewData::of_overview(&overview))));
+                    *worker.overview.borrow_mut() = Some(overview);
+                }
+                Ok(Some(Content::Log(report))) => transfer(&worker.scope, &report),
                 Ok(None) => (),
-                Err(failure) => worker.post(&failure),
+                Err(failure) => worker.post(&Report::Failed(failure)),
             }
         });
     }
 
-    /// Surveys what a file contains; a file without events has no parts and is opened.
-    async fn survey(&self, source: &Source, reading: u32) -> Result<Option<Loaded>, Report> {
-        self.post(&Report::Surveying);
-        let opener = OpenerBy::new(Importer::overview());
-        match self.read(source, reading, opener, Importer::finish_overview, false).await? {
-            Some(Content::Snapshot(overview)) if overview.devices.is_empty() => {
-                self.load(source, reading, Wanted::All).await
+    /// Reads a file to its end, and reports progress; `None` if a newer reading has started.
+    async fn load(&self, source: &Source, reading: u32, wanted: Wanted) -> Result<Option<Loaded>, Failure> {
+        let mut opener = match wanted {
+            Wanted::Part(part) => OpenerBy::of_snapshot(self.part_importer(part)?),
+            Wanted::All => OpenerBy::new(Importer::with_preview()),
+            Wanted::Survey => {
+                self.post(&Report::Surveying);
+                OpenerBy::new(Importer::overview())
             }
-            Some(Content::Snapshot(overview)) => {
-                self.post(&Report::Surveyed(Box::new(PreviewData::of_overview(&overview))));
-                *self.overview.borrow_mut() = Some(overview);
-                Ok(None)
-            }
-            Some(Content::Log(report)) => Ok(Some(Loaded::Log(report))),
-            None => Ok(None),
-        }
-    }
-
-    /// Opens a file, or a part of it.
-    async fn load(&self, source: &Source, reading: u32, wanted: Wanted) -> Result<Option<Loaded>, Report> {
-        let opener = match wanted {
-            Wanted::Part(part) => OpenerBy::of_snapshot(self.part_importer(part).map_err(undecodable)?),
-            Wanted::All | Wanted::Survey => OpenerBy::new(Importer::with_preview()),
         };
         let first_bytes = self.overview.borrow().as_ref().map(|overview| overview.file_bytes);
         let decode = |importer: Importer| match wanted {
+            Wanted::Survey => importer.finish_overview().map(Decoded::Overview),
             Wanted::Part(_) if first_bytes != Some(importer.seen_bytes()) => Err(changed()),
-            _ => importer.finish(),
+            Wanted::Part(_) | Wanted::All => {
+                importer.finish().map(|trace| Decoded::Engine(Box::new(Engine::new(trace))))
+            }
         };
-        Ok(self.read(source, reading, opener, decode, true).await?.map(|content| match content {
-            Content::Snapshot(trace) => Loaded::Trace(Box::new(Engine::new(trace))),
-            Content::Log(report) => Loaded::Log(report),
-        }))
+        let is_previewed = !matches!(wanted, Wanted::Survey);
+        loop {
+            let Some(read) = self.pass(source, reading, &mut opener, is_previewed).await? else { return Ok(None) };
+            match read.and_then(|()| opener.finish(decode)) {
+                Ok(content) => return Ok(Some(content)),
+                Err(unread) => opener = unread.again()?,
+            }
+        }
     }
 
     fn part_importer(&self, part: PartOrder) -> Result<Importer, ImportError> {
@@ -229,26 +216,6 @@ impl FileWorker {
         device.part(part.start..part.end).map(Importer::part)
     }
 
-    /// Reads a file to its end, reports progress, and finishes its importer with `decode`.
-    ///
-    /// Returns `None` if a newer reading has started.
-    async fn read<T>(
-        &self,
-        source: &Source,
-        reading: u32,
-        mut opener: OpenerBy<LogFile>,
-        decode: impl Fn(Importer) -> Result<T, ImportError>,
-        is_previewed: bool,
-    ) -> Result<Option<Content<T, ArrayBuffer>>, Report> {
-        loop {
-            let Some(read) = self.pass(source, reading, &mut opener, is_previewed).await? else { return Ok(None) };
-            match read.and_then(|()| opener.finish(&decode)) {
-                Ok(content) => return Ok(Some(content)),
-                Err(unread) => opener = unread.again().map_err(undecodable)?,
-            }
-        }
-    }
-
     /// Passes a file once to its opener, which may refuse it; `None` if a newer reading has started.
     async fn pass(
         &self,
@@ -256,20 +223,18 @@ impl FileWorker {
         reading: u32,
         opener: &mut OpenerBy<LogFile>,
         is_previewed: bool,
-    ) -> Result<Option<Result<(), Unread>>, Report> {
+    ) -> Result<Option<Result<(), Unread>>, Failure> {
         let mut reader = Reader::open(source, &self.scope).await.map_err(unreadable)?;
         let began_ms = js_sys::Date::now();
         let (mut slice, mut seen_bytes, mut told_ms) = (Vec::new(), 0, 0.0);
         while self.reading.get() == reading {
             let next = reader.next(&mut slice).await.map_err(unreadable)?;
             if seen_bytes == 0 && !is_snapshot(&slice) {
-                log_module::load(&self.load_log).await.map_err(|_| Report::NoDecoder)?;
+                log_module::load(&self.load_log).await.map_err(|_| Failure::without_decoder())?;
             }
-            if next.is_none() {
-                return Ok((self.reading.get() == reading).then_some(Ok(())));
-            }
-            if let Err(unread) = opener.push(&slice) {
-                return Ok((self.reading.get() == reading).then_some(Err(unread)));
+            let ended = if next.is_none() { Some(Ok(())) } else { opener.push(&slice).err().map(Err) };
+            if let Some(read) = ended {
+                return Ok((self.reading.get() == reading).then_some(read));
             }
             seen_bytes += slice.len() as u64;
             let (total_bytes, now_ms) = (reader.total_bytes, js_sys::Date::now());
@@ -331,7 +296,7 @@ impl FileWorker {
             if first == FirstPicture::Over && matches!(question, Question::GetPicture(_)) {
                 self.calm_from_ms.set(js_sys::Date::now() + CALM_MS);
             }
-            self.note(|first| first.answered(&question));
+            self.first_picture.set(first.after_answer(&question));
         } else if first == FirstPicture::Awaited {
             return;
         } else if let Some(rest_ms) = self.until_calm() {
@@ -340,10 +305,12 @@ impl FileWorker {
             // The next question comes first.
         } else if let Some(report) = engine.next_report() {
             self.post(&report);
-            if self.note(|first| first.told(&report)) {
+            let next = first.after_report(&report);
+            if self.first_picture.replace(next) != next {
                 let worker = self.clone();
+                // Nobody asks for a picture of a tab in the background.
                 let give_up = move || {
-                    worker.note(FirstPicture::give_up);
+                    worker.first_picture.set(FirstPicture::Over);
                     worker.schedule();
                 };
                 Timeout::new(PATIENCE_MS, give_up).forget();
@@ -352,13 +319,6 @@ impl FileWorker {
             return;
         }
         self.schedule();
-    }
-
-    fn note<T>(&self, change: impl FnOnce(&mut FirstPicture) -> T) -> T {
-        let mut first = self.first_picture.get();
-        let told = change(&mut first);
-        self.first_picture.set(first);
-        told
     }
 
     /// Replies to a question, and reports the progress of what takes long.
@@ -376,8 +336,7 @@ impl FileWorker {
         });
         match reply {
             Ok(Reply::Answer(bytes)) => {
-                let buffer = Uint8Array::from(bytes.as_slice()).buffer();
-                self.transfer(number, &Array::of1(&buffer));
+                self.transfer(number, &Array::of1(&Uint8Array::from(bytes.as_slice()).buffer()));
             }
             Ok(Reply::File(file)) => self.hand_over(number, &file),
             Err(reason) => self.post(&Report::Refused(number, reason)),
@@ -408,8 +367,7 @@ impl FileWorker {
     /// Sends the bytes of a file to the page as a `Blob`, so that the message does not contain them.
     fn hand_over(&self, number: u32, file: &FileBytes) {
         let Ok(blob) = blob(&file.bytes, file.media_type) else {
-            let reason = "the browser ran out of memory".to_owned();
-            return self.post(&Report::Refused(number, reason));
+            return self.post(&Report::Refused(number, "the browser ran out of memory".to_owned()));
         };
         let message = Array::of2(&number.into(), &blob);
         self.scope.post_message(&message).expect("a blob can be handed over");
@@ -431,21 +389,12 @@ fn transfer(scope: &DedicatedWorkerGlobalScope, report: &ArrayBuffer) {
 
 const HINT_CHECK: &str = "Check that the file is still there and complete, then open it again.";
 
-fn unreadable(message: String) -> Report {
-    Report::Failed { code: String::new(), message, offset: None, hint: HINT_CHECK.to_owned() }
+fn unreadable(message: String) -> Failure {
+    Failure::new(message, HINT_CHECK, Remedy::OtherFile)
 }
 
 /// Returns the error of a file of which a part was to be read.
 fn changed() -> ImportError {
-    ImportError {
-        code: "",
-        offset: None,
-        message: "The file changed between the first and the second read".to_owned(),
-        hint: HINT_CHECK.to_owned(),
-    }
-}
-
-fn undecodable(error: ImportError) -> Report {
-    let ImportError { code, offset, message, hint } = error;
-    Report::Failed { code: code.to_owned(), message, offset, hint }
+    let message = "The file changed between the first and the second read".to_owned();
+    ImportError { code: "", offset: None, message, hint: HINT_CHECK.to_owned() }
 }

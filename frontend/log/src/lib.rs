@@ -2,7 +2,7 @@
 //!
 //! It is a WebAssembly module of its own, because most files are snapshots: the worker loads it for a file that is none.
 
-use frontend::ask::{Joinable, Report};
+use frontend::ask::{Failure, Joinable, Report};
 use frontend::platform::to_buffer;
 use js_sys::ArrayBuffer;
 use logs::torch_profiler::Makers;
@@ -26,7 +26,9 @@ pub struct LogFile(LogReader);
 pub fn begin_log() -> LogFile {
     std::panic::set_hook(Box::new(|info| {
         let worker: DedicatedWorkerGlobalScope = js_sys::global().unchecked_into();
-        worker.post_message(&to_buffer(&Report::of_panic(&info.to_string()))).expect("a buffer can be posted");
+        worker
+            .post_message(&to_buffer(&Report::Failed(Failure::of_panic(&info.to_string()))))
+            .expect("a buffer can be posted");
     }));
     LogFile(LogReader::default())
 }

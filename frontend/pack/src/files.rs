@@ -18,10 +18,6 @@ pub(crate) type Files = BTreeMap<String, Vec<u8>>;
 pub(crate) const INDEX: &str = "index.html";
 
 /// Reads all files of a folder, including its subfolders.
-///
-/// # Errors
-///
-/// Returns an error if the folder or a file in it cannot be read, or a name is not UTF-8.
 pub(crate) fn read_folder(folder: &Path) -> Result<Files> {
     let mut files = Files::new();
     read_into(folder, "", &mut files).with_context(|| format!("reading {}", folder.display()))?;
@@ -72,10 +68,6 @@ impl fmt::Display for Totals {
 /// Writes every file to an empty folder, with `.br` and `.gz` copies beside those that shrink.
 ///
 /// The totals leave out files that are compressed already, such as the samples.
-///
-/// # Errors
-///
-/// Returns an error if the folder cannot be emptied or written.
 pub(crate) fn write(site: &Files, folder: &Path, effort: Effort) -> Result<Totals> {
     if folder.exists() {
         fs::remove_dir_all(folder).with_context(|| format!("emptying {}", folder.display()))?;

@@ -7,7 +7,6 @@ use anyhow::{Context, Result, bail};
 
 use crate::files::Files;
 
-/// Name of the SVG icon.
 const ICON: &str = "icon.svg";
 
 /// Width and height of the icon, in its own units.
@@ -32,10 +31,6 @@ struct Rect {
 }
 
 /// Draws the PNG icons, by their file names.
-///
-/// # Errors
-///
-/// Returns an error if the SVG is missing or contains anything but rectangles.
 pub(crate) fn draw(statics: &Files) -> Result<Files> {
     let svg = statics.get(ICON).with_context(|| format!("static/{ICON} is missing"))?;
     let rects = rects(std::str::from_utf8(svg)?).with_context(|| format!("reading static/{ICON}"))?;

@@ -24,7 +24,6 @@ use std::time::UNIX_EPOCH;
 /// Names of the pages' modules.
 const MODULES: [&str; 5] = ["home", "viewer", "engine", "log", "jobs"];
 
-/// Paths given on the command line.
 struct Paths {
     statics: PathBuf,
     out: PathBuf,
@@ -54,8 +53,9 @@ fn main() -> ExitCode {
 
 /// Packs the pages and returns a one-line summary.
 fn pack(paths: &Paths, effort: Effort) -> Result<String> {
-    let stamp = Stamp::of(paths)?;
-    if stamp.is_current() {
+    // The stamp lies beside the folder, because inside it would be served.
+    let (hash, stamp) = (hash_of(paths)?, paths.out.with_extension("stamp"));
+    if paths.out.is_dir() && fs::read_to_string(&stamp).is_ok_and(|of_folder| of_folder == hash) {
         return Ok(format!("{} is up to date", paths.out.display()));
     }
     let mut scripts = files::Files::new();
@@ -73,44 +73,22 @@ fn pack(paths: &Paths, effort: Effort) -> Result<String> {
         fs::remove_dir_all(&paths.out).with_context(|| format!("removing {}", paths.out.display()))?;
     }
     fs::rename(&fresh, &paths.out).with_context(|| format!("putting {} in place", paths.out.display()))?;
-    stamp.save()?;
+    fs::write(stamp, hash).context("writing the stamp")?;
     Ok(format!("{}, {totals}", paths.out.display()))
 }
 
-/// Hash of all input, including this program, and the folder that it belongs to.
-struct Stamp {
-    hash: String,
-    out: PathBuf,
-}
-
-impl Stamp {
-    /// Hashes the input of a run.
-    fn of(paths: &Paths) -> Result<Self> {
-        let mut hasher = Sha256::new();
-        // The program is identified by its modification time, because it is many times larger than the page.
-        let built = fs::metadata(std::env::current_exe()?)?.modified()?.duration_since(UNIX_EPOCH)?;
-        hasher.update(built.as_nanos().to_le_bytes());
-        for module in &paths.modules {
-            hasher.update(fs::read(module).with_context(|| format!("reading {}", module.display()))?);
-        }
-        for (path, bytes) in files::read_folder(&paths.statics)? {
-            hasher.update(path);
-            hasher.update(bytes);
-        }
-        Ok(Self { hash: site::hex(&hasher.finalize()), out: paths.out.clone() })
+/// Returns a hash of all input, including this program.
+fn hash_of(paths: &Paths) -> Result<String> {
+    let mut hasher = Sha256::new();
+    // The program is identified by its modification time, because it is many times larger than the page.
+    let built = fs::metadata(std::env::current_exe()?)?.modified()?.duration_since(UNIX_EPOCH)?;
+    hasher.update(built.as_nanos().to_le_bytes());
+    for module in &paths.modules {
+        hasher.update(fs::read(module).with_context(|| format!("reading {}", module.display()))?);
     }
-
-    /// Returns true if the folder exists and was made from this input.
-    fn is_current(&self) -> bool {
-        self.out.is_dir() && fs::read_to_string(self.path()).is_ok_and(|hash| hash == self.hash)
+    for (path, bytes) in files::read_folder(&paths.statics)? {
+        hasher.update(path);
+        hasher.update(bytes);
     }
-
-    /// Writes the stamp beside the folder, because inside it the stamp would be served.
-    fn save(&self) -> Result<()> {
-        fs::write(self.path(), &self.hash).context("writing the stamp")
-    }
-
-    fn path(&self) -> PathBuf {
-        self.out.with_extension("stamp")
-    }
+    Ok(site::hex(&hasher.finalize()))
 }

@@ -104,10 +104,6 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
 }
 
 /// Runs wasm-bindgen over a compiled module and returns the generated files, which bear the module's name.
-///
-/// # Errors
-///
-/// Returns an error if the module is missing or was built with another version of wasm-bindgen.
 pub(crate) fn generate(module: &Path) -> Result<Files> {
     let name = module.file_stem().and_then(OsStr::to_str).context("a module needs a name")?;
     let folder = tempfile::tempdir()?;
@@ -131,10 +127,6 @@ const KEPT: [&str; 3] = [INDEX, "snapscope.webmanifest", "sample.pickle.gz"];
 /// Prepends a line to the script that names the folder of assets and every file to keep offline.
 ///
 /// Any change of the page changes that line, which is how a browser notices a new version.
-///
-/// # Errors
-///
-/// Returns an error if a document is not UTF-8.
 pub(crate) fn with_build<'a>(
     script: &[u8],
     site: &Files,
@@ -199,23 +191,17 @@ mod tests {
         assert_ne!(paths("one"), paths("other"));
     }
 
-    #[test]
-    fn an_index_without_assets_is_refused() {
-        let error = assemble(files(&[("index.html", "<p>"), ("boot.js", "")]), Files::new()).unwrap_err();
-        assert!(error.to_string().contains("names none of the assets"), "{error}");
+    #[track_caller]
+    fn check_refused(index: &str, scripts: &[(&str, &str)], reason: &str) {
+        let error = assemble(files(&[("index.html", index), ("boot.js", "")]), files(scripts)).unwrap_err();
+        assert!(error.to_string().contains(reason), "{error}");
     }
 
     #[test]
-    fn an_asset_that_is_not_there_is_refused() {
-        let index = "<link href=\"style.css\"><script src=\"boot.js\"></script>";
-        let error = assemble(files(&[("index.html", index), ("boot.js", "")]), Files::new()).unwrap_err();
-        assert!(error.to_string().contains("names style.css"), "{error}");
-    }
-
-    #[test]
-    fn a_name_from_both_sides_is_refused() {
-        let error = assemble(statics("one"), files(&[("boot.js", "two")])).unwrap_err();
-        assert!(error.to_string().contains("boot.js"), "{error}");
+    fn assets_have_one_name_each_and_are_there() {
+        check_refused("<p>", &[], "names none of the assets");
+        check_refused("<link href=\"style.css\"><script src=\"boot.js\"></script>", &[], "names style.css");
+        check_refused("<script src=\"boot.js\"></script>", &[("boot.js", "two")], "boot.js");
     }
 
     #[test]

@@ -1,41 +1,14 @@
-//! Defines the questions about tables of allocations and groups, the columns that the user chooses, and the answers:
-//! one page of rows at a time.
+//! Defines tables of allocations and groups, of which a page of rows at a time is sent, and the columns that the user
+//! chooses.
 
 use super::kind::Kind;
-use super::selection::{GroupKeyData, GroupMark, NameMark, SelectionData};
+use super::selection::{GroupMark, NameMark, SelectionData};
 use super::timeline::Hit;
 use serde::{Deserialize, Serialize};
-use shared::analysis::{Category, GroupBy, Phase};
+use shared::analysis::{Category, GroupBy, GroupKey, Phase};
 use shared::names;
+use std::cmp::Ordering;
 
-/// Asks for the streams and pools by which allocations can be filtered.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct GetFacts {
-    pub device: u32,
-}
-
-/// Asks for a range of rows of a table.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct GetRows {
-    pub device: u32,
-    pub request: TableRequest,
-}
-
-/// Asks for the next or previous allocation of a selection, in the order of births; `None` if nothing is found.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct WalkTo {
-    pub device: u32,
-    pub request: WalkRequest,
-}
-
-/// Asks for the group that a mark stands for, and its title; `None` if no group has the mark.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct FindGroup {
-    pub device: u32,
-    pub group: GroupMark,
-}
-
-/// Table and range of rows that are requested.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TableRequest {
     pub selection: SelectionData,
@@ -45,10 +18,8 @@ pub struct TableRequest {
     /// Columns of a saved table; a page of rows has all of them.
     pub columns: Columns,
     /// Groups whose allocations follow them.
-    pub open: Vec<GroupKeyData>,
-    /// Position of the first row.
+    pub open: Vec<GroupKey>,
     pub first: u32,
-    /// Maximum number of rows.
     pub count: u32,
 }
 
@@ -74,6 +45,11 @@ impl<C: SortColumn> SortBy<C> {
         Self { column, is_rising: if column == self.column { !self.is_rising } else { column.rises() } }
     }
 
+    /// Sorts positions of rows by what `compare` says of them in ascending order; equal ones stay as they are.
+    pub(super) fn sort(self, rows: &mut [usize], compare: &dyn Fn(usize, usize) -> Ordering) {
+        rows.sort_by(|&a, &b| if self.is_rising { compare(a, b) } else { compare(b, a) });
+    }
+
     /// Returns the value of `aria-sort` for a column's head.
     pub fn aria(self, column: C) -> &'static str {
         match (self.column == column, self.is_rising) {
@@ -84,7 +60,6 @@ impl<C: SortColumn> SortBy<C> {
     }
 }
 
-/// Order of the rows of a table of allocations or groups.
 pub type Sort = SortBy<Column>;
 
 impl SortColumn for Column {
@@ -96,7 +71,6 @@ impl SortColumn for Column {
 /// Range of rows of a table, and the sums over all rows.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TablePage {
-    /// Position of the first row.
     pub first: u32,
     pub rows: TableRows,
     /// Number of rows of the whole table.
@@ -111,16 +85,13 @@ pub struct TablePage {
     pub most_bytes: u64,
 }
 
-/// Rows of single allocations or of groups.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum TableRows {
     Allocations(Vec<AllocationRow>),
-    Groups(Vec<GroupRow>),
-    /// Groups of which some are open.
-    Mixed(Vec<MixedRow>),
+    /// Groups, of which some may be open.
+    Groups(Vec<MixedRow>),
 }
 
-/// Row of a table with open groups.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum MixedRow {
     /// Group, and true if its allocations follow.
@@ -137,7 +108,6 @@ impl Default for TableRows {
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct AllocationRow {
-    /// Position of the allocation.
     pub allocation: u32,
     /// Requested size.
     pub size_bytes: u64,
@@ -145,11 +115,9 @@ pub struct AllocationRow {
     pub born: u32,
     /// Number of moments at which it is alive, within the trace.
     pub lifetime: u32,
-    /// True if it outlives the trace.
     pub outlives: bool,
     pub category: Category,
     pub facts: RowFacts,
-    /// Title of its stack.
     pub title: String,
     /// Leaf of the stack, and the frames that tell it apart from others, or else its callers.
     pub detail: String,
@@ -157,8 +125,7 @@ pub struct AllocationRow {
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GroupRow {
-    /// Common key of its allocations.
-    pub key: GroupKeyData,
+    pub key: GroupKey,
     pub bytes: u64,
     pub count: u64,
     pub title: String,
@@ -173,22 +140,14 @@ pub struct GroupRow {
 impl GroupRow {
     /// Returns the kind that consists of the group's allocations over the whole trace.
     pub fn kind(&self) -> Kind {
-        let category = || {
-            let index = self.key.value.filter(|_| self.key.by == GroupBy::Category).map(|(index, _)| index as usize);
-            index.and_then(|index| Category::ALL.get(index).copied())
-        };
-        match self.stack {
-            Some(stack) => Kind::Stack(stack),
-            None => category().map(Kind::Category).unwrap_or_else(|| self.group_kind()),
+        match (self.stack, self.key) {
+            (Some(stack), _) => Kind::Stack(stack),
+            (None, GroupKey::Category(category)) => Kind::Category(category),
+            (None, key) => Kind::Group(GroupMark { by: key.by(), mark: self.mark }),
         }
-    }
-
-    fn group_kind(&self) -> Kind {
-        Kind::Group(GroupMark { by: self.key.by, mark: self.mark })
     }
 }
 
-/// Request for one allocation of a selection.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct WalkRequest {
     pub selection: SelectionData,
@@ -261,7 +220,6 @@ names!(Column {
     Pool => "pool",
 });
 
-/// Set of optional columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Columns(u16);
 
@@ -295,7 +253,6 @@ impl Columns {
         Self(self.0 ^ bit(column))
     }
 
-    /// Returns the columns of the set in their order.
     pub fn iter(self) -> impl Iterator<Item = Column> {
         Self::ALL.into_iter().filter(move |&column| self.has(column))
     }

@@ -1,42 +1,15 @@
-//! Defines the questions about kinds of allocations, about an allocation's kind, its neighbours and the events around
-//! it, and about single events.
+//! Defines answers about kinds of allocations, about an allocation's kind, its neighbours and the events around it, and
+//! about single events.
 
-use super::allocations::Found;
-use super::kind::Kind;
-use super::selection::{GroupKeyData, NameMark};
+use super::selection::NameMark;
 use super::timeline::Hit;
 use serde::{Deserialize, Serialize};
-use shared::analysis::{AllocationKey, Category};
+use shared::analysis::{AllocationKey, Category, GroupKey};
 use shared::report::{EventLine, EventReport, Frame};
 
-/// Asks for what an allocation was for, and what happened around it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct GetAround {
-    pub device: u32,
-    pub allocation: u32,
-    /// Moment at which the bytes of its kind are summed.
-    pub moment: u32,
-}
-
-/// Asks for the allocation next to another one; `None` if there is none.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct StepAllocation {
-    pub device: u32,
-    /// Position of the allocation; `None` leads to the largest one at the moment.
-    pub from: Option<u32>,
-    /// Moment at which the stack of allocations is looked at.
-    pub moment: u32,
-    pub toward: Toward,
-    /// Size below which allocations are passed over, because they are not drawn by themselves.
-    pub min_bytes: u64,
-}
-
-/// Direction of a step from allocation to allocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Toward {
-    /// The one allocated before.
     Earlier,
-    /// The one allocated next.
     Later,
     /// The one above it in the stack of a moment.
     Above,
@@ -51,7 +24,6 @@ pub enum Toward {
 /// What an allocation was for, and what happened around it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Around {
-    /// Position of the allocation.
     pub allocation: u32,
     pub category: Category,
     /// Module of the model; empty if none is known.
@@ -87,14 +59,6 @@ pub struct NearEvent {
     pub key: Option<AllocationKey>,
 }
 
-/// Asks for the stacks that hold the most bytes at a moment, with their colours.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct GetBandNames {
-    pub device: u32,
-    pub moment: u32,
-    pub limit: u32,
-}
-
 /// Stack that a legend names.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BandName {
@@ -110,26 +74,6 @@ pub struct BandName {
     pub stack: NameMark,
 }
 
-/// Allocation to which a step leads.
-pub type StepHit = Option<Hit>;
-
-/// Asks for a range of a device's events.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct GetEvents {
-    pub device: u32,
-    /// Index of the first event.
-    pub first: u32,
-    pub count: u32,
-}
-
-/// Asks for all about one event.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct GetEvent {
-    pub device: u32,
-    pub event: u32,
-}
-
-/// Range of events.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct EventPage {
     /// Index of the first event.
@@ -145,28 +89,6 @@ pub struct EventDetails {
     pub hit: Option<Hit>,
 }
 
-/// Asks for the totals of a kind.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct GetKind {
-    pub device: u32,
-    pub kind: Kind,
-    /// Moment for which bytes are wanted.
-    pub moment: u32,
-}
-
-/// Asks for the next or previous allocation of a kind, in the order of births; it wraps around at both ends.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct StepKind {
-    pub device: u32,
-    pub kind: Kind,
-    /// Allocation to start from; `None` starts at the largest one at `moment`.
-    pub from: Option<u32>,
-    pub is_back: bool,
-    /// Moment at which an allocation is shown if it is alive then.
-    pub moment: u32,
-}
-
-/// Totals of a kind.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct KindFacts {
     pub title: String,
@@ -180,10 +102,9 @@ pub struct KindFacts {
     pub live_bytes: u64,
     /// Moment at which the kind holds the most bytes.
     pub most_moment: u32,
-    /// Bytes at that moment.
     pub most_bytes: u64,
     /// Key of the group with the same allocations, if there is one.
-    pub key: Option<GroupKeyData>,
+    pub key: Option<GroupKey>,
     /// Mark of that group in addresses.
     pub mark: Option<NameMark>,
     /// Marks of the line and of the function that a flame graph outlines.
@@ -193,6 +114,3 @@ pub struct KindFacts {
     /// Text of the search that finds the kind, and true if it is a regular expression.
     pub search: Option<(String, bool)>,
 }
-
-/// Allocation to which a step through a kind leads.
-pub type KindStep = Option<Found>;

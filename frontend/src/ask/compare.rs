@@ -1,52 +1,13 @@
-//! Defines the questions for comparing moments of one file or of two, and ranks, and their answers.
+//! Defines the answers for comparing moments of one file or of two, and ranks.
 //!
 //! Each file has a Web Worker of its own. The page asks the worker of the other file for a profile, which means the
 //! same everywhere, and sends it to the worker of this file.
 
 use serde::{Deserialize, Serialize};
-use shared::analysis::{Diff, Profile, RankFigures};
+use shared::analysis::{Diff, RankFigures};
 use shared::base::StackLabel;
 
 pub use shared::analysis::Side as CompareSide;
-
-/// Asks for the steps that can be chosen, in their order; the answer is empty if no steps were found.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct GetSteps {
-    pub device: u32,
-}
-
-/// Asks for the profile of a side.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct GetProfile {
-    pub device: u32,
-    pub side: CompareSide,
-}
-
-/// Asks for the difference between a side and a profile, which may be of another file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct GetDiff {
-    pub device: u32,
-    /// Side of this device.
-    pub side: CompareSide,
-    pub other: Profile,
-}
-
-/// Asks for the live bytes of the whole trace or of a step.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct GetCurve {
-    pub device: u32,
-    /// Position of the step; `None` for the whole trace.
-    pub step: Option<u32>,
-    /// Number of maxima along the curve.
-    pub columns: u32,
-}
-
-/// Asks for the figures of this rank for a comparison, with a curve of this many maxima.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct GetRank {
-    pub device: u32,
-    pub columns: u32,
-}
 
 /// Returns the name of a side in addresses and in the values of options.
 pub fn side_value(side: CompareSide) -> String {
@@ -73,14 +34,12 @@ pub fn side_of_value(value: &str) -> Option<CompareSide> {
     }
 }
 
-/// Training step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StepData {
     /// Moment before its first event.
     pub start: u32,
     /// Moment after its last event.
     pub end: u32,
-    /// Highest live bytes of the step.
     pub peak_bytes: u64,
 }
 
@@ -96,9 +55,7 @@ pub struct CurveData {
 /// Difference of the live memory of two sides, of which this one comes second.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DiffData {
-    /// Moment of this side.
     pub moment: u32,
-    /// Moment of the other side.
     pub other_moment: u32,
     pub found: Diff,
     /// Titles of the stacks that differ, row by row.

@@ -8,7 +8,6 @@ use shared::base::{StackLabel, format};
 use shared::names;
 use std::cmp::{Ordering, Reverse};
 
-/// Column by which the table can be sorted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Column {
     /// Absolute difference in bytes.
@@ -25,7 +24,6 @@ pub enum Column {
 
 names!(Column { Delta => "change", Other => "other", This => "this", Count => "count", Title => "title" });
 
-/// Order of the table's rows.
 pub type Sort = SortBy<Column>;
 
 impl SortColumn for Column {
@@ -35,7 +33,7 @@ impl SortColumn for Column {
 }
 
 /// One row of the table, before the filter.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Entry {
     /// Function of the stack, or name of the group.
     pub title: String,
@@ -63,10 +61,8 @@ pub fn entries(diff: &DiffData, by: DiffBy) -> Vec<Entry> {
             diff.found.by_category.iter().filter_map(|(of, change)| group(of.plural(), *change)).collect()
         }
         DiffBy::Module => {
-            let modules = diff.found.by_module.iter();
-            modules
-                .filter_map(|(of, change)| group(if of.is_empty() { "unknown module" } else { of }, *change))
-                .collect()
+            let name = |of: &String| if of.is_empty() { "unknown module".to_owned() } else { of.clone() };
+            diff.found.by_module.iter().filter_map(|(of, change)| group(&name(of), *change)).collect()
         }
     }
 }
@@ -92,17 +88,7 @@ fn stack((position, (row, heading)): (usize, (&DiffRow, &StackLabel))) -> Entry 
 }
 
 fn group(name: &str, change: Change) -> Option<Entry> {
-    let entry = Entry {
-        title: name.to_owned(),
-        place: String::new(),
-        leaf: String::new(),
-        differs: String::new(),
-        category: "",
-        note: "",
-        change,
-        stack: None,
-    };
-    (!change.is_none()).then_some(entry)
+    (!change.is_none()).then(|| Entry { title: name.to_owned(), change, ..Entry::default() })
 }
 
 /// Returns the positions of the entries that pass a filter, sorted.
@@ -117,29 +103,20 @@ pub fn shown(entries: &[Entry], filter: &str, sort: Sort) -> Vec<usize> {
             || [entry.category, entry.note].into_iter().any(has)
     };
     let mut left: Vec<usize> = (0..entries.len()).filter(|&position| is_left(&entries[position])).collect();
-    // The sort is stable: equal rows keep the order of the difference.
-    left.sort_by(|&one, &other| {
-        let order = compare(&entries[one], &entries[other], sort.column);
-        if sort.is_rising { order } else { order.reverse() }
-    });
+    // Equal rows keep the order of the difference.
+    sort.sort(&mut left, &|one, other| compare(&entries[one], &entries[other], sort.column));
     left
 }
 
 fn compare(one: &Entry, other: &Entry, by: Column) -> Ordering {
-    let of = |entry: &Entry| {
-        let change = &entry.change;
-        match by {
-            Column::Delta => i128::from(change.bytes().unsigned_abs()),
-            Column::Other => i128::from(change.before_bytes),
-            Column::This => i128::from(change.after_bytes),
-            Column::Count => i128::from(change.count()),
-            Column::Title => 0,
-        }
-    };
-    of(one).cmp(&of(other)).then_with(|| match by {
+    let (a, b) = (&one.change, &other.change);
+    match by {
+        Column::Delta => a.bytes().unsigned_abs().cmp(&b.bytes().unsigned_abs()),
+        Column::Other => a.before_bytes.cmp(&b.before_bytes),
+        Column::This => a.after_bytes.cmp(&b.after_bytes),
+        Column::Count => a.count().cmp(&b.count()),
         Column::Title => one.title.cmp(&other.title),
-        _ => Ordering::Equal,
-    })
+    }
 }
 
 /// Returns the left end and the length of a bar that starts in the middle of 100 units; `largest_bytes` fills a half.
@@ -164,10 +141,9 @@ pub fn delta_text(delta: i64, text: fn(u64) -> String) -> String {
 pub fn total_text(diff: &DiffData) -> String {
     const NAMED: usize = 3;
     let delta = diff.found.total.bytes();
-    let all = match delta.cmp(&0) {
-        Ordering::Greater => format!("{} more", format::bytes(delta.unsigned_abs())),
-        Ordering::Less => format!("{} less", format::bytes(delta.unsigned_abs())),
-        Ordering::Equal => "The same number of bytes".to_owned(),
+    let all = match delta {
+        0 => "The same number of bytes".to_owned(),
+        _ => format!("{} {}", format::bytes(delta.unsigned_abs()), if delta > 0 { "more" } else { "less" }),
     };
     let mut changed: Vec<_> = diff.found.by_category.iter().filter(|(_, change)| change.bytes() != 0).collect();
     changed.sort_by_key(|(_, change)| Reverse(change.bytes().unsigned_abs()));

@@ -1,5 +1,5 @@
-//! Defines the questions for files: other formats, tables as they are on the screen, and clean copies for sharing with
-//! the preview of what they leave out.
+//! Defines the files that the engine writes: other formats, tables as they are on the screen, and clean copies for
+//! sharing.
 
 use super::allocations::TableRequest;
 use super::compare::CompareSide;
@@ -8,10 +8,9 @@ use super::flame::FlameSource;
 use super::segments::Instant;
 use super::site_table::SiteOrder;
 use serde::{Deserialize, Serialize};
-use shared::analysis::{Axis, DiffBy, Profile};
+use shared::analysis::{DiffBy, Profile};
 use shared::export::{Table, TableFormat};
 
-/// Format that a Web Worker can write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ExportForm {
     /// Timeline as SVG.
@@ -40,49 +39,18 @@ impl ExportForm {
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ExportOrder {
-    pub form: ExportForm,
-    pub file: String,
-    /// Position of the device for a picture, a table or a profile.
-    pub device: u32,
-    /// Moment of tables and profiles of a single moment; `None` for the peak.
-    pub moment: Option<u32>,
-    /// Horizontal axis of a picture.
-    pub axis: Axis,
-    /// Range of the axis that a picture shows; `None` for all of it.
-    pub range: Option<(f64, f64)>,
-    /// True for a picture with a nearly black background.
-    pub is_dark: bool,
-    /// True if names of people and machines, paths and metadata are left out.
-    pub is_clean: bool,
-}
-
-/// Table to write, with all rows that the filter leaves.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct SheetOrder {
-    pub device: u32,
-    pub file: String,
-    pub format: TableFormat,
-    pub of: SheetOf,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum SheetOf {
     /// Allocations or groups of them; the page of rows in the request is ignored.
     Allocations(TableRequest),
-    /// Functions with the memory that they allocate.
+    /// Functions with the memory that they allocate, or those that a search finds.
     Sites {
-        /// Selection of allocations.
         source: FlameSource,
         order: SiteOrder,
-        /// Search text, or empty.
         search: String,
     },
-    /// Segments of a moment.
     Segments(Instant),
-    /// Differences between two moments.
+    /// Differences between a side of this device and another one.
     Differences {
-        /// Side of this device.
         side: CompareSide,
         other: Box<Profile>,
         by: DiffBy,
@@ -121,16 +89,4 @@ impl Default for CopyOptions {
             drop_annotations: false,
         }
     }
-}
-
-/// Asks for a summary of what a clean copy of the file would leave out.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct GetCopyPreview {
-    pub options: CopyOptions,
-}
-
-/// Asks for a clean copy of the file, compressed.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct WriteCopy {
-    pub options: CopyOptions,
 }

@@ -1,12 +1,12 @@
-//! Defines the questions about flame graphs and source lines, and their answers.
+//! Defines flame graphs and the answers about them.
 
 use super::selection::SelectionData;
 use serde::{Deserialize, Serialize};
+use shared::analysis::Tally;
 
 /// Allocations of a flame graph, and how their stacks are merged.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FlameSource {
-    /// Allocations and their weights.
     pub selection: SelectionData,
     /// True if lines of the same function are distinguished.
     pub by_line: bool,
@@ -17,7 +17,6 @@ pub struct FlameSource {
 /// Site of stacks, by its frame; `None` for allocations without a stack.
 pub type SiteKey = Option<u32>;
 
-/// Shape of a call tree.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum FlameShape {
     /// Callers above callees.
@@ -40,50 +39,6 @@ pub struct FlameTree {
     pub by_appearance: bool,
 }
 
-/// Asks for the boxes in a range of weight.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct GetBoxes {
-    pub device: u32,
-    pub tree: FlameTree,
-    /// Left and right edge in units of weight; `None` for the whole range.
-    pub range: Option<(f64, f64)>,
-    /// Text to search for in names and places, or empty.
-    pub search: String,
-}
-
-/// Asks for all sites of some stacks.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct GetSites {
-    pub device: u32,
-    pub source: FlameSource,
-}
-
-/// Asks for the largest allocation of a node: a point on it, `None` if the node has none.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct GetLargest {
-    pub device: u32,
-    pub tree: FlameTree,
-    pub node: u32,
-}
-
-impl GetBoxes {
-    /// Returns true if this question makes the answer to an older one unnecessary.
-    ///
-    /// Trees of different shapes do not supersede each other, because the page shows both trees of a sandwich at once.
-    pub(super) fn replaces(&self, older: &Self) -> bool {
-        std::mem::discriminant(&self.tree.shape) == std::mem::discriminant(&older.tree.shape)
-    }
-}
-
-/// Sums over a group of allocations.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FlameTally {
-    /// Sum of their weights, in the unit of the selection.
-    pub weight: u64,
-    pub count: u64,
-}
-
-/// Description of a site.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SiteText {
     /// Key of the site; `None` for allocations without a stack, and for nodes that are not sites.
@@ -94,11 +49,9 @@ pub struct SiteText {
     pub filename: String,
     /// Line, 0 if lines are not distinguished or not known.
     pub line: u64,
-    /// True if the search matches it.
     pub is_match: bool,
 }
 
-/// Content of a box.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum FlameBoxKind {
     /// Root, which contains all allocations.
@@ -121,9 +74,9 @@ pub struct FlameBoxData {
     /// Sum of the weights to the left of it.
     pub start: u64,
     /// Allocations of the node and its descendants.
-    pub total: FlameTally,
+    pub total: Tally,
     /// Allocations of the node without those of its descendants.
-    pub own: FlameTally,
+    pub own: Tally,
 }
 
 /// Boxes of a range that are wide enough to be seen.
@@ -134,17 +87,16 @@ pub struct FlameBoxes {
     /// Number of rows of the whole tree.
     pub depth: u32,
     /// Allocations of stacks with a matching site, each counted once; `None` without a search.
-    pub found: Option<FlameTally>,
+    pub found: Option<Tally>,
 }
 
-/// Site with the memory that it allocates.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SiteRow {
     pub site: SiteText,
     /// Allocations of all stacks that contain the site, each counted once.
-    pub total: FlameTally,
+    pub total: Tally,
     /// Allocations of the stacks whose innermost site it is.
-    pub own: FlameTally,
+    pub own: Tally,
 }
 
 /// All sites, the largest total first.
@@ -152,20 +104,5 @@ pub struct SiteRow {
 pub struct FlameSites {
     pub rows: Vec<SiteRow>,
     /// Sum over all allocations; the sites' totals may add up to more, their own weights add up to it.
-    pub total: FlameTally,
-}
-
-/// Asks for the paths of the source files in the stacks of all devices.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct GetSourceFiles {
-    pub device: u32,
-}
-
-/// Asks for the memory of source lines.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct GetSource {
-    pub device: u32,
-    pub selection: SelectionData,
-    /// Files whose lines own allocations, as stacks name them; `None` for the program and its libraries.
-    pub focus: Option<Vec<String>>,
+    pub total: Tally,
 }

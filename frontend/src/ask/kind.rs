@@ -21,17 +21,14 @@ pub enum Kind {
     Category(Category),
     /// A group of a table, other than one of a stack or a category.
     Group(GroupMark),
-    /// A box of a flame graph: a line or a function anywhere in the stack.
+    /// A box of a flame graph: a line or a function anywhere in the stack, by its [`mark`](super::site_table::mark).
     Site {
-        /// Mark of the site; see [`mark`](super::site_table::mark).
         mark: NameMark,
-        /// True if it is a line, false for a function.
         is_line: bool,
     },
-    /// Allocations that a search finds.
+    /// Allocations that a search for a text or a regular expression finds.
     Text {
         text: String,
-        /// True if the text is a regular expression.
         is_expression: bool,
     },
 }

@@ -11,7 +11,6 @@ pub struct PreviewData {
     pub devices: Vec<PreviewDevice>,
 }
 
-/// Curve of one device.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PreviewDevice {
     /// CUDA index; while the file is being read, the position among the devices with events.
@@ -27,7 +26,6 @@ pub struct PreviewDevice {
     pub peak_moment: u64,
 }
 
-/// Range of events of one device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PartOrder {
     /// CUDA index.

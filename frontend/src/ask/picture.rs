@@ -5,7 +5,6 @@ use super::timeline::View;
 use serde::{Deserialize, Serialize};
 use shared::analysis::{Band, BandOwner, CurveStep, Picture};
 
-/// Picture of a [`View`].
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PictureData {
     /// View that was requested; `None` only in [`PictureData::default`].
@@ -74,8 +73,6 @@ fn push_band(bytes: &mut Vec<u8>, band: &Band) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ask::Axis;
-    use crate::ask::areas::ColorBy;
     use shared::analysis::{AllocationId, PictureRequest};
 
     #[test]
@@ -87,21 +84,8 @@ mod tests {
             live: vec![CurveStep { x: 0.25, bytes: 1 << 40 }],
             ..Picture::default()
         };
-        let view = View {
-            request: PictureRequest {
-                axis: Axis::Events,
-                x0: 0.0,
-                x1: 9.0,
-                y0: 0.0,
-                y1: 9.0,
-                width_px: 100,
-                height_px: 100,
-            },
-            pixel_ratio: 1.0,
-            color: ColorBy::Stack,
-            scheme: Default::default(),
-            marking: Default::default(),
-        };
+        let request = PictureRequest { x1: 9.0, y1: 9.0, width_px: 100, height_px: 100, ..<_>::default() };
+        let view = View { request, pixel_ratio: 1.0, ..View::default() };
         let data = PictureData::new(view, &picture);
         assert_eq!(data.band_count(), 2);
         assert_eq!(data.bands[4..8], 0.5f32.to_le_bytes());

@@ -8,8 +8,7 @@
 //!
 //! Cost: proportional to the rows of all bands, at most twice the pixels of the picture.
 
-use super::areas::ColorBy;
-use super::timeline::View as Asked;
+use super::timeline::{ColorBy, View as Asked};
 use shared::draw::color::Color;
 use shared::draw::pixels::{Palette, color_top_down};
 use shared::draw::shade;
@@ -33,7 +32,7 @@ const SEPARATOR: u8 = 0x80;
 pub fn raster(rows: &[u8], asked: &Asked) -> Vec<u8> {
     let (width, height) = (asked.request.width_px as usize, asked.request.height_px as usize);
     let mut pixels = vec![BACKGROUND; width * height];
-    let stripes = stripe_row(asked);
+    let (period, stripes) = stripe_row(asked);
     let [_, up] = stripe_shift(asked);
     let separator = asked.pixel_ratio.round().max(1.0) as usize;
     for band in bands(rows) {
@@ -48,8 +47,8 @@ pub fn raster(rows: &[u8], asked: &Asked) -> Vec<u8> {
         for row in low..high {
             let line = &mut pixels[row * width..][left..right];
             if band.owner == INITIAL {
-                let shift = (row as f64 + up) as usize % stripes.period;
-                line.copy_from_slice(&stripes.values[shift..][left..right]);
+                let shift = (row as f64 + up) as usize % period;
+                line.copy_from_slice(&stripes[shift..][left..right]);
             } else {
                 let mark = if row - low < edge_rows { SEPARATOR } else { 0 };
                 line.fill(value_of(&band) | mark);
@@ -68,16 +67,11 @@ fn value_of(band: &Band) -> u8 {
     if band.owner == MERGED { FIRST_MERGED + number } else { FIRST_FILL + number }
 }
 
-/// One row of stripes, long enough to start at any shift.
-struct Stripes {
-    period: usize,
-    values: Vec<u8>,
-}
-
-/// Returns the row of stripes, which fall from left to right at 45 degrees.
+/// Returns the period of the stripes, which fall from left to right at 45 degrees, and one row of them, long enough to
+/// start at any shift.
 ///
-/// A higher row is therefore the same row, shifted.
-fn stripe_row(asked: &Asked) -> Stripes {
+/// A higher row is the same row, shifted.
+fn stripe_row(asked: &Asked) -> (usize, Vec<u8>) {
     let period = shade::HATCH_PERIOD * asked.pixel_ratio;
     let whole = period.round().max(1.0) as usize;
     let [right, _] = stripe_shift(asked);
@@ -88,7 +82,7 @@ fn stripe_row(asked: &Asked) -> Stripes {
         let step = ((distance - 0.35).clamp(0.0, 1.0) * f64::from(STRIPE_STEPS - 1)).round() as u8;
         FIRST_INITIAL + step
     };
-    Stripes { period: whole, values: (0..asked.request.width_px as usize + whole).map(value).collect() }
+    (whole, (0..asked.request.width_px as usize + whole).map(value).collect())
 }
 
 /// Replaces `colored` by the colours of a picture's pixels, the top row first.
@@ -188,18 +182,11 @@ pub fn owners(buffer: &[u8]) -> Vec<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ask::Axis;
     use shared::analysis::{Category, PictureRequest};
 
     fn asked(width_px: u32, height_px: u32) -> Asked {
-        let (axis, color) = (Axis::Events, ColorBy::Stack);
-        Asked {
-            request: PictureRequest { axis, x0: 0.0, x1: 9.0, y0: 0.0, y1: 9.0, width_px, height_px },
-            pixel_ratio: 1.0,
-            color,
-            scheme: Default::default(),
-            marking: Default::default(),
-        }
+        let request = PictureRequest { x1: 9.0, y1: 9.0, width_px, height_px, ..PictureRequest::default() };
+        Asked { request, pixel_ratio: 1.0, ..Asked::default() }
     }
 
     fn row(edges: [f32; 4], owner: u32, color: u32) -> Vec<u8> {

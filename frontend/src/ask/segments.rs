@@ -1,15 +1,15 @@
-//! Defines the question for the segments of a moment, and its answer.
+//! Defines the segments of a moment with their blocks, as the map draws them.
 
-use super::kind::Kind;
 use serde::{Deserialize, Serialize};
 use shared::analysis::AllocationKey;
 use shared::report::{Reserved, Segment};
 use shared::trace::BlockState;
 
 /// Moment, either a distinguished one or any by number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Instant {
     /// First moment with the highest reserved bytes.
+    #[default]
     ReservedPeak,
     /// First moment with the highest live bytes.
     LivePeak,
@@ -17,15 +17,6 @@ pub enum Instant {
     End,
     /// Moment by number, or the last one if it is later.
     At(u32),
-}
-
-/// Asks for the segments of a moment with their blocks.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct GetSegments {
-    pub device: u32,
-    pub instant: Instant,
-    /// Selected kind, outside of which blocks are grey.
-    pub kind: Option<Kind>,
 }
 
 /// Segments of a device at a moment with their blocks, as the map draws them.

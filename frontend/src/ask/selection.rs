@@ -5,7 +5,7 @@
 //! name without its folders, so that it is the same in most copies.
 
 use serde::{Deserialize, Serialize};
-use shared::analysis::{Axis, Category, GroupBy, Part, Weight};
+use shared::analysis::{Axis, Category, GroupBy, GroupKey, Part, Weight};
 use shared::trace::PoolId;
 use std::fmt;
 
@@ -17,16 +17,26 @@ pub struct SelectionData {
     pub weight: Weight,
 }
 
+impl SelectionData {
+    /// Selects all allocations of a trace.
+    pub fn whole() -> Self {
+        let scope = ScopeData::Within { axis: Axis::Events, x0: 0.0, x1: f64::MAX, part: Part::Any };
+        Self { scope, ..Self::default() }
+    }
+
+    /// Selects what is alive at a moment.
+    pub fn at(moment: u32) -> Self {
+        Self { scope: ScopeData::At(moment), ..Self::default() }
+    }
+}
+
 /// Moments at which the allocations of a selection are alive.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum ScopeData {
-    /// Alive at a moment.
     At(u32),
-    /// Alive at any moment of a part of the axis.
+    /// Alive at any moment of a part of the axis, which is cut off beyond the trace.
     Within {
-        /// Unit of `x0` and `x1`.
         axis: Axis,
-        /// Left end; a part beyond the trace is cut off.
         x0: f64,
         x1: f64,
         part: Part,
@@ -53,16 +63,7 @@ pub struct FilterData {
     pub stream: Option<u64>,
     pub pool: Option<PoolId>,
     pub category: Option<Category>,
-    pub group: Option<GroupKeyData>,
-}
-
-/// Common key of a group's allocations, as numbers of the worker.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct GroupKeyData {
-    /// Property by which the group was formed.
-    pub by: GroupBy,
-    /// Value of the property, `None` if unknown; only pools need both numbers.
-    pub value: Option<(u64, u64)>,
+    pub group: Option<GroupKey>,
 }
 
 /// Name of a group in URLs, where numbers of the worker mean nothing.

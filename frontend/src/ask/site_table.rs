@@ -26,7 +26,6 @@ pub enum SiteColumn {
 // In display order.
 names!(SiteColumn { Total => "total", Own => "itself", Count => "count", Name => "name" });
 
-/// Order of the table's rows.
 pub type SiteOrder = SortBy<SiteColumn>;
 
 impl SortColumn for SiteColumn {
@@ -45,9 +44,7 @@ pub struct SiteLine {
     pub total: String,
     /// Share of the total weight, as a percentage.
     pub share: f64,
-    /// Weight of the allocations made by the site itself.
     pub own: String,
-    /// Number of allocations in the total.
     pub count: String,
 }
 
@@ -56,12 +53,8 @@ pub struct SiteLine {
 /// The text's case matters if it contains capitals.
 pub fn shown(sites: &FlameSites, order: SiteOrder, text: &str) -> Vec<usize> {
     let mut shown: Vec<usize> = (0..sites.rows.len()).filter(|&row| has_text(&sites.rows[row], text)).collect();
-    let compare = |&a: &usize, &b: &usize| {
-        let found = compare(&sites.rows[a], &sites.rows[b], order.column);
-        if order.is_rising { found } else { found.reverse() }
-    };
-    // The sort is stable: equal rows stay as the Web Worker sorted them, by descending total.
-    shown.sort_by(compare);
+    // Equal rows stay as the Web Worker sorted them, by descending total.
+    order.sort(&mut shown, &|a, b| compare(&sites.rows[a], &sites.rows[b], order.column));
     shown
 }
 
@@ -134,17 +127,17 @@ pub fn site_place(site: &SiteText) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ask::flame::{FlameTally, SiteText};
+    use shared::analysis::Tally;
 
     fn sites() -> FlameSites {
         let row = |key, name: &str, total, own| SiteRow {
             site: SiteText { key, name: name.into(), filename: "/srv/train.py".into(), ..SiteText::default() },
-            total: FlameTally { weight: total, count: total / 10 },
-            own: FlameTally { weight: own, count: 1 },
+            total: Tally { weight: total, count: total / 10 },
+            own: Tally { weight: own, count: 1 },
         };
         FlameSites {
             rows: vec![row(Some(1), "main", 100, 0), row(Some(2), "Step", 80, 30), row(None, "", 20, 20)],
-            total: FlameTally { weight: 120, count: 12 },
+            total: Tally { weight: 120, count: 12 },
         }
     }
 

@@ -7,11 +7,8 @@ use shared::report::Frame;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StackLine {
-    Frame {
-        position: usize,
-        /// True if the frame belongs to the runtime.
-        is_runtime: bool,
-    },
+    /// Frame, which may belong to the runtime.
+    Frame { position: usize, is_runtime: bool },
     /// Number of runtime frames hidden here.
     Fold(usize),
 }
@@ -42,7 +39,6 @@ fn folds(frame: &Frame) -> bool {
     frame_rules::is_runtime(&frame.filename) && !frame_rules::is_recorded(&frame.filename)
 }
 
-/// Returns the number of frames that folding hides.
 pub fn folded_count(frames: &[Frame]) -> usize {
     let count = |line| if let StackLine::Fold(count) = line { count } else { 0 };
     lines(frames, false).into_iter().map(count).sum()

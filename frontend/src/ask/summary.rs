@@ -5,14 +5,12 @@ use serde::{Deserialize, Serialize};
 use shared::analysis::{Phase, PhaseBasis, StepSource};
 use shared::report::Summary;
 
-/// Summary of a decoded file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FileSummary {
     /// Container and encoding in words, such as `pickle protocol 4 in gzip`.
     pub format: String,
     /// GPUs in the order of their index, then pinned host memory if the file has any.
     pub devices: Vec<DeviceOutline>,
-    /// Number of distinct frames.
     pub unique_frames: u64,
     /// Number of distinct stacks with at least one frame.
     pub unique_stacks: u64,
@@ -103,7 +101,6 @@ pub struct Notice {
     pub message: String,
 }
 
-/// Setting of the allocator as text.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SettingText {
     pub name: String,

@@ -1,17 +1,16 @@
-//! Defines the questions about the timeline (its picture, moments, allocations, stacks, marks, and its curve among
-//! those of other devices), those for findings, and the answers.
+//! Defines the view of the timeline, and answers about its moments, allocations, areas, categories and marks, and about
+//! its curve among those of other devices.
 
-use super::areas::{AreaRow, ColorBy};
 use super::kind::{Kind, Marking};
-use logs::torch_profiler::Makers;
 use serde::{Deserialize, Serialize};
-use shared::analysis::{AllocationKey, AreaBy, Axis, PictureRequest};
+use shared::analysis::{AllocationKey, AreaBy, Category, PhaseBasis, PictureRequest};
 use shared::base::StackLabel;
 use shared::draw::scheme::Scheme;
+pub use shared::draw::shade::ColorBy;
 use shared::report::Frame;
 
 /// Part of the timeline, and how it is drawn on the screen.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct View {
     /// Part of the timeline, and its device pixels.
     pub request: PictureRequest,
@@ -21,77 +20,6 @@ pub struct View {
     pub scheme: Scheme,
     /// What is set apart from the rest.
     pub marking: Marking,
-}
-
-/// Asks for the bands of a view.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct GetPicture {
-    pub device: u32,
-    pub view: View,
-    /// Kind whose number is in the view's marking.
-    pub kind: Option<Kind>,
-}
-
-/// Asks for the live and reserved outline of the whole trace; the answer is a picture without bands.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct GetOutline {
-    pub device: u32,
-    /// Unit of x.
-    pub axis: Axis,
-    /// Number of device pixels across the whole trace.
-    pub columns: u32,
-}
-
-/// Asks for the live and reserved bytes over the time of day, to be shown beside logs.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct GetCourse {
-    pub device: u32,
-}
-
-/// Asks for the operators behind the peak, given a trace of torch.profiler of the same run; the answer is `None` if the
-/// trace has no allocations on the device.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct GetOperators {
-    pub device: u32,
-    pub makers: Makers,
-}
-
-/// Asks for the moment under a point, and the allocation or the area there.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct GetHit {
-    pub device: u32,
-    /// Areas of the picture; without them it shows allocations.
-    pub areas: Option<AreaBy>,
-    pub axis: Axis,
-    pub x: f64,
-    pub bytes: f64,
-    /// Units of the axis per device pixel of the picture.
-    pub units_per_px: f64,
-    /// True for a click or a key, which is answered even if the pointer moves on; false for a pointer that rests.
-    pub is_click: bool,
-}
-
-impl GetHit {
-    /// Returns true if this question makes the answer to an older one unnecessary.
-    pub(super) fn replaces(&self, older: &Self) -> bool {
-        !older.is_click
-    }
-}
-
-/// Asks for the position of a moment: its middle, in units of the axis.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct GetPlace {
-    pub device: u32,
-    pub axis: Axis,
-    pub moment: u32,
-}
-
-/// Asks for the facts of some moments.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct GetMoments {
-    pub device: u32,
-    pub axis: Axis,
-    pub moments: Vec<u32>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -105,52 +33,13 @@ pub struct MomentFacts {
     pub reserved_bytes: u64,
 }
 
-/// Asks for the answer that a point on an allocation at a moment would get.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct FindAllocation {
-    pub device: u32,
-    pub key: AllocationKey,
-    pub moment: u32,
-}
-
-/// Asks for the details of one allocation.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct GetDetails {
-    pub device: u32,
-    /// Position of the allocation, as in bands and hits.
-    pub allocation: u32,
-}
-
-/// Asks for the stacks that hold the live bytes of a moment, the largest first.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct GetStacks {
-    pub device: u32,
-    pub moment: u32,
-    pub limit: u32,
-}
-
-/// Asks for the annotated spans and single marks of a device.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct GetMarks {
-    pub device: u32,
-}
-
-/// Asks for the findings for a card of this size.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct GetFindings {
-    /// Memory of the card, `None` for an unknown card.
-    pub capacity_bytes: Option<u64>,
-}
-
 /// Moment and allocation under a point of the timeline.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Hit {
     pub moment: u32,
     /// Time of that moment in microseconds since the first event, if the trace has times.
     pub time_us: Option<u64>,
-    /// Live bytes at the moment.
     pub live_bytes: u64,
-    /// Reserved bytes at the moment.
     pub reserved_bytes: u64,
     /// Allocation under the point, `None` above the outline and in a picture of areas.
     pub allocation: Option<HitAllocation>,
@@ -188,7 +77,6 @@ impl HitAllocation {
     }
 }
 
-/// All properties of one allocation.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Details {
     pub allocation: u32,
@@ -231,7 +119,6 @@ pub struct Details {
     pub is_free_stack: bool,
 }
 
-/// Spans and single marks of a device.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Marks {
     /// Annotated spans, by start and then by depth.
@@ -258,19 +145,9 @@ pub struct Span {
     pub depth: u32,
 }
 
-/// Changes what counts as the user's own code, and asks for the findings again; later answers follow it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct SetOwnCode {
-    /// Rule as [`OwnCode`](shared::base::OwnCode) reads it.
-    pub own: String,
-}
-
-/// Kind of event that a [`Mark`] shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum MarkKind {
-    /// An out-of-memory error was raised.
     Oom,
-    /// A snapshot was taken.
     Snapshot,
 }
 
@@ -288,13 +165,6 @@ pub struct Mark {
     pub free_bytes: Option<u64>,
 }
 
-/// Asks for the live bytes over a whole trace, in columns of equal time.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct GetStrip {
-    pub device: u32,
-    pub columns: u32,
-}
-
 /// Live bytes of a device over the whole trace.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct StripData {
@@ -305,4 +175,38 @@ pub struct StripData {
     pub bytes: Vec<u64>,
     /// Places of out-of-memory errors, from 0 to 1.
     pub ooms: Vec<f64>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct AreaRow {
+    pub label: String,
+    /// Number from which the colour is chosen.
+    pub color: u32,
+    pub bytes: u64,
+    /// Kind that selects its allocations; the rest has none.
+    pub kind: Option<Kind>,
+    pub is_selected: bool,
+}
+
+/// Returns the property by which the areas of a colouring are formed; `None` for colourings without areas.
+pub fn area_by(color: ColorBy) -> Option<AreaBy> {
+    match color {
+        ColorBy::Stack | ColorBy::Category => None,
+        ColorBy::AreaCategory => Some(AreaBy::Category),
+        ColorBy::AreaModule => Some(AreaBy::Module),
+        ColorBy::AreaFunction => Some(AreaBy::Function),
+    }
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CategoryBytes {
+    pub moment: u32,
+    /// Bytes from before the trace, of any category, because they are drawn as a single band.
+    pub initial_bytes: u64,
+    /// Other bytes by category.
+    ///
+    /// All categories that occur in the trace are listed, even those without bytes at this moment.
+    pub rows: Vec<(Category, u64)>,
+    /// Evidence for the phases from which categories were inferred.
+    pub basis: PhaseBasis,
 }

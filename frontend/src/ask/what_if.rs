@@ -1,4 +1,4 @@
-//! Defines the questions about replays with other settings or on another card, and their answers.
+//! Defines replays with other settings or on another card, and their results.
 
 use serde::{Deserialize, Serialize};
 use shared::analysis::{RecordedColumn, ReplayColumn};
@@ -13,36 +13,6 @@ pub struct WhatIfSetup {
     pub capacity_bytes: Option<u64>,
     /// Bytes of the card that the CUDA context, other libraries and other processes use.
     pub elsewhere_bytes: u64,
-}
-
-/// Asks for the settings and the card of the recording.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct GetRecordedSetup {
-    pub device: u32,
-}
-
-/// Asks for a replay of a device's requests; a setting that can't be applied is refused by its name.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct GetReplay {
-    pub device: u32,
-    pub setup: WhatIfSetup,
-}
-
-/// Performs one part of a sweep over settings, cards and batches, and asks for the results so far.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct GetSweep {
-    pub device: u32,
-    /// Card on which they are tried; its settings are ignored.
-    pub setup: WhatIfSetup,
-    /// True to discard an earlier sweep and begin a new one.
-    pub is_new: bool,
-}
-
-/// Asks for a replay as a compressed snapshot.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct WriteReplay {
-    pub device: u32,
-    pub setup: WhatIfSetup,
 }
 
 /// Settings and card of a recording, as far as it contains them.
@@ -80,7 +50,6 @@ pub struct ReplayData {
     pub whole_step: Option<WholeStep>,
 }
 
-/// Results of a sweep so far.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SweepData {
     /// Fraction (0 to 1) of the sweep that is complete.

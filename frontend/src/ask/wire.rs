@@ -7,9 +7,6 @@
 use serde::{Deserialize, Serialize};
 
 /// Returns the bytes of a message.
-///
-/// # Panics
-/// Never panics for messages and answers, which are plain data.
 pub fn write(message: &impl Serialize) -> Vec<u8> {
     postcard::to_allocvec(message).expect("messages are plain data")
 }

@@ -38,12 +38,10 @@ impl Default for PlotSize {
 }
 
 impl PlotSize {
-    /// Returns the width in device pixels.
     pub fn device_width(self) -> f64 {
         (self.width * self.pixel_ratio).round().max(1.0)
     }
 
-    /// Returns the height in device pixels.
     pub fn device_height(self) -> f64 {
         (self.height * self.pixel_ratio).round().max(1.0)
     }

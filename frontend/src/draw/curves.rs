@@ -32,7 +32,6 @@ pub struct Mark {
     pub color: Color,
 }
 
-/// Position of a [`Mark`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum MarkAt {
     /// Vertical line at a position of the horizontal axis.

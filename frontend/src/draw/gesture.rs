@@ -18,13 +18,8 @@ pub use super::op::Point;
 pub enum Effect {
     /// The content follows the pointer by this distance in x and y.
     Pan(f64, f64),
-    /// The content is stretched about a point; factors above 1 show less of it.
-    Pinch {
-        /// Point midway between the fingers.
-        about: Point,
-        x: f64,
-        y: f64,
-    },
+    /// The content is stretched about the point midway between the fingers; factors above 1 show less of it.
+    Pinch { about: Point, x: f64, y: f64 },
     /// A selection box is being dragged open.
     Select(Rect),
     /// The selection box between these corners is complete.
@@ -94,7 +89,6 @@ impl Gesture {
         }
     }
 
-    /// Handles a pointer that moves.
     pub fn drag(&mut self, id: i32, to: Point) -> Option<Effect> {
         let before = self.pointers.clone();
         let pointer = self.pointers.iter_mut().find(|pointer| pointer.id == id)?;
@@ -114,7 +108,6 @@ impl Gesture {
         }
     }
 
-    /// Handles a pointer that goes up.
     pub fn release(&mut self, id: i32, at: Point) -> Option<Effect> {
         let mode = self.mode.filter(|_| self.pointers.iter().any(|pointer| pointer.id == id))?;
         self.pointers.retain(|pointer| pointer.id != id);

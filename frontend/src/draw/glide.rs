@@ -6,7 +6,6 @@ use super::span::Span;
 /// Duration of a glide, in milliseconds.
 pub const GLIDE_MS: f64 = 260.0;
 
-/// A movement of the camera between two views.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Glide {
     from: View,
@@ -15,7 +14,6 @@ pub struct Glide {
 }
 
 impl Glide {
-    /// Creates a movement that starts at a time.
     pub fn new(from: View, to: View, start_ms: f64) -> Self {
         Self { from, to, start_ms }
     }

@@ -18,7 +18,6 @@ const TOP: f64 = 6.0;
 /// Width of the element below which the margins for labels are smaller, in CSS pixels.
 const NARROW: f64 = 560.0;
 
-/// Areas of the timeline's parts.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Layout {
     pub outer: Rect,

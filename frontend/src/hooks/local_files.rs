@@ -54,7 +54,6 @@ impl LocalFiles {
         Some(found)
     }
 
-    /// Deletes the stored copy of a file.
     pub(super) fn forget(&self, key: &str) {
         let (id, key) = (self.session.borrow().id.clone(), key.to_owned());
         if can_keep() {

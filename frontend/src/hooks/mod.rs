@@ -16,7 +16,7 @@ pub use use_arrival::{Arrival, ArrivalFailure, use_arrival};
 pub use use_file::{
     Commands, FileHandle, OPEN_DOCK_SELECTOR, ShownFile, use_commands, use_file, use_shown, use_subject,
 };
-pub use use_files::{FilesHandle, OpenLog, Opening, Peer, use_files};
+pub use use_files::{FilesHandle, OpenLog, Peer, use_files};
 pub use use_page::{SchemeHandle, use_drop, use_keys, use_scheme};
 pub use use_rows::{LongList, use_long_list, use_room, use_settled};
 pub use use_session::{SessionHandle, use_session};

@@ -1,9 +1,9 @@
 //! Opens what the page's address names: a shared copy, recordings, stored snapshots, or files of `snapscope open`.
 
-use super::use_files::{FilesHandle, Opening};
+use super::use_files::FilesHandle;
 use super::view_link::address;
 use crate::platform::{ApiError, ApiRequest, api_url, day_text, fragment, site_url};
-use crate::state::{Address, LinkFacts, Origin, Start, ThisCard, cuts_text};
+use crate::state::{Address, LinkFacts, OpenFile, Origin, Start, ThisCard, cuts_text};
 use serde::Deserialize;
 use shared::api::{ErrorCode, OpenedFile, OpenedFiles, ShareResource};
 use std::rc::Rc;
@@ -53,9 +53,9 @@ pub fn use_arrival(files: &FilesHandle) -> Arrival {
         Address::Stored(paths) => {
             let start = compared(paths.len());
             for path in paths {
-                let name = path.rsplit('/').next().unwrap_or_default().to_owned();
-                let opening = Opening { name, origin: Origin::Site, start: start.clone(), ..Opening::default() };
-                files.open_url(opening, site_url(&path));
+                let name = path.rsplit('/').next().unwrap_or_default().into();
+                let file = OpenFile { name, origin: Origin::Site, ..OpenFile::default() };
+                files.open_url(file, start.clone(), site_url(&path));
             }
         }
         Address::Link(token) => arrive(setter, async move { open_link(&files, &token).await }),
@@ -82,8 +82,12 @@ async fn open_link(files: &FilesHandle, token: &str) -> Result<(), ArrivalFailur
     };
     // After a reload the address holds the latest view, which takes precedence over the link's.
     let start = fragment().is_none().then(|| Start::of_text(&share.view_state));
-    let opening = Opening { name: share.title, origin: Origin::Link(Rc::new(facts)), start, ..Opening::default() };
-    files.open_url(opening, api_url(&format!("shares/{token}/snapshot")));
+    let (name, origin) = (share.title.into(), Origin::Link(Rc::new(facts)));
+    files.open_url(
+        OpenFile { name, origin, ..OpenFile::default() },
+        start,
+        api_url(&format!("shares/{token}/snapshot")),
+    );
     Ok(())
 }
 
@@ -106,10 +110,10 @@ async fn open_jobs(files: &FilesHandle, jobs: Vec<String>) -> Result<(), Arrival
                 hint: "Wait until the job has finished. If it failed, its page shows the reason.".to_owned(),
             });
         }
-        let card = job.capacity_bytes.map(ThisCard::whole);
-        let opening =
-            Opening { name: job.name, origin: Origin::Site, card, start: start.clone(), ..Opening::default() };
-        files.open_url(opening, api_url(&format!("jobs/{id}/snapshot")));
+        let on_card = Start { card: job.capacity_bytes.map(ThisCard::whole), ..Start::default() };
+        let (name, origin) = (job.name.into(), Origin::Site);
+        let file = OpenFile { name, origin, start: on_card, ..OpenFile::default() };
+        files.open_url(file, start.clone(), api_url(&format!("jobs/{id}/snapshot")));
     }
     Ok(())
 }
@@ -117,8 +121,9 @@ async fn open_jobs(files: &FilesHandle, jobs: Vec<String>) -> Result<(), Arrival
 async fn open_files(files: &FilesHandle) -> Result<(), ArrivalFailure> {
     let listed: OpenedFiles = ApiRequest::get("files").send().await.map_err(files_failure)?;
     for (OpenedFile { name, size_bytes }, number) in listed.files.into_iter().zip(0..) {
-        let opening = Opening { name, size_bytes, origin: Origin::Site, ..Opening::default() };
-        files.open_url(opening, api_url(&format!("files/{number}")));
+        let (name, origin) = (name.into(), Origin::Site);
+        let file = OpenFile { name, size_bytes, origin, ..OpenFile::default() };
+        files.open_url(file, None, api_url(&format!("files/{number}")));
     }
     Ok(())
 }

@@ -48,12 +48,10 @@ impl FileHandle {
         self.files.dispatch(action);
     }
 
-    /// Makes a choice in a view below the timeline.
     pub fn choose(&self, choice: Choice) {
         self.act(FileAction::Choose(choice));
     }
 
-    /// Sends a command to the timeline.
     pub fn command(&self, command: TimelineCommand) {
         self.commands.issue(command);
     }
@@ -63,12 +61,10 @@ impl FileHandle {
         self.files.acting(action)
     }
 
-    /// Returns a callback that makes a choice in a view below the timeline.
     pub fn choosing<T: 'static>(&self, choice: impl Fn(T) -> Choice + 'static) -> Callback<T> {
         self.acting(move |value| FileAction::Choose(choice(value)))
     }
 
-    /// Returns a callback that sends a command to the timeline.
     pub fn commanding<T: 'static>(&self, command: impl Fn(T) -> TimelineCommand + 'static) -> Callback<T> {
         let file = self.clone();
         Callback::from(move |value| file.command(command(value)))
@@ -83,7 +79,6 @@ impl FileHandle {
         }
     }
 
-    /// Opens files beside this one.
     pub fn open(&self, files: Vec<web_sys::File>) {
         self.files.open(files);
     }
@@ -120,14 +115,12 @@ pub struct ShownFile {
     /// All open files, including this one.
     pub peers: Vec<Peer>,
     pub logs: Vec<OpenLog>,
-    /// True if ranks are compared instead of moments.
     pub are_ranks: bool,
     /// Totals of the selected kind, once they are known.
     pub kind_facts: Option<Rc<Readable<KindFacts>>>,
 }
 
 impl ShownFile {
-    /// Returns the totals of the selected kind, if there is one.
     pub fn kind_facts(&self) -> Option<&KindFacts> {
         self.kind_facts.as_deref()?.as_ref().ok()
     }
@@ -148,7 +141,6 @@ impl ShownFile {
         self.ready.pinned_allocation().map(|found| (found.allocation, found.size_bytes))
     }
 
-    /// Returns the memory of the chosen card.
     pub fn capacity_bytes(&self) -> Option<u64> {
         self.ready.card.map(|card| card.capacity_bytes)
     }
@@ -196,7 +188,6 @@ impl Commands {
         *self.last
     }
 
-    /// Sends a command to the timeline.
     pub fn issue(&self, command: TimelineCommand) {
         let number = self.count.get().wrapping_add(1);
         self.count.set(number);

@@ -4,13 +4,11 @@
 //! As many files are read at a time as there are processors; among waiting files, the displayed one comes first.
 
 use super::local_files::{LocalFiles, is_keeping_chosen};
-use crate::ask::{FindAllocation, PartOrder, Report};
-use crate::platform::{
-    AskError, Source, WorkerClient, asset_url, bring_to_jobs, entry_name, fragment, mark, now_ms, processors,
-};
+use crate::ask::{Failure, FindAllocation, PartOrder, Remedy, Report, Wanted};
+use crate::platform::{Source, WorkerClient, asset_url, bring_to_jobs, entry_name, fragment, mark, now_ms, processors};
 use crate::state::{
-    FileAction, FileId, FileStatus, Files, LogFile, NO_FILE, NewFile, OpenFile, Origin, PinKey, ReadyFile, SessionFile,
-    Start, ThisCard, Turns,
+    FileAction, FileId, FileStatus, Files, Keeping, LogFile, NO_FILE, OpenFile, PinKey, ReadyFile, SessionFile, Start,
+    Turns,
 };
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -41,12 +39,10 @@ struct Workers {
     /// Source of each file, which is needed to start it later, to retry it, or to open a part of it.
     sources: RefCell<HashMap<FileId, Source>>,
     /// Name of each local file in the folder of copies.
-    keys: RefCell<HashMap<FileId, String>>,
+    keys: RefCell<HashMap<FileId, Rc<str>>>,
     turns: RefCell<Turns>,
     last_id: Cell<FileId>,
-    /// Number of times that files were chosen.
     last_batch: Cell<u32>,
-    /// State of local files that the tab remembers.
     local: LocalFiles,
     /// True if the page's address describes the next file that is opened.
     is_addressed: Cell<bool>,
@@ -68,24 +64,6 @@ pub struct Peer {
     pub file: ReadyFile,
 }
 
-/// File to open, with its initial view.
-#[derive(Clone, Debug, Default)]
-pub struct Opening {
-    pub name: String,
-    pub origin: Origin,
-    /// Initial view; `None` for the one in the page's address.
-    pub start: Option<Start>,
-    /// Card that it was recorded on, if known.
-    pub card: Option<ThisCard>,
-    /// Name in the browser's history; empty if it follows from the file's URL.
-    pub key: String,
-    /// Size in bytes; 0 if unknown.
-    pub size_bytes: u64,
-    /// True if a copy of the file is stored already.
-    pub is_kept: bool,
-}
-
-/// Open files with the operations on them.
 #[derive(Clone)]
 pub struct FilesHandle {
     model: UseReducerHandle<Model>,
@@ -165,8 +143,8 @@ impl FilesHandle {
                 Some(known) => (known.key.clone(), Some(self.start_again(&known))),
                 None => (self.local().new_key(), None),
             };
-            let opening = Opening { name, key, size_bytes, start, ..Opening::default() };
-            self.open_source(opening, Source::File(file));
+            let opened = OpenFile { name: name.into(), key: key.into(), size_bytes, ..OpenFile::default() };
+            self.open_source(opened, start, Source::File(file));
         }
         // The last file is the one that is shown.
         self.workers.turns.borrow_mut().prefer(self.workers.last_id.get());
@@ -177,9 +155,9 @@ impl FilesHandle {
         self.next_batch();
         let open = |(known, file): (SessionFile, web_sys::File)| {
             let start = Some(self.start_again(&known));
-            let SessionFile { key, name, size_bytes, .. } = known;
-            let opening = Opening { name, key, size_bytes, start, is_kept: true, ..Opening::default() };
-            self.open_source(opening, Source::File(file))
+            let (name, key, size_bytes) = (known.name.into(), known.key.into(), known.size_bytes);
+            let opened = OpenFile { name, key, size_bytes, keeping: Keeping::Kept, ..OpenFile::default() };
+            self.open_source(opened, start, Source::File(file))
         };
         files.into_iter().map(open).collect()
     }
@@ -190,7 +168,6 @@ impl FilesHandle {
         Start::of_text(&fragment().filter(|_| is_addressed).unwrap_or_else(|| known.view.clone()))
     }
 
-    /// Returns the state of local files that the tab remembers.
     pub(super) fn local(&self) -> &LocalFiles {
         &self.workers.local
     }
@@ -199,10 +176,10 @@ impl FilesHandle {
         self.workers.last_batch.set(self.workers.last_batch.get() + 1);
     }
 
-    /// Opens a snapshot of this site.
-    pub fn open_url(&self, opening: Opening, url: String) {
-        let key = format!("site:{url}");
-        self.open_source(Opening { key, ..opening }, Source::Url(url));
+    /// Opens a snapshot of this site; without a view to start with, the address tells it.
+    pub(super) fn open_url(&self, file: OpenFile, start: Option<Start>, url: String) {
+        let key = format!("site:{url}").into();
+        self.open_source(OpenFile { key, ..file }, start, Source::Url(url));
     }
 
     /// Looks up the allocation that is pinned in the initial view.
@@ -220,39 +197,39 @@ impl FilesHandle {
         let is_ready = |file: &OpenFile| file.id == id && matches!(file.status, FileStatus::Ready(_));
         if !self.files().all.iter().any(is_ready) {
             // Data that the worker has read so far would stay in its WebAssembly memory, which never shrinks.
-            let client = self.workers.clients.borrow_mut().remove(&id);
-            client.inspect(WorkerClient::close);
+            self.end_worker(id);
             self.workers.turns.borrow_mut().take(id);
             self.begin(id);
         }
-        self.reload(id, true, WorkerClient::survey);
+        self.reload(id, Wanted::Survey);
     }
 
     /// Opens some events of a file, or all of it.
     pub fn open_part(&self, id: FileId, part: Option<PartOrder>) {
-        self.reload(id, false, |client| client.open_part(part));
+        self.reload(id, part.map_or(Wanted::All, Wanted::Part));
     }
 
-    fn reload(&self, id: FileId, is_survey: bool, order: impl FnOnce(&WorkerClient) -> Result<(), AskError>) {
+    fn reload(&self, id: FileId, wanted: Wanted) {
         let Some(client) = self.client(id) else { return };
-        self.model.dispatch(FileAction::Reload { id, is_survey, now_ms: now_ms() });
+        self.model.dispatch(FileAction::Reload { id, is_survey: wanted == Wanted::Survey, now_ms: now_ms() });
         // A worker that has ended has reported so already.
-        let _ = order(&client);
+        let _ = client.read_again(wanted);
     }
 
     /// Closes a file, or cancels reading it; its worker ends at once.
     pub fn close(&self, id: FileId) {
         self.workers.sources.borrow_mut().remove(&id);
-        let client = self.workers.clients.borrow_mut().remove(&id);
-        if let Some(client) = client {
-            client.close();
-        }
+        self.end_worker(id);
         self.forget_copy(id);
         self.end_turn(id);
         self.model.dispatch(FileAction::Close(id));
     }
 
-    /// Deletes the stored copy of a file.
+    fn end_worker(&self, id: FileId) {
+        let client = self.workers.clients.borrow_mut().remove(&id);
+        client.inspect(WorkerClient::close);
+    }
+
     fn forget_copy(&self, id: FileId) {
         let key = self.workers.keys.borrow().get(&id).cloned();
         key.inspect(|key| self.local().forget(key));
@@ -260,7 +237,7 @@ impl FilesHandle {
 
     /// Reads a file again after a failure, in a new worker.
     pub fn retry(&self, id: FileId) {
-        self.model.dispatch(FileAction::Retry { id, now_ms: now_ms() });
+        self.model.dispatch(FileAction::Reload { id, is_survey: false, now_ms: now_ms() });
         self.begin_in_turn(id);
     }
 
@@ -270,17 +247,16 @@ impl FilesHandle {
         spawn_local(async move { bring_to_jobs(&file).await });
     }
 
-    fn open_source(&self, opening: Opening, source: Source) -> FileId {
+    fn open_source(&self, file: OpenFile, start: Option<Start>, source: Source) -> FileId {
         let id = self.workers.last_id.get() + 1;
         self.workers.last_id.set(id);
-        let Opening { name, origin, start, card, key, size_bytes, is_kept } = opening;
-        let start = Start { card, ..start.unwrap_or_else(|| self.addressed_start(id, &key)) };
+        let start = start.unwrap_or_else(|| self.addressed_start(id, &file.key));
+        let start = Start { card: file.start.card, ..start };
         if matches!(source, Source::File(_)) {
-            self.workers.keys.borrow_mut().insert(id, key.clone());
+            self.workers.keys.borrow_mut().insert(id, file.key.clone());
         }
-        let (key, name, batch) = (key.into(), name.into(), self.workers.last_batch.get());
-        let file = NewFile { id, key, name, size_bytes, origin, batch, is_kept, start, now_ms: now_ms() };
-        self.model.dispatch(FileAction::Add(Box::new(file)));
+        let (batch, status) = (self.workers.last_batch.get(), FileStatus::begun(now_ms(), false));
+        self.model.dispatch(FileAction::Add(Box::new(OpenFile { id, batch, start, status, ..file })));
         self.workers.sources.borrow_mut().insert(id, source);
         self.begin_in_turn(id);
         id
@@ -340,12 +316,11 @@ impl FilesHandle {
         };
         match WorkerClient::open(&asset_url(WORKER_SCRIPT), &source, on_report.clone()) {
             Ok(client) => drop(self.workers.clients.borrow_mut().insert(id, client)),
-            Err(_) => on_report(Report::Failed {
-                code: String::new(),
-                message: "The browser could not start a web worker, which Snapscope needs to decode files".to_owned(),
-                offset: None,
-                hint: "Allow web workers for this site, or open the page in another browser.".to_owned(),
-            }),
+            Err(_) => on_report(Report::Failed(Failure::new(
+                "The browser could not start a web worker, which Snapscope needs to decode files",
+                "Allow web workers for this site, or open the page in another browser.",
+                Remedy::OtherFile,
+            ))),
         }
     }
 }

@@ -40,7 +40,6 @@ pub fn use_keys(on_action: Callback<KeyAction>) {
     });
 }
 
-/// Chosen and effective colour scheme.
 #[derive(Clone, PartialEq)]
 pub struct SchemeHandle {
     choice: UseStateHandle<SchemeChoice>,

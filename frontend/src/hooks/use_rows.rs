@@ -51,7 +51,6 @@ pub struct LongList {
 }
 
 impl LongList {
-    /// Returns the rows on the screen.
     pub fn rows(&self) -> Range<u32> {
         self.top..(self.top + self.scrolling.visible() + 1).min(self.scrolling.row_count)
     }

@@ -75,7 +75,10 @@ pub fn use_session(files: &FilesHandle, link: &ViewLink) -> SessionHandle {
         is_restoring: *is_restoring,
         is_keeping: *is_keeping,
         on_keep: choose(files, is_keeping.setter()),
-        on_forget: forget_awaited(files),
+        on_forget: files.doing(|files, ()| {
+            files.local().awaited.borrow_mut().clear();
+            files.dispatch(FileAction::AwaitNone);
+        }),
     }
 }
 
@@ -122,8 +125,7 @@ fn keep_next(files: &FilesHandle) {
 }
 
 fn choose(files: &FilesHandle, setter: UseStateSetter<bool>) -> Callback<bool> {
-    let files = files.clone();
-    Callback::from(move |is_keeping: bool| {
+    files.doing(move |files, is_keeping| {
         // If the browser stores nothing, the choice holds for this visit only.
         store(CHOICE, if is_keeping { "yes" } else { NO });
         setter.set(is_keeping);
@@ -134,13 +136,5 @@ fn choose(files: &FilesHandle, setter: UseStateSetter<bool>) -> Callback<bool> {
             }
             files.dispatch(FileAction::Keep { id: file.id, keeping });
         }
-    })
-}
-
-fn forget_awaited(files: &FilesHandle) -> Callback<()> {
-    let files = files.clone();
-    Callback::from(move |()| {
-        files.local().awaited.borrow_mut().clear();
-        files.dispatch(FileAction::AwaitNone);
     })
 }

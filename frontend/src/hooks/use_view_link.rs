@@ -103,7 +103,7 @@ fn go_to(files: &FilesHandle, link: &ViewLink, text: &str) {
             files.files().shown.inspect(|&id| link.forget_range(id));
             Start { view: Some(view), ..Start::default() }
         }
-        Err(error) => Start { notice: Some(error.of_open_page().into()), ..Start::default() },
+        Err(error) => Start { notice: Some(error.message(true).into()), ..Start::default() },
     };
     files.go_to(start);
 }

@@ -4,7 +4,7 @@ use crate::ask::Axis;
 use crate::draw::camera::View;
 use crate::platform::{entry_name, fragment, has_files, page_path, put_entry, search_params};
 use crate::state::{
-    Address, Entry, FileId, FileStatus, Files, Moved, NO_FILE, OpenFile, Place, ReadyFile, ViewState, entry_for,
+    Address, Entry, FileId, FileStatus, Files, NO_FILE, OpenFile, Place, ReadyFile, ViewState, entry_for,
 };
 use gloo_timers::callback::Timeout;
 use std::cell::{Cell, RefCell};
@@ -25,7 +25,6 @@ const CLICK_MS: u32 = 60;
 pub struct Seen {
     /// Position of the device.
     pub device: u32,
-    /// Quantity along the x axis.
     pub axis: Axis,
     /// Part in view; `None` for all of it.
     pub range: Option<View>,
@@ -158,7 +157,8 @@ impl ViewLink {
         let Some(place) = self.place() else { return };
         let is_returning = self.inner.is_returning.replace(false);
         let before = self.inner.place.borrow().clone();
-        let entry = entry_for(before.as_ref(), &place, Moved { is_returning, ..self.moved(before.as_ref()) });
+        let is_of_person = !is_returning && !self.is_moved_by_itself(before.as_ref());
+        let entry = entry_for(before.as_ref(), &place, is_of_person);
         if entry != Entry::Same {
             let text = place.view.as_ref().map(ViewState::to_text);
             put_entry(entry == Entry::New, place.file.as_deref().unwrap_or(NO_FILE), text.as_deref());
@@ -173,16 +173,14 @@ impl ViewLink {
         (view.is_some() || self.inner.is_started.get()).then_some(Place { file, view })
     }
 
-    fn moved(&self, before: Option<&Place>) -> Moved {
+    /// Returns true if the page itself chose another of several files, or the file of the previous place was closed.
+    fn is_moved_by_itself(&self, before: Option<&Place>) -> bool {
         let files = self.inner.files.borrow();
         let key = before.and_then(|place| place.file.as_ref());
         let old = key.and_then(|key| files.all.iter().find(|file| file.key == *key));
         let is_together = old.zip(files.shown_file()).is_some_and(|(old, shown)| old.batch == shown.batch);
-        Moved {
-            is_returning: false,
-            is_by_itself: files.is_unattended && is_together && old.map(|file| file.id) != files.shown,
-            is_before_closed: key.is_some() && old.is_none(),
-        }
+        let is_chosen = files.is_unattended && is_together && old.map(|file| file.id) != files.shown;
+        is_chosen || (key.is_some() && old.is_none())
     }
 }
 

@@ -1,6 +1,6 @@
 //! Addresses of the pages and their files, the page's own address, and the browser's history.
 
-use super::browser::{element, window};
+use super::browser::{element, root, window};
 use gloo_events::EventListener;
 use std::cell::RefCell;
 use wasm_bindgen::JsValue;
@@ -15,9 +15,13 @@ pub fn page_path() -> String {
 
 /// Returns all values of a parameter of the page's address.
 pub fn search_params(name: &str) -> Vec<String> {
-    let search = window().location().search().unwrap_or_default();
-    let values = UrlSearchParams::new_with_str(&search).map(|params| params.get_all(name));
-    values.map(|values| values.iter().filter_map(|value| value.as_string()).collect()).unwrap_or_default()
+    let Ok(params) = UrlSearchParams::new_with_str(&query()) else { return Vec::new() };
+    params.get_all(name).iter().filter_map(|value| value.as_string()).collect()
+}
+
+/// Returns a parameter of the page's address; it is empty for a parameter without a value.
+pub fn search_param(name: &str) -> Option<String> {
+    search_params(name).into_iter().next()
 }
 
 /// Returns the parameters of the page's address, beginning with `?`; empty without any.
@@ -33,8 +37,7 @@ pub fn fragment() -> Option<String> {
 
 /// Returns the path and the parameters of the page's address.
 pub fn page_address() -> String {
-    let location = window().location();
-    location.pathname().unwrap_or_default() + &location.search().unwrap_or_default()
+    window().location().pathname().unwrap_or_default() + &query()
 }
 
 /// Returns the name that [`put_entry`] gave the current history entry; `None` for an entry that it did not make.
@@ -89,13 +92,12 @@ pub fn has_files() -> bool {
 }
 
 fn is_marked(attribute: &str) -> bool {
-    let root = window().document().and_then(|document| document.document_element());
-    root.is_some_and(|root| root.has_attribute(attribute))
+    root().is_some_and(|root| root.has_attribute(attribute))
 }
 
 /// Returns the URL of a script or style of this build.
 pub fn asset_url(name: &str) -> String {
-    join(name)
+    ASSETS.with(|assets| Url::new_with_base(name, &assets.borrow())).map_or_else(|_| name.to_owned(), |url| url.href())
 }
 
 /// Returns the URL of a path below the site's top, such as `jobs` or `api/v1/limits`.
@@ -104,9 +106,5 @@ pub fn asset_url(name: &str) -> String {
 /// the page's files.
 pub fn site_url(path: &str) -> String {
     // Scripts are in `assets/HASH/`.
-    join(&format!("../../{path}"))
-}
-
-fn join(path: &str) -> String {
-    ASSETS.with(|assets| Url::new_with_base(path, &assets.borrow())).map_or_else(|_| path.to_owned(), |url| url.href())
+    asset_url(&format!("../../{path}"))
 }

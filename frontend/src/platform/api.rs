@@ -4,7 +4,7 @@
 
 use super::address::site_url;
 use super::browser::window;
-use super::session::{local_storage, stored};
+use super::session::{local_storage, put, stored};
 use gloo_events::EventListener;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -34,7 +34,6 @@ impl ApiError {
     }
 }
 
-/// Request that is yet to be sent.
 #[derive(Clone, Debug)]
 pub struct ApiRequest {
     method: &'static str,
@@ -82,17 +81,11 @@ impl ApiRequest {
     }
 
     /// Sends the request and parses the JSON of the answer.
-    ///
-    /// # Errors
-    /// Returns an error if there is no valid answer or the server refuses; see [`ApiError`].
     pub async fn send<T: DeserializeOwned>(self) -> Result<T, ApiError> {
         serde_json::from_str(&self.send_for_text().await?).map_err(|_| ApiError::NoServer)
     }
 
     /// Sends a request whose answer has no content.
-    ///
-    /// # Errors
-    /// Returns an error if there is no valid answer or the server refuses; see [`ApiError`].
     pub async fn send_for_nothing(self) -> Result<(), ApiError> {
         self.send_for_text().await.map(drop)
     }
@@ -130,10 +123,7 @@ fn answer_of(status: u16, text: String) -> Result<String, ApiError> {
         return Ok(text);
     }
     // A static host answers 404 with a page of its own.
-    match serde_json::from_str(&text) {
-        Ok(body) => Err(ApiError::Refused(body)),
-        Err(_) => Err(ApiError::NoServer),
-    }
+    Err(serde_json::from_str(&text).map_or(ApiError::NoServer, ApiError::Refused))
 }
 
 /// Returns the URL of a path below `/api/v1`.
@@ -148,12 +138,8 @@ pub fn token() -> Option<String> {
 
 /// Stores a token for the server, or removes it.
 pub fn keep_token(token: Option<&str>) {
-    let Some(storage) = local_storage() else { return };
     // If storage is full or disabled, the token will be asked for again.
-    let _ = match token {
-        Some(token) => storage.set_item(TOKEN_KEY, token),
-        None => storage.remove_item(TOKEN_KEY),
-    };
+    put(local_storage(), TOKEN_KEY, token);
 }
 
 /// Running upload, which is aborted when this is dropped.
@@ -166,10 +152,8 @@ pub struct Upload {
 impl Upload {
     /// Sends a form of two parts, `view` as JSON and `snapshot`; `path` is below `/api/v1`.
     ///
-    /// `on_progress` receives the bytes sent and their total; `on_end` receives the text of the answer once.
-    ///
-    /// # Errors
-    /// Returns an error if the browser can't send anything.
+    /// `on_progress` receives the bytes sent and their total; `on_end` receives the text of the answer once. It fails
+    /// if the browser can't send anything.
     pub fn start(
         path: &str,
         view: &str,
@@ -196,7 +180,9 @@ impl Upload {
             EventListener::new(&request, name, move |_| {
                 let on_end = on_end.borrow_mut().take();
                 if let Some(on_end) = on_end {
-                    on_end(answer(&asked));
+                    // The status is 0 if there was no answer.
+                    let text = asked.response_text().ok().flatten().unwrap_or_default();
+                    on_end(answer_of(asked.status().unwrap_or(0), text));
                 }
             })
         });
@@ -210,11 +196,4 @@ impl Drop for Upload {
         // It fails for a request that has ended, which does no harm.
         let _ = self.request.abort();
     }
-}
-
-/// Reads the answer; its status is 0 if there was none.
-fn answer(request: &XmlHttpRequest) -> Result<String, ApiError> {
-    let status = request.status().unwrap_or(0);
-    let text = request.response_text().ok().flatten().unwrap_or_default();
-    answer_of(status, text)
 }

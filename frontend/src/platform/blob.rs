@@ -12,20 +12,14 @@ use web_sys::{
     BlobPropertyBag, CanvasRenderingContext2d, Element, File, HtmlCanvasElement, HtmlElement, HtmlImageElement, Url,
 };
 
-/// Creates a `Blob` of a media type, which page and Web Worker can exchange without a copy.
-///
-/// # Errors
-/// Returns an error if the browser has no room for it.
+/// Creates a `Blob` of a media type, which page and Web Worker can exchange without a copy; it fails, as all below, if
+/// the browser has no room for it.
 pub fn blob(bytes: &[u8], media_type: &str) -> Result<Blob, JsValue> {
     let properties = BlobPropertyBag::new();
     properties.set_type(media_type);
     Blob::new_with_u8_array_sequence_and_options(&Array::of1(&Uint8Array::from(bytes)), &properties)
 }
 
-/// Creates a `Blob` of a media type from a text.
-///
-/// # Errors
-/// Returns an error if the browser has no room for it.
 pub fn text_blob(text: &str, media_type: &str) -> Result<Blob, JsValue> {
     blob(text.as_bytes(), media_type)
 }
@@ -39,9 +33,6 @@ pub fn file_of(blob: &Blob, name: &str) -> Option<File> {
 const READ_MS: u32 = 60_000;
 
 /// Downloads a file under the given name.
-///
-/// # Errors
-/// Returns an error if the browser has no room for it.
 pub fn save(file: &Blob, name: &str) -> Result<(), JsValue> {
     let url = Url::create_object_url_with_blob(file)?;
     let link = new_element("a")?;
@@ -57,9 +48,6 @@ pub fn save(file: &Blob, name: &str) -> Result<(), JsValue> {
 }
 
 /// Renders an SVG picture as PNG, with `scale` pixels per SVG pixel.
-///
-/// # Errors
-/// Returns an error if the browser can't read the picture or has no room for the pixels.
 pub async fn png_of(svg: &Blob, scale: f64) -> Result<Blob, JsValue> {
     let url = Url::create_object_url_with_blob(svg)?;
     let drawn = drawn(&url, scale).await;
@@ -79,17 +67,12 @@ async fn drawn(url: &str, scale: f64) -> Result<HtmlCanvasElement, JsValue> {
     image.set_src(url);
     JsFuture::from(image.decode()).await?;
     let (width, height) = (f64::from(image.natural_width()) * scale, f64::from(image.natural_height()) * scale);
-    let (canvas, context) = new_canvas(width as u32, height as u32)?;
+    let canvas: HtmlCanvasElement = new_element("canvas")?.unchecked_into();
+    canvas.set_width(width as u32);
+    canvas.set_height(height as u32);
+    let context: CanvasRenderingContext2d = canvas.get_context("2d")?.ok_or(JsValue::NULL)?.unchecked_into();
     context.draw_image_with_html_image_element_and_dw_and_dh(&image, 0.0, 0.0, width, height)?;
     Ok(canvas)
-}
-
-fn new_canvas(width: u32, height: u32) -> Result<(HtmlCanvasElement, CanvasRenderingContext2d), JsValue> {
-    let canvas: HtmlCanvasElement = new_element("canvas")?.unchecked_into();
-    canvas.set_width(width);
-    canvas.set_height(height);
-    let context = canvas.get_context("2d")?.ok_or(JsValue::NULL)?.unchecked_into();
-    Ok((canvas, context))
 }
 
 fn new_element(name: &str) -> Result<Element, JsValue> {

@@ -5,7 +5,7 @@ use js_sys::{Date, Object, Reflect};
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{
-    Element, HtmlDialogElement, HtmlElement, ScrollIntoViewOptions, ScrollLogicalPosition, UrlSearchParams, Window,
+    Element, HtmlDialogElement, HtmlElement, MediaQueryList, ScrollIntoViewOptions, ScrollLogicalPosition, Window,
 };
 
 pub(super) fn window() -> Window {
@@ -19,6 +19,20 @@ pub(super) fn window() -> Window {
 pub(super) fn element(id: &str) -> Element {
     let document = window().document().expect("the page has a document");
     document.get_element_by_id(id).expect("the document has the element")
+}
+
+pub(super) fn found(selector: &str) -> Option<Element> {
+    window().document()?.query_selector(selector).ok()?
+}
+
+/// Returns the document's own element.
+pub(super) fn root() -> Option<Element> {
+    window().document()?.document_element()
+}
+
+/// Returns what the browser knows about a condition of style sheets.
+pub(super) fn media(condition: &str) -> Option<MediaQueryList> {
+    window().match_media(condition).ok()?
 }
 
 /// Returns the milliseconds since the page was opened.
@@ -44,16 +58,9 @@ pub async fn copy_text(text: String) -> bool {
     JsFuture::from(window().navigator().clipboard().write_text(&text)).await.is_ok()
 }
 
-/// Returns a parameter of the page's address; it is empty for a parameter without a value.
-pub fn search_param(name: &str) -> Option<String> {
-    let search = window().location().search().ok()?;
-    UrlSearchParams::new_with_str(&search).ok()?.get(name)
-}
-
 /// Scrolls to the first element that matches a selector, unless all of it is in view; a list scrolls sideways for it.
 pub fn bring_into_view(selector: &str) {
-    let found = window().document().and_then(|document| document.query_selector(selector).ok().flatten());
-    let Some(element) = found else { return };
+    let Some(element) = found(selector) else { return };
     let (rect, height) = (element.get_bounding_client_rect(), window().inner_height().ok().and_then(|px| px.as_f64()));
     if rect.top() < 0.0 || height.is_some_and(|height| rect.bottom() > height) {
         element.scroll_into_view();
@@ -67,31 +74,26 @@ pub fn bring_into_view(selector: &str) {
 
 /// Presses the first button that matches a selector.
 pub fn press(selector: &str) {
-    let found = window().document().and_then(|document| document.query_selector(selector).ok().flatten());
-    if let Some(button) = found.and_then(|element| element.dyn_into::<HtmlElement>().ok()) {
+    if let Some(Ok(button)) = found(selector).map(|element| element.dyn_into::<HtmlElement>()) {
         button.click();
     }
 }
 
-/// Sets the title of the document.
 pub fn set_title(title: &str) {
     if let Some(document) = window().document() {
         document.set_title(title);
     }
 }
 
-/// Opens a `dialog` as a modal one: the browser keeps the focus in it and closes it on Esc.
-///
-/// # Errors
-/// Returns an error if the element is not in the page.
+/// Opens a `dialog` as a modal one: the browser keeps the focus in it and closes it on Esc; it fails if the element is
+/// not in the page.
 pub fn show_modal(dialog: &HtmlElement) -> Result<(), JsValue> {
-    let dialog: &HtmlDialogElement = wasm_bindgen::JsCast::unchecked_ref(dialog);
+    let dialog: &HtmlDialogElement = dialog.unchecked_ref();
     if dialog.open() { Ok(()) } else { dialog.show_modal() }
 }
 
 const LANGUAGE: &str = "en-GB";
 
-/// Returns the milliseconds since 1970.
 pub fn unix_ms() -> i64 {
     Date::now() as i64
 }
@@ -108,14 +110,12 @@ pub fn day_text(unix_ms: i64) -> String {
 const POINTED: &str = "data-pointed";
 
 /// Marks an element while something points at it.
-pub struct Pointed {
-    element: Element,
-}
+pub struct Pointed(Element);
 
 impl Drop for Pointed {
     fn drop(&mut self) {
         // It fails only for names that are no attributes.
-        let _ = self.element.remove_attribute(POINTED);
+        let _ = self.0.remove_attribute(POINTED);
     }
 }
 
@@ -128,16 +128,15 @@ pub fn place_beside(
     selector: &str,
     place: impl Fn((f64, f64, f64, f64), (f64, f64), (f64, f64)) -> (f64, f64),
 ) -> Option<Pointed> {
-    let element = window().document()?.query_selector(selector).ok().flatten()?;
+    let element = found(selector)?;
     element.scroll_into_view_with_bool(false);
     let rect = element.get_bounding_client_rect();
-    let pixels =
-        |value: Result<wasm_bindgen::JsValue, _>| value.ok().and_then(|value: wasm_bindgen::JsValue| value.as_f64());
-    let room = (pixels(window().inner_width()).unwrap_or(0.0), pixels(window().inner_height()).unwrap_or(0.0));
+    let pixels = |value: Result<JsValue, _>| value.ok().and_then(|value| value.as_f64()).unwrap_or(0.0);
+    let room = (pixels(window().inner_width()), pixels(window().inner_height()));
     let (x, y) = place((rect.left(), rect.top(), rect.width(), rect.height()), size_of_element(moved), room);
     set_style(moved, "transform", &format!("translate({x:.0}px, {y:.0}px)"));
     let _ = element.set_attribute(POINTED, "");
     // It fails on elements that can't take the focus, which does no harm.
     let _ = moved.focus();
-    Some(Pointed { element })
+    Some(Pointed(element))
 }

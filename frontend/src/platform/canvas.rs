@@ -13,19 +13,15 @@ thread_local! {
     static IS_SOFTWARE: OnceCell<bool> = const { OnceCell::new() };
 }
 
-/// Returns the 2D context of a canvas, which is kept in the page's memory on a machine without a graphics card.
-///
-/// There Chromium emulates one even for lines and text, which takes twice as long as drawing them.
-/// The first call for a canvas makes the choice.
-pub fn context_of(canvas: &HtmlCanvasElement) -> Option<CanvasRenderingContext2d> {
-    context_with(canvas, true)
-}
-
-/// Returns the same for a canvas without transparent parts, which the browser need not blend with what is behind.
+/// Returns the context of a canvas without transparent parts, which the browser need not blend with what is behind.
 pub fn opaque_context_of(canvas: &HtmlCanvasElement) -> Option<CanvasRenderingContext2d> {
     context_with(canvas, false)
 }
 
+/// Returns the 2D context of a canvas, which is kept in the page's memory on a machine without a graphics card.
+///
+/// There Chromium emulates one even for lines and text, which takes twice as long as drawing them.
+/// The first call for a canvas makes the choice.
 fn context_with(canvas: &HtmlCanvasElement, alpha: bool) -> Option<CanvasRenderingContext2d> {
     let is_software = IS_SOFTWARE.with(|known| *known.get_or_init(|| !has_graphics_card(canvas)));
     context(canvas, "2d", &[("willReadFrequently", is_software), ("alpha", alpha)])?.dyn_into().ok()
@@ -72,7 +68,7 @@ const FAMILY: &str = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica N
 
 /// Clears a canvas, fits it to a size in CSS pixels and carries out `ops` in order.
 pub fn paint_ops(canvas: &HtmlCanvasElement, (width, height): (f64, f64), pixel_ratio: f64, ops: &[Op]) {
-    let Some(context) = context_of(canvas) else { return };
+    let Some(context) = context_with(canvas, true) else { return };
     fit_canvas(canvas, width, height, pixel_ratio);
     // Only a matrix without an inverse is an error, and this one has an inverse.
     let _ = context.set_transform(pixel_ratio, 0.0, 0.0, pixel_ratio, 0.0, 0.0);

@@ -4,7 +4,8 @@ use super::blob::{file_of, text_blob};
 use super::browser::window;
 use super::kept::awaited;
 use super::keyboard::is_text;
-use gloo_events::{EventListener, EventListenerOptions};
+use super::surface::on_event;
+use gloo_events::EventListener;
 use js_sys::{Array, Promise};
 use shared::base::{
     ShortSort,
@@ -23,12 +24,12 @@ pub fn on_drop(
     on_over: impl Fn(bool) + Clone + 'static,
     on_files: impl Fn(Vec<File>) + Clone + 'static,
 ) -> [EventListener; 4] {
-    let over = |is_over: bool| {
+    let over = || {
         let on_over = on_over.clone();
         move |event: &DragEvent, transfer: &DataTransfer| {
             if has_files(transfer) {
                 event.prevent_default();
-                on_over(is_over);
+                on_over(true);
             }
         }
     };
@@ -47,23 +48,15 @@ pub fn on_drop(
         move |event: &DragEvent, transfer: &DataTransfer| {
             event.prevent_default();
             on_over(false);
-            let dropped = Dropped::of(transfer);
-            let on_files = on_files.clone();
-            spawn_local(async move { on_files(dropped.all().await) });
+            let (dropped, on_files) = (dropped(transfer), on_files.clone());
+            spawn_local(async move { on_files(dropped.await) });
         }
     };
-    [
-        listen("dragenter", over(true)),
-        listen("dragover", over(true)),
-        listen("dragleave", leave),
-        listen("drop", let_go),
-    ]
+    [listen("dragenter", over()), listen("dragover", over()), listen("dragleave", leave), listen("drop", let_go)]
 }
 
 fn listen(name: &'static str, handle: impl Fn(&DragEvent, &DataTransfer) + 'static) -> EventListener {
-    let options = EventListenerOptions::enable_prevent_default();
-    EventListener::new_with_options(&window(), name, options, move |event| {
-        let event: &DragEvent = event.unchecked_ref();
+    on_event(&window(), name, move |event: &DragEvent| {
         if let Some(transfer) = event.data_transfer() {
             handle(event, &transfer);
         }
@@ -81,33 +74,22 @@ pub fn chosen_files(input: &HtmlInputElement) -> Vec<File> {
     files
 }
 
-/// What was dropped: files, and folders whose files are not known yet.
-pub(super) struct Dropped {
-    files: Vec<File>,
-    folders: Vec<FileSystemDirectoryEntry>,
-}
-
-impl Dropped {
-    /// Returns what an event brings; the browser forgets it when the event has been handled.
-    pub(super) fn of(transfer: &DataTransfer) -> Self {
-        let items = transfer.items();
-        let items = (0..items.length()).filter_map(|position| items.get(position));
-        let entries = items.filter_map(|item| item.webkit_get_as_entry().ok().flatten());
-        let folders: Vec<FileSystemDirectoryEntry> =
-            entries.filter(|entry| entry.is_directory()).map(JsCast::unchecked_into).collect();
-        let mut files = list(transfer.files());
-        // A folder is among the files too, as one that cannot be read.
-        files.retain(|file| !folders.iter().any(|folder| folder.name() == file.name()));
-        Self { files, folders }
-    }
-
-    /// Returns the files, those of a folder in the order of the numbers in their names.
-    ///
-    /// Folders in a folder are left out, as are hidden files and those that are never recordings. What cannot be read
-    /// is left out too.
-    pub(super) async fn all(self) -> Vec<File> {
-        let mut files = self.files;
-        for folder in &self.folders {
+/// Returns the dropped files, those of a folder in the order of the numbers in their names.
+///
+/// Folders in a folder are left out, as are hidden files and those that are never recordings. What cannot be read is left
+/// out too.
+fn dropped(transfer: &DataTransfer) -> impl Future<Output = Vec<File>> + use<> {
+    // The browser forgets what an event brings when it has been handled.
+    let items = transfer.items();
+    let items = (0..items.length()).filter_map(|position| items.get(position));
+    let entries = items.filter_map(|item| item.webkit_get_as_entry().ok().flatten());
+    let folders: Vec<FileSystemDirectoryEntry> =
+        entries.filter(|entry| entry.is_directory()).map(JsCast::unchecked_into).collect();
+    let mut files = list(transfer.files());
+    // A folder is among the files too, as one that cannot be read.
+    files.retain(|file| !folders.iter().any(|folder| folder.name() == file.name()));
+    async move {
+        for folder in &folders {
             let mut found = files_of(folder).await.unwrap_or_default();
             found.short_sort_by_key(|file| number_order(&file.name()));
             files.extend(found);
@@ -146,7 +128,7 @@ async fn file_of_entry(entry: &FileSystemFileEntry) -> Option<File> {
     awaited(Promise::new(&mut |resolve, reject| entry.file_with_callback_and_callback(&resolve, &reject))).await.ok()
 }
 
-pub(super) fn list(files: Option<FileList>) -> Vec<File> {
+fn list(files: Option<FileList>) -> Vec<File> {
     let Some(files) = files else { return Vec::new() };
     (0..files.length()).filter_map(|position| files.get(position)).collect()
 }
@@ -157,9 +139,7 @@ const NAME: &str = "Pasted text";
 /// Listens for what is pasted outside of text fields, or into the one for it (`data-paste`); `on_files` receives pasted
 /// files, or a pasted text as a file.
 pub fn on_paste(on_files: impl Fn(Vec<File>) + 'static) -> EventListener {
-    let options = EventListenerOptions::enable_prevent_default();
-    EventListener::new_with_options(&window(), "paste", options, move |event| {
-        let event: &ClipboardEvent = event.unchecked_ref();
+    on_event(&window(), "paste", move |event: &ClipboardEvent| {
         let Some(clipboard) = event.clipboard_data() else { return };
         let target = event.target().and_then(|target| target.dyn_into::<Element>().ok());
         let is_box = target.as_ref().is_some_and(|element| element.has_attribute("data-paste"));

@@ -1,8 +1,8 @@
 //! Folder of source files that the user chooses; the page reads its files only when it shows them.
 
 use super::browser::window;
-use super::drop::list;
-use super::kept::awaited;
+use super::drop::chosen_files;
+use super::kept::{awaited, next};
 use js_sys::{AsyncIterator, Function, Promise, Reflect, Uint8Array};
 use shared::base::ShortSort;
 use shared::source::{SourceText, Unreadable};
@@ -17,7 +17,6 @@ const SOURCES: [&str; 9] = [".py", ".pyx", ".cpp", ".cc", ".c", ".cu", ".h", ".h
 /// Most files and folders that are looked at.
 const MOST_ENTRIES: u32 = 100_000;
 
-/// Source files of a folder.
 #[derive(Clone, Debug)]
 pub struct Folder(Rc<Files>);
 
@@ -49,7 +48,6 @@ impl Folder {
         Self(Rc::new(Files { name, paths, entries, is_cut }))
     }
 
-    /// Returns the folder's own name.
     pub fn name(&self) -> &str {
         &self.0.name
     }
@@ -64,10 +62,8 @@ impl Folder {
         self.0.is_cut
     }
 
-    /// Reads the file at a position of [`paths`](Self::paths).
-    ///
-    /// # Errors
-    /// Returns the reason for which the file is not shown, as the end of a sentence about it.
+    /// Reads the file at a position of [`paths`](Self::paths); the error is the reason for which it is not shown, as
+    /// the end of a sentence about it.
     pub async fn read(&self, position: usize) -> Result<SourceText, String> {
         let unreadable = |_: JsValue| "cannot be read; it may have been moved or changed".to_owned();
         let file = match self.0.entries[position].clone() {
@@ -107,16 +103,12 @@ async fn files_below(folder: FileSystemDirectoryHandle) -> Result<(Vec<(String, 
     let mut seen = 0;
     while let Some((above, folder)) = ahead.pop() {
         let entries: AsyncIterator = folder.values();
-        loop {
-            let step = JsFuture::from(entries.next()?).await?;
-            if Reflect::get(&step, &"done".into())?.is_truthy() {
-                break;
-            }
+        while let Some(entry) = next(entries.next()?).await? {
             seen += 1;
             if seen > MOST_ENTRIES {
                 return Ok((found, true));
             }
-            let handle: FileSystemHandle = Reflect::get(&step, &"value".into())?.dyn_into()?;
+            let handle: FileSystemHandle = entry.dyn_into()?;
             let name = handle.name();
             match handle.dyn_into::<FileSystemDirectoryHandle>() {
                 Ok(_) if name.starts_with('.') => {}
@@ -133,8 +125,7 @@ async fn files_below(folder: FileSystemDirectoryHandle) -> Result<(Vec<(String, 
 
 /// Returns the folder that was chosen in an input for folders, and empties the input; `None` without files.
 pub fn folder_of(input: &HtmlInputElement) -> Option<Folder> {
-    let files = list(input.files());
-    input.set_value("");
+    let files = chosen_files(input);
     let mut name = None;
     let mut found = Vec::new();
     for file in files {

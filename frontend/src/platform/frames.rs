@@ -1,6 +1,6 @@
 //! Animation frames, the browser's settings for drawing them, and sizes of elements.
 
-use super::browser::{bring_into_view, mark, window};
+use super::browser::{bring_into_view, found, mark, media, window};
 use wasm_bindgen::JsCast;
 use wasm_bindgen::closure::Closure;
 use web_sys::{Element, ResizeObserver};
@@ -8,10 +8,8 @@ use web_sys::{Element, ResizeObserver};
 /// Calls back before the next frame is drawn, with its time in milliseconds since the page was opened.
 pub fn on_next_frame(callback: impl FnOnce(f64) + 'static) {
     let closure = Closure::once_into_js(callback);
-    if let Some(window) = web_sys::window() {
-        // It fails only in a window that is about to close.
-        let _ = window.request_animation_frame(closure.unchecked_ref());
-    }
+    // It fails only in a window that is about to close.
+    let _ = window().request_animation_frame(closure.unchecked_ref());
 }
 
 /// Sets a performance mark once the drawing of this frame is on the screen.
@@ -34,8 +32,7 @@ const FRAMES_OF_A_SECOND: u32 = 60;
 
 fn try_to_bring(selector: &'static str, frames: u32, times: u32) {
     on_next_frame(move |_| {
-        let document = window().document();
-        let is_there = document.is_some_and(|document| matches!(document.query_selector(selector), Ok(Some(_))));
+        let is_there = found(selector).is_some();
         if is_there {
             bring_into_view(selector);
         }
@@ -46,16 +43,13 @@ fn try_to_bring(selector: &'static str, frames: u32, times: u32) {
     });
 }
 
-/// Returns true if the user prefers less motion.
 pub fn prefers_reduced_motion() -> bool {
-    web_sys::window()
-        .and_then(|window| window.match_media("(prefers-reduced-motion: reduce)").ok().flatten())
-        .is_some_and(|query| query.matches())
+    media("(prefers-reduced-motion: reduce)").is_some_and(|query| query.matches())
 }
 
 /// Returns the number of device pixels per CSS pixel.
 pub fn pixel_ratio() -> f64 {
-    web_sys::window().map_or(1.0, |window| window.device_pixel_ratio()).max(0.5)
+    window().device_pixel_ratio().max(0.5)
 }
 
 /// Observer that calls back whenever an element changes its size, until it is dropped.

@@ -35,7 +35,6 @@ impl HandOver {
         Self { call, files: Array::new(), address: Rc::default() }
     }
 
-    /// Adds files for the viewer.
     pub fn add(&self, files: &[File]) {
         for file in files {
             self.files.push(file);
@@ -114,7 +113,8 @@ const MOST_BYTES: f64 = 2.0 * 1024.0 * 1024.0;
 
 /// Stores a config for the page for new jobs and goes there; if it cannot be stored, that page shows its example.
 pub async fn bring_to_jobs(file: &File) {
-    let text = if file.size() > MOST_BYTES { None } else { text_of(file).await };
+    let text = if file.size() > MOST_BYTES { None } else { JsFuture::from(file.text()).await.ok() };
+    let text = text.and_then(|text| text.as_string());
     let line = format!("{}\n", file.name().replace('\n', " "));
     let is_kept = text.is_some_and(|text| {
         tab_storage().is_some_and(|storage| storage.set_item(NAME, &format!("{line}{text}")).is_ok())
@@ -129,8 +129,4 @@ pub fn brought_config() -> Option<(String, String)> {
     let kept = tab_storage()?.get_item(NAME).ok()??;
     let (name, text) = kept.split_once('\n')?;
     Some((name.to_owned(), text.to_owned()))
-}
-
-async fn text_of(file: &File) -> Option<String> {
-    JsFuture::from(file.text()).await.ok()?.as_string()
 }

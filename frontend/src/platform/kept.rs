@@ -22,25 +22,18 @@ pub fn storage() -> Option<StorageManager> {
     has_folders.then(|| storage.unchecked_into())
 }
 
-/// Returns true if copies can be stored at all.
 pub fn can_keep() -> bool {
     storage().is_some()
 }
 
-/// Opens the folder of all copies, and creates it if `is_made` is set.
-///
-/// # Errors
-/// Returns the browser's error, also if the folder does not exist and `is_made` is not set.
+/// Opens the folder of all copies, and creates it if `is_made` is set; otherwise it fails if there is none.
 pub async fn folder(is_made: bool) -> Result<FileSystemDirectoryHandle, JsValue> {
     let storage = storage().ok_or("no storage")?;
     let top: FileSystemDirectoryHandle = awaited(storage.get_directory()).await?;
     folder_in(&top, FOLDER, is_made).await
 }
 
-/// Opens a folder in another one.
-///
-/// # Errors
-/// Returns an error in the same cases as [`folder`].
+/// Opens a folder in another one, as [`folder`] does.
 pub async fn folder_in(
     folder: &FileSystemDirectoryHandle,
     name: &str,
@@ -51,34 +44,27 @@ pub async fn folder_in(
     awaited(folder.get_directory_handle_with_options(name, &options)).await
 }
 
-/// Awaits a promise and casts its value.
-///
-/// # Errors
-/// Returns the browser's error if the promise is rejected, and the value if it is of another type.
+/// Awaits a promise and casts its value; the error is the browser's, or the value if it is of another type.
 pub async fn awaited<T: JsCast>(promise: Promise) -> Result<T, JsValue> {
     JsFuture::from(promise).await?.dyn_into()
 }
 
-/// Lists the names in a folder.
-///
-/// # Errors
-/// Returns the browser's error.
 pub async fn names_in(folder: &FileSystemDirectoryHandle) -> Result<Vec<String>, JsValue> {
     let names: AsyncIterator = folder.keys();
     let mut found = Vec::new();
-    loop {
-        let step = JsFuture::from(names.next()?).await?;
-        if Reflect::get(&step, &"done".into())?.is_truthy() {
-            return Ok(found);
-        }
-        found.extend(Reflect::get(&step, &"value".into())?.as_string());
+    while let Some(name) = next(names.next()?).await? {
+        found.extend(name.as_string());
     }
+    Ok(found)
 }
 
-/// Opens a file in a folder.
-///
-/// # Errors
-/// Returns the browser's error.
+/// Awaits a step of an iterator or of a stream's reader, and returns its value; `None` at the end.
+pub async fn next(step: Promise) -> Result<Option<JsValue>, JsValue> {
+    let step = JsFuture::from(step).await?;
+    let is_done = Reflect::get(&step, &"done".into())?.is_truthy();
+    if is_done { Ok(None) } else { Reflect::get(&step, &"value".into()).map(Some) }
+}
+
 pub async fn file_in(folder: &FileSystemDirectoryHandle, name: &str) -> Result<File, JsValue> {
     let handle: FileSystemFileHandle = awaited(folder.get_file_handle(name)).await?;
     awaited(handle.get_file()).await

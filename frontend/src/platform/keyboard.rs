@@ -1,16 +1,15 @@
 //! Handles keys that are pressed anywhere on the page, and moves the focus.
 
 use super::browser::window;
+use super::surface::on_event;
 use crate::state::KeyPress;
-use gloo_events::{EventListener, EventListenerOptions};
+use gloo_events::EventListener;
 use wasm_bindgen::JsCast;
 use web_sys::{Element, HtmlElement, KeyboardEvent};
 
 /// Listens to the keyboard; `on_press` returns true if it used the key press, which then has no effect in the browser.
 pub fn on_keys(on_press: impl Fn(KeyPress) -> bool + 'static) -> EventListener {
-    let options = EventListenerOptions::enable_prevent_default();
-    EventListener::new_with_options(&window(), "keydown", options, move |event| {
-        let event: &KeyboardEvent = event.unchecked_ref();
+    on_event(&window(), "keydown", move |event: &KeyboardEvent| {
         // The focused control goes first; for example, a tab list uses the arrow keys itself.
         if !event.default_prevented() && on_press(press(event)) {
             event.prevent_default();
@@ -35,18 +34,17 @@ pub(super) fn is_text(element: &Element) -> bool {
 
 /// Moves the focus to the element with this `id`, and returns whether it exists.
 pub fn focus_element(id: &str) -> bool {
-    let found = window().document().and_then(|document| document.get_element_by_id(id));
-    let Some(element) = found.and_then(|element| element.dyn_into::<HtmlElement>().ok()) else { return false };
-    // It fails on elements that can't take the focus, which does no harm.
-    let _ = element.focus();
-    true
+    focus(window().document().and_then(|document| document.get_element_by_id(id)))
 }
 
 /// Moves the focus to the first element inside `parent` that matches a selector.
 pub fn focus_first(parent: &Element, selector: &str) {
-    let found = parent.query_selector(selector).ok().flatten();
-    if let Some(element) = found.and_then(|element| element.dyn_into::<HtmlElement>().ok()) {
-        // It fails on elements that can't take the focus, which does no harm.
-        let _ = element.focus();
-    }
+    focus(parent.query_selector(selector).ok().flatten());
+}
+
+fn focus(element: Option<Element>) -> bool {
+    let Some(Ok(element)) = element.map(|element| element.dyn_into::<HtmlElement>()) else { return false };
+    // It fails on elements that can't take the focus, which does no harm.
+    let _ = element.focus();
+    true
 }

@@ -23,15 +23,15 @@ mod worker_client;
 
 pub use address::{
     asset_url, entry_name, fragment, has_files, has_server, on_history, page_address, page_path, put_entry, query,
-    search_params, site_url, start,
+    search_param, search_params, site_url, start,
 };
 pub use api::{ApiError, ApiRequest, Upload, api_url, keep_token, token};
 pub use blob::{Blob, blob, file_of, png_of, save, text_blob};
 pub use browser::{
-    Pointed, bring_into_view, copy_text, day_text, mark, now_ms, place_beside, press, processors, search_param,
-    set_title, show_modal, unix_ms,
+    Pointed, bring_into_view, copy_text, day_text, mark, now_ms, place_beside, press, processors, set_title,
+    show_modal, unix_ms,
 };
-pub use canvas::{context_of, context_options, fit_canvas, opaque_context_of, paint_ops, sibling_of};
+pub use canvas::{context_options, fit_canvas, opaque_context_of, paint_ops, sibling_of};
 pub use drop::{chosen_files, on_drop, on_paste};
 pub use folder::{Folder, choose_folder, folder_of, has_folder_dialog};
 pub use frames::{

@@ -1,6 +1,7 @@
 //! Light or dark: reads the system's preference and the user's choice, and applies it to the document.
 
-use super::browser::{search_param, window};
+use super::address::search_param;
+use super::browser::{media, root};
 use super::session::{store, stored};
 use crate::state::{Scheme, SchemeChoice};
 use gloo_events::EventListener;
@@ -14,7 +15,6 @@ pub fn on_system_scheme(on_change: impl Fn(Scheme) + 'static) -> Option<EventLis
     dark_query().map(|query| EventListener::new(&query.clone(), "change", move |_| on_change(scheme_of(&query))))
 }
 
-/// Returns the system's current preference.
 pub fn system_scheme() -> Scheme {
     dark_query().as_ref().map_or(Scheme::Light, scheme_of)
 }
@@ -27,8 +27,7 @@ pub fn remembered_scheme() -> SchemeChoice {
 
 /// Applies a choice to the document and stores it for the next visit.
 pub fn apply_scheme(choice: SchemeChoice) {
-    let root = window().document().and_then(|document| document.document_element());
-    if let Some(root) = root {
+    if let Some(root) = root() {
         // It fails only if the browser is shutting down.
         let _ = match choice {
             SchemeChoice::System => root.remove_attribute("data-theme"),
@@ -39,7 +38,7 @@ pub fn apply_scheme(choice: SchemeChoice) {
 }
 
 fn dark_query() -> Option<MediaQueryList> {
-    window().match_media("(prefers-color-scheme: dark)").ok().flatten()
+    media("(prefers-color-scheme: dark)")
 }
 
 fn scheme_of(query: &MediaQueryList) -> Scheme {

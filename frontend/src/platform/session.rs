@@ -1,9 +1,10 @@
 //! Data that the browser or a tab of it keeps over reloads, and the events of leaving the page.
 
 use super::browser::window;
-use gloo_events::{EventListener, EventListenerOptions};
-use wasm_bindgen::{JsCast, JsValue};
-use web_sys::Storage;
+use super::surface::on_event;
+use gloo_events::EventListener;
+use wasm_bindgen::JsValue;
+use web_sys::{Event, Storage};
 
 /// Session storage key of the tab's list of local files; `boot.js` checks whether it exists.
 const FILES: &str = "snapscope-files";
@@ -15,12 +16,16 @@ pub fn session_text() -> Option<String> {
 
 /// Stores the list of local files; `None` removes it.
 pub fn keep_session(text: Option<&str>) {
-    let Some(storage) = tab_storage() else { return };
     // If there is no room or permission, the list is lost on a reload.
-    let _ = match text {
-        Some(text) => storage.set_item(FILES, text),
-        None => storage.remove_item(FILES),
-    };
+    put(tab_storage(), FILES, text);
+}
+
+/// Stores a text under a name, or removes it; a failure has no effect.
+pub(super) fn put(storage: Option<Storage>, name: &str, text: Option<&str>) {
+    let _ = storage.map(|storage| match text {
+        Some(text) => storage.set_item(name, text),
+        None => storage.remove_item(name),
+    });
 }
 
 /// Returns the storage of the tab; `None` if it is disabled.
@@ -36,11 +41,10 @@ pub fn new_session_id() -> String {
 
 /// Makes the browser ask before it leaves the page, until the result is dropped.
 pub fn guard_page() -> EventListener {
-    let options = EventListenerOptions::enable_prevent_default();
-    EventListener::new_with_options(&window(), "beforeunload", options, |event| {
+    on_event(&window(), "beforeunload", |event: &Event| {
         event.prevent_default();
         // Older browsers check this value; its text is never shown.
-        let _ = js_sys::Reflect::set(event.unchecked_ref(), &"returnValue".into(), &JsValue::TRUE);
+        let _ = js_sys::Reflect::set(event, &"returnValue".into(), &JsValue::TRUE);
     })
 }
 

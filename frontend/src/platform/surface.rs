@@ -6,7 +6,7 @@
 use crate::draw::gesture::Point;
 use gloo_events::{EventListener, EventListenerOptions};
 use wasm_bindgen::JsCast;
-use web_sys::{Event, HtmlCanvasElement, HtmlElement, PointerEvent, WheelEvent};
+use web_sys::{Element, Event, EventTarget, HtmlCanvasElement, HtmlElement, PointerEvent, WheelEvent};
 
 /// Elements that the timeline draws into.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,10 +26,10 @@ pub struct Surface {
     pub window: HtmlElement,
 }
 
-/// Listens to an event of an element, and can keep the browser from its own action, such as scrolling by the wheel.
-pub fn on_event<E: JsCast>(element: &HtmlElement, name: &'static str, act: impl Fn(&E) + 'static) -> EventListener {
+/// Listens to an event, and can keep the browser from its own action, such as scrolling by the wheel.
+pub fn on_event<E: JsCast>(target: &EventTarget, name: &'static str, act: impl Fn(&E) + 'static) -> EventListener {
     let options = EventListenerOptions::enable_prevent_default();
-    EventListener::new_with_options(element, name, options, move |event: &Event| act(event.unchecked_ref()))
+    EventListener::new_with_options(target, name, options, move |event: &Event| act(event.unchecked_ref()))
 }
 
 /// Returns the turn of the wheel in CSS pixels; wheels may also report lines or pages.
@@ -114,12 +114,10 @@ pub fn place_tooltip(tooltip: &HtmlElement, shown: Option<(Point, (f64, f64), [&
     set_style(tooltip, "transform", &format!("translate({:.0}px, {:.0}px)", x.max(2.0), y.max(2.0)));
 }
 
-/// Sets the width of an element in CSS pixels.
 pub fn set_width(element: &HtmlElement, width: f64) {
     set_style(element, "width", &format!("{width:.0}px"));
 }
 
-/// Sets the height of an element in CSS pixels.
 pub fn set_height(element: &HtmlElement, height: f64) {
     set_style(element, "height", &format!("{height:.0}px"));
 }
@@ -133,7 +131,7 @@ pub fn set_style(element: &HtmlElement, name: &str, value: &str) {
 /// Returns the pointer's position across an element as a fraction of its width.
 ///
 /// The left edge is 0.0 and the right edge 1.0; a position outside of the element is below 0.0 or above 1.0.
-pub fn share_across(element: &web_sys::Element, event: &web_sys::PointerEvent) -> f64 {
+pub fn share_across(element: &Element, event: &PointerEvent) -> f64 {
     let place = element.get_bounding_client_rect();
     (f64::from(event.client_x()) - place.left()) / place.width().max(1.0)
 }

@@ -2,7 +2,7 @@
 //!
 //! The browser transfers a message as one buffer.
 
-use crate::ask::{Ask, AskFile, GetPicture, Order, PartOrder, PictureData, Question, Report, wire};
+use crate::ask::{Ask, AskFile, Failure, GetPicture, Order, PictureData, Question, Report, Wanted, wire};
 use futures_channel::oneshot;
 use js_sys::{Array, ArrayBuffer, Function, Uint8Array};
 use serde::Serialize;
@@ -76,7 +76,7 @@ struct Inner {
 
 impl std::fmt::Debug for WorkerClient {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("WorkerClient").field("questions", &self.inner.next).finish_non_exhaustive()
+        f.debug_struct("WorkerClient").finish_non_exhaustive()
     }
 }
 
@@ -87,10 +87,8 @@ impl PartialEq for WorkerClient {
 }
 
 impl WorkerClient {
-    /// Starts a worker on a file; `on_report` receives progress, success and failure.
-    ///
-    /// # Errors
-    /// Returns an error if the browser can't start workers at all.
+    /// Starts a worker on a file; `on_report` receives progress, success and failure. It fails if the browser can't
+    /// start workers at all.
     pub fn open(script: &str, source: &Source, on_report: impl Fn(Report) + Clone + 'static) -> Result<Self, JsValue> {
         let worker = spare_worker().map_or_else(|| new_worker(script), Ok)?;
         let pending = Pending::default();
@@ -102,7 +100,7 @@ impl WorkerClient {
                 Some(Report::Copying(number, fraction)) => tell(&pending, number, fraction),
                 Some(report) => on_report(report),
                 // The script that loads the decoder posts a string if it fails to.
-                None if event.data().is_string() => on_report(Report::NoDecoder),
+                None if event.data().is_string() => on_report(Report::Failed(Failure::without_decoder())),
                 None => deliver_reply(&pending, &event.data()),
             }
         });
@@ -123,34 +121,19 @@ impl WorkerClient {
         Ok(Self { inner: Rc::new(Inner { worker, pending, next, _on_message: on_message, _on_error: on_error }) })
     }
 
-    /// Makes the worker survey what the file contains, for a choice of a part; data that is open is dropped.
-    ///
-    /// # Errors
-    /// Returns an error if the file was closed.
-    pub fn survey(&self) -> Result<(), AskError> {
-        self.order(&Order::Survey)
-    }
-
-    /// Makes the worker open some events of the file, or all of it; data that is open is dropped.
-    ///
-    /// # Errors
-    /// Returns an error if the file was closed.
-    pub fn open_part(&self, part: Option<PartOrder>) -> Result<(), AskError> {
-        self.order(&Order::Open(part))
+    /// Makes the worker read the file again; data that is open is dropped.
+    pub fn read_again(&self, wanted: Wanted) -> Result<(), AskError> {
+        // Pending questions are about data that is dropped now.
+        self.inner.pending.borrow_mut().clear();
+        self.post(&Order::Read(wanted))
     }
 
     /// Makes the worker store a copy of the file under a name in the tab's folder, and report the result.
-    ///
-    /// # Errors
-    /// Returns an error if the file was closed.
     pub fn keep(&self, session: String, key: String) -> Result<(), AskError> {
-        let order = to_buffer(&Order::Keep { session, key });
-        self.inner.worker.post_message(&order).map_err(|_| AskError::Closed)
+        self.post(&Order::Keep { session, key })
     }
 
-    fn order(&self, order: &Order) -> Result<(), AskError> {
-        // Pending questions are about data that is dropped now.
-        self.inner.pending.borrow_mut().clear();
+    fn post(&self, order: &Order) -> Result<(), AskError> {
         self.inner.worker.post_message(&to_buffer(order)).map_err(|_| AskError::Closed)
     }
 
@@ -160,19 +143,12 @@ impl WorkerClient {
         self.inner.pending.borrow_mut().clear();
     }
 
-    /// Asks a question about the file.
-    ///
-    /// # Errors
-    /// Returns an error if the worker gives no answer; see [`AskError`].
     pub async fn ask<A: Ask>(&self, question: A) -> Result<A::Answer, AskError> {
         let parts = self.reply(question.into(), |_| ()).await?;
         from_buffer(&parts.get(1)).ok_or_else(unreadable)
     }
 
     /// Asks for a picture, which comes with its image unless the worker can make none.
-    ///
-    /// # Errors
-    /// Returns an error if the worker gives no answer; see [`AskError`].
     pub async fn picture(&self, question: GetPicture) -> Result<Drawn, AskError> {
         let parts = self.reply(question.into(), |_| ()).await?;
         let picture = from_buffer(&parts.get(1)).ok_or_else(unreadable)?;
@@ -180,9 +156,6 @@ impl WorkerClient {
     }
 
     /// Asks for a file; `progress` receives the completed fraction (0 to 1).
-    ///
-    /// # Errors
-    /// Returns an error if the worker writes no file; see [`AskError`].
     pub async fn file<A: AskFile>(&self, question: A, progress: impl Fn(f64) + 'static) -> Result<Blob, AskError> {
         let parts = self.reply(question.into(), progress).await?;
         parts.get(1).dyn_into().map_err(|_| AskError::Refused("the file can't be read".to_owned()))
@@ -191,15 +164,11 @@ impl WorkerClient {
     /// Returns what the worker replies: the number of the question, a buffer or a `Blob`, and the image of a picture.
     async fn reply(&self, question: Question, progress: impl Fn(f64) + 'static) -> Result<Array, AskError> {
         let (done, receiver) = oneshot::channel();
-        self.post(question, Waiting { done, progress: Rc::new(progress) })?;
-        receiver.await.map_err(|_| AskError::Closed)?
-    }
-
-    fn post(&self, question: Question, waiting: Waiting) -> Result<(), AskError> {
         let number = self.inner.next.get();
         self.inner.next.set(number.wrapping_add(1));
-        self.inner.pending.borrow_mut().insert(number, waiting);
-        self.inner.worker.post_message(&to_buffer(&Order::Ask(number, question))).map_err(|_| AskError::Closed)
+        self.inner.pending.borrow_mut().insert(number, Waiting { done, progress: Rc::new(progress) });
+        self.post(&Order::Ask(number, question))?;
+        receiver.await.map_err(|_| AskError::Closed)?
     }
 }
 
@@ -240,10 +209,9 @@ fn tell(pending: &Pending, number: u32, fraction: f64) {
 /// Distinguishes error events by their message, which only a script that was loaded and then failed has.
 fn crash_report(event: &JsValue) -> Report {
     let detail = js_sys::Reflect::get(event, &"message".into()).ok().and_then(|message| message.as_string());
-    detail.map_or(Report::NoDecoder, Report::Stopped)
+    Report::Failed(detail.map_or_else(Failure::without_decoder, |detail| Failure::stopped(&detail)))
 }
 
-/// Writes a message to a new buffer.
 pub fn to_buffer(message: &impl Serialize) -> ArrayBuffer {
     Uint8Array::from(wire::write(message).as_slice()).buffer()
 }

@@ -25,7 +25,6 @@ impl ThisCard {
         Self { capacity_bytes, elsewhere_bytes: CONTEXT_BYTES }
     }
 
-    /// Replaces the card in a setup.
     pub fn put(card: Option<Self>, setup: WhatIfSetup) -> WhatIfSetup {
         WhatIfSetup {
             capacity_bytes: card.map(|card| card.capacity_bytes),

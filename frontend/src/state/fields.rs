@@ -1,7 +1,6 @@
 //! Short versioned texts of named fields (`v1;name=value;name=value`), and escapes of what users type in them.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
 /// Fields of a text, by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -16,34 +15,15 @@ pub enum ViewStateError {
     Garbled,
 }
 
-impl fmt::Display for ViewStateError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Newer => {
-                "The view in this address was saved by a newer version of Snapscope, so the whole timeline is shown. \
-                 Reload the page to get that version."
-            }
-            Self::Garbled => {
-                "The view in this address can't be read, so the whole timeline is shown. Check that the address is \
-                 complete."
-            }
-        })
-    }
-}
-
 impl ViewStateError {
-    /// Returns the message for the case that another view is already on the screen, and stays.
-    pub fn of_open_page(self) -> &'static str {
-        match self {
-            Self::Newer => {
-                "The view in this address was saved by a newer version of Snapscope, so the view stays as it is. \
-                 Reload the page to get that version."
-            }
-            Self::Garbled => {
-                "The view in this address can't be read, so the view stays as it is. Check that the address is \
-                 complete."
-            }
-        }
+    /// Returns the message for the user; another view may already be on the screen, and stays.
+    pub fn message(self, is_page_open: bool) -> String {
+        let (problem, remedy) = match self {
+            Self::Newer => ("was saved by a newer version of Snapscope", "Reload the page to get that version."),
+            Self::Garbled => ("can't be read", "Check that the address is complete."),
+        };
+        let instead = if is_page_open { "the view stays as it is" } else { "the whole timeline is shown" };
+        format!("The view in this address {problem}, so {instead}. {remedy}")
     }
 }
 

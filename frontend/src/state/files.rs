@@ -7,39 +7,29 @@ mod ready;
 pub use self::ready::ReadyFile;
 use super::card::ThisCard;
 use super::choices::{Choice, FileId};
-use super::origin::{NewFile, Origin, Start};
+use super::origin::{Origin, Start};
 use super::points::PointAction;
 use super::session::SessionFile;
 use super::view_state::{DockTab, PanelTab};
-use crate::ask::{Axis, ColorBy, FileSummary, Hit, Joinable, Kind, PreviewData, Report};
+use crate::ask::{Axis, ColorBy, Failure, FileSummary, Hit, Joinable, Kind, PreviewData, Report};
 use shared::analysis::rank_of_name;
 use shared::report::LogReport;
 use std::rc::Rc;
 
-/// Action on the open files.
+/// Action on the open files; `now_ms` are milliseconds on the page's clock.
 #[derive(Clone, Debug)]
 pub enum FileAction {
-    /// A file was chosen.
-    Add(Box<NewFile>),
-    /// The worker of a file sent a report.
+    Add(Box<OpenFile>),
     Hear {
         id: FileId,
         report: Box<Report>,
-        /// Milliseconds on the page's clock.
         now_ms: f64,
     },
-    /// A file that could not be read is read again.
-    Retry {
-        id: FileId,
-        /// Milliseconds on the page's clock.
-        now_ms: f64,
-    },
-    /// A file is read again, for a part of it or for all of it.
+    /// A file is read again, after a failure, or for a part of it or all of it; in a survey, the user can then choose a
+    /// part of it.
     Reload {
         id: FileId,
-        /// True if the file is only surveyed, so that the user can choose a part of it.
         is_survey: bool,
-        /// Milliseconds on the page's clock.
         now_ms: f64,
     },
     /// A file waits until others have been read.
@@ -47,23 +37,20 @@ pub enum FileAction {
     /// A file that waited is now being read.
     Begin {
         id: FileId,
-        /// Milliseconds on the page's clock.
         now_ms: f64,
     },
     /// A tab was closed, a load cancelled or an error dismissed.
     Close(FileId),
-    /// A tab was chosen.
     Show(FileId),
     /// A tab was chosen by its position, from 0.
     ShowNth(usize),
     /// The page without a file is shown, while files stay open.
     ShowNone,
-    /// Back or Forward led to a view of an open file.
+    /// Back or Forward led to a view of an open file, or without one to what the file shows; the timeline may show the
+    /// part of that view already.
     Return {
         id: FileId,
-        /// The view; `None` keeps what the file shows.
         start: Option<Box<Start>>,
-        /// True if the timeline shows the part of that view already.
         is_same_part: bool,
     },
     /// Files that were open before a reload could not be reopened.
@@ -73,7 +60,10 @@ pub enum FileAction {
     /// The user looks at the shown file, so the page no longer switches to another one by itself.
     Stay,
     /// The storing of a file's bytes started, ended or was refused.
-    Keep { id: FileId, keeping: Keeping },
+    Keep {
+        id: FileId,
+        keeping: Keeping,
+    },
     /// A device of the shown file was chosen, by position.
     ChooseDevice(u32),
     /// The next or previous device was chosen; after the last comes the first.
@@ -82,36 +72,27 @@ pub enum FileAction {
     ChooseAxis(Axis),
     /// An allocation of the shown device was pinned with a click, or unpinned.
     Pin(Option<Hit>),
-    /// A kind of allocations was selected, or none.
     SelectKind(Option<Kind>),
     /// All allocations with the stack of the pinned one were selected, or left if they were selected already.
     SelectPinnedKind,
     /// The selected kind is left, or else the pinned allocation.
     Leave,
-    /// An allocation is pinned for another reason than a click, so the panel's tab stays.
+    /// An allocation, if there is one, is pinned for another reason than a click, so the panel's tab stays.
     PinFound {
-        /// Position of the device.
         device: u32,
-        /// The allocation; `None` if there is none to pin.
         hit: Option<Hit>,
     },
-    /// The pinned allocation of the initial view was looked up.
+    /// The pinned allocation of the initial view was looked up; there is no hit if it does not exist.
     PinStart {
         id: FileId,
-        /// Result of a click on it; `None` if it does not exist.
         hit: Option<Hit>,
     },
-    /// A tab of the panel was chosen.
     ChooseTab(PanelTab),
-    /// A view below the timeline was opened or closed.
     ChooseDock(Option<DockTab>),
     /// The open view below the timeline was maximised, or returned to its usual height.
     MaximizeDock,
-    /// A bookmark or the measurement of the shown device was changed.
     Point(PointAction),
-    /// The property that the timeline's colours show was chosen.
     ChooseColor(ColorBy),
-    /// A choice was made in a view below the timeline.
     Choose(Choice),
     /// The comparison of ranks (true) or moments (false) was chosen, for all files.
     ChooseRanks(bool),
@@ -119,19 +100,15 @@ pub enum FileAction {
     GoTo(Box<Start>),
     /// The card of the shown file was chosen; `None` for an unknown one.
     ChooseCard(Option<ThisCard>),
-    /// The notice about the view was dismissed.
     DismissNotice,
 }
 
 /// State of storing a file's bytes in the browser, so that a reload can reopen the file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Keeping {
-    /// Not requested yet.
     #[default]
     NotYet,
-    /// The bytes are being written.
     Begun,
-    /// The bytes are stored.
     Kept,
     /// The bytes can't be stored, or the user does not want it.
     Never,
@@ -154,25 +131,24 @@ pub struct Files {
 }
 
 /// File with a tab of its own.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct OpenFile {
     pub id: FileId,
     /// Name in the browser's history.
     pub key: Rc<str>,
+    /// File name without folders.
     pub name: Rc<str>,
     /// Size in bytes; 0 if unknown.
     pub size_bytes: u64,
     pub origin: Origin,
-    /// Number that files opened together share.
+    /// Number that counts up with each choice of files; files opened together share it.
     pub batch: u32,
-    /// State of storing its bytes.
     pub keeping: Keeping,
-    /// Initial view.
+    /// Initial view, with a notice about it.
     pub start: Start,
     pub status: FileStatus,
 }
 
-/// Progress of opening a file.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FileStatus {
     /// The bytes are being read and decoded.
@@ -199,7 +175,6 @@ impl PartialEq for LogFile {
     }
 }
 
-/// Progress of reading a file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Loading {
     pub seen_bytes: u64,
@@ -217,71 +192,6 @@ pub struct Loading {
     pub preview: Option<Rc<PreviewData>>,
 }
 
-/// Reason why a file could not be read.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Failure {
-    /// Error code of the decoder; empty if the error is not in the file.
-    pub code: String,
-    pub message: String,
-    /// Byte offset of the error, if known.
-    pub offset: Option<u64>,
-    pub hint: String,
-    /// Remedy that the page offers.
-    pub remedy: Remedy,
-}
-
-/// Remedy that the page offers for a file that could not be read.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Remedy {
-    /// Opening another file.
-    #[default]
-    OtherFile,
-    /// Reading it again, since the file itself may be fine.
-    Retry,
-    /// Opening a part of the file, since all of it may be too much for the browser.
-    Part,
-    /// The page for new jobs, since the file is a training config.
-    Jobs,
-}
-
-impl Remedy {
-    /// Returns the remedy for an error code of the decoder.
-    fn of_code(code: &str) -> Self {
-        match code {
-            "training-config" | "training-arguments" => Self::Jobs,
-            _ => Self::OtherFile,
-        }
-    }
-}
-
-impl Failure {
-    /// Describes the failure to load the decoder's module.
-    fn without_decoder() -> Self {
-        Self {
-            code: String::new(),
-            message: "The part of Snapscope that decodes files could not be loaded".to_owned(),
-            offset: None,
-            hint: "Check the connection and try again. If Snapscope was updated in the meantime, reload the page."
-                .to_owned(),
-            remedy: Remedy::Retry,
-        }
-    }
-
-    /// Describes a worker that ended without a report, which happens if the browser gives it no more memory.
-    fn stopped(detail: &str) -> Self {
-        let detail = if detail.is_empty() { String::new() } else { format!(": {detail}") };
-        Self {
-            code: String::new(),
-            message: format!("The decoder stopped unexpectedly{detail}"),
-            offset: None,
-            hint: "The tab may have run out of memory. Open only a part of the file, close other files first, or use \
-                   the command line."
-                .to_owned(),
-            remedy: Remedy::Part,
-        }
-    }
-}
-
 impl Files {
     pub fn after(&self, action: FileAction) -> Self {
         let mut files = self.clone();
@@ -296,7 +206,6 @@ impl Files {
                 }
                 files.show_first();
             }
-            FileAction::Retry { id, now_ms } => files.with(id, |file| file.status = FileStatus::begun(now_ms, false)),
             FileAction::Reload { id, is_survey, now_ms } => {
                 files.with(id, |file| file.status = FileStatus::begun(now_ms, is_survey));
             }
@@ -331,7 +240,7 @@ impl Files {
             FileAction::StepDevice(step) => files.with_shown(|file| file.step_device(step)),
             FileAction::ChooseAxis(axis) => files.with_shown(|file| file.choose_axis(axis)),
             FileAction::Pin(hit) => files.with_shown(|file| file.pin(hit)),
-            FileAction::SelectKind(kind) => files.with_shown(|file| file.select(kind)),
+            FileAction::SelectKind(kind) => files.with_shown(|file| file.kind = kind.map(Rc::new)),
             FileAction::SelectPinnedKind => files.with_shown(ReadyFile::select_pinned),
             FileAction::Leave => files.with_shown(ReadyFile::leave),
             FileAction::PinFound { device, hit } => files.with_shown(|file| file.pin_found(device, hit)),
@@ -377,16 +286,13 @@ impl Files {
         }
     }
 
-    fn add(&mut self, file: NewFile) {
-        let NewFile { id, key, name, size_bytes, origin, batch, is_kept, start, now_ms } = file;
-        let keeping = if is_kept { Keeping::Kept } else { Keeping::NotYet };
-        let status = FileStatus::begun(now_ms, false);
-        self.awaited.retain(|file| *file.key != *key);
+    fn add(&mut self, file: OpenFile) {
+        self.awaited.retain(|awaited| *awaited.key != *file.key);
         // Whoever opens files of several ranks wants to see them next to each other.
         let ranks = self.all.iter().filter(|file| rank_of_name(&file.name).is_some()).count();
-        self.are_ranks |= rank_of_name(&name).is_some() && ranks == 1;
-        self.all.push(OpenFile { id, key, name, size_bytes, origin, batch, keeping, start, status });
-        self.shown = Some(id);
+        self.are_ranks |= rank_of_name(&file.name).is_some() && ranks == 1;
+        self.shown = Some(file.id);
+        self.all.push(file);
         self.is_unattended = true;
     }
 
@@ -421,8 +327,15 @@ impl Files {
     }
 }
 
+impl Default for FileStatus {
+    fn default() -> Self {
+        Self::begun(0.0, false)
+    }
+}
+
 impl FileStatus {
-    fn begun(now_ms: f64, is_survey: bool) -> Self {
+    /// Returns the status of a file that is read from now on, in milliseconds on the page's clock.
+    pub fn begun(now_ms: f64, is_survey: bool) -> Self {
         Self::Loading(Loading { began_ms: now_ms, now_ms, is_survey, ..Loading::default() })
     }
 }
@@ -458,13 +371,8 @@ impl OpenFile {
                 ready.summary = Rc::new(FileSummary { notices, ..FileSummary::clone(&ready.summary) });
             }
             // A worker that panics reports the reason first and its trap second, so the first report has the cause.
-            (Report::Failed { .. } | Report::NoDecoder | Report::Stopped(_), FileStatus::Failed(_)) => (),
-            (Report::Failed { code, message, offset, hint }, _) => {
-                let remedy = Remedy::of_code(&code);
-                self.status = FileStatus::Failed(Failure { code, message, offset, hint, remedy });
-            }
-            (Report::Stopped(detail), _) => self.status = FileStatus::Failed(Failure::stopped(&detail)),
-            (Report::NoDecoder, _) => self.status = FileStatus::Failed(Failure::without_decoder()),
+            (Report::Failed(_), FileStatus::Failed(_)) => (),
+            (Report::Failed(failure), _) => self.status = FileStatus::Failed(failure),
             (Report::Parts(parts), FileStatus::Ready(ready)) => {
                 if let Some(place) = ready.parts.get_mut(parts.device as usize) {
                     *place = Some(Rc::new(parts));

@@ -15,7 +15,6 @@ pub struct KeyPress {
     pub in_text: bool,
 }
 
-/// Action that a key requests.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum KeyAction {
     /// Shows or hides the list of keys.
@@ -146,19 +145,9 @@ fn move_of(press: &KeyPress) -> Option<TimelineCommand> {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum TimelineCommand {
     /// Moves the view by fractions of its width and height; positive values move right and up.
-    Pan {
-        /// Fraction of the width.
-        x: f64,
-        /// Fraction of the height.
-        y: f64,
-    },
+    Pan { x: f64, y: f64 },
     /// Divides the visible ranges by these factors about the middle; 1 leaves an axis as it is.
-    Zoom {
-        /// Factor of the x axis.
-        x: f64,
-        /// Factor of the y axis.
-        y: f64,
-    },
+    Zoom { x: f64, y: f64 },
     /// Goes back to the view before the last movement.
     Back,
     /// Shows the whole trace.
@@ -173,12 +162,8 @@ pub enum TimelineCommand {
     StepAllocation(Toward),
     /// Pins an allocation, at a moment if it is alive then.
     Pin { key: AllocationKey, moment: u32 },
-    /// Shows everything between two moments, at full height.
-    Between {
-        first: u32,
-        /// May equal `first`.
-        last: u32,
-    },
+    /// Shows everything between two moments, which may be equal, at full height.
+    Between { first: u32, last: u32 },
     /// Shows a part of the x axis, at full height.
     Positions { first: f64, last: f64 },
     /// Centres a moment at the current zoom.

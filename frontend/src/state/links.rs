@@ -11,7 +11,6 @@ pub const LINKS_DIALOG: &str = "links";
 /// Version of the format that [`Links::to_text`] writes.
 const VERSION: u32 = 1;
 
-/// Link that was created here.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Link {
     /// Token in the link's address.
@@ -41,10 +40,7 @@ struct Stored<L> {
 }
 
 impl Links {
-    /// Parses stored links.
-    ///
-    /// # Errors
-    /// Returns an error if the text is not a list of links of this version.
+    /// Parses stored links; the text may be no list of links of this version.
     pub fn from_text(text: &str) -> Result<Self, Unreadable> {
         match serde_json::from_str(text) {
             Ok(Stored { version: VERSION, links }) => Ok(Self { all: links }),
@@ -53,9 +49,6 @@ impl Links {
     }
 
     /// Writes the links as text for storage.
-    ///
-    /// # Panics
-    /// Never panics, because links are plain data.
     pub fn to_text(&self) -> String {
         serde_json::to_string(&Stored { version: VERSION, links: &self.all }).expect("links are plain data")
     }

@@ -20,17 +20,18 @@ mod sharing;
 mod turns;
 mod view_state;
 
+pub use crate::ask::{Failure, Remedy};
 pub use card::ThisCard;
 pub use choices::{
     Against, BlockColors, Choice, Choices, CompareChoice, Controls, DifferencesChoice, EventsChoice, FileId, Rootward,
     RowsChoice, SegmentsChoice, StacksChoice, Zoom,
 };
 pub use fields::ViewStateError;
-pub use files::{Failure, FileAction, FileStatus, Files, Keeping, Loading, LogFile, OpenFile, ReadyFile, Remedy};
-pub use history::{Entry, Moved, NO_FILE, Place, entry_for};
+pub use files::{FileAction, FileStatus, Files, Keeping, Loading, LogFile, OpenFile, ReadyFile};
+pub use history::{Entry, NO_FILE, Place, entry_for};
 pub use keys::{Issued, KeyAction, KeyPress, TimelineCommand, action_of, dock_key, tab_after};
 pub use links::{LINKS_DIALOG, Link, Links, Unreadable};
-pub use origin::{Address, LinkFacts, NewFile, Origin, Start};
+pub use origin::{Address, LinkFacts, Origin, Start};
 pub use points::{Bookmark, Measure, PointAction, Points};
 pub use scheme::{Scheme, SchemeChoice};
 pub use selecting::{Meaning, Selecting, When};

@@ -1,11 +1,9 @@
-//! Origins of files, what the page's address names, and the data with which a file is opened.
+//! Origins of files, what the page's address names, and the view with which a file is opened.
 
 use super::card::ThisCard;
-use super::choices::FileId;
 use super::view_state::ViewState;
 use std::rc::Rc;
 
-/// Origin of an open file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Origin {
     /// This machine; nobody else has seen the file.
@@ -72,27 +70,6 @@ fn is_name(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'))
 }
 
-/// File that was chosen.
-#[derive(Clone, Debug, Default)]
-pub struct NewFile {
-    pub id: FileId,
-    /// Name in the browser's history.
-    pub key: Rc<str>,
-    /// File name without folders.
-    pub name: Rc<str>,
-    /// Size in bytes; 0 if unknown.
-    pub size_bytes: u64,
-    pub origin: Origin,
-    /// Number that counts up with each choice of files; files opened together share it.
-    pub batch: u32,
-    /// True if a copy of its bytes is stored already.
-    pub is_kept: bool,
-    /// Initial view, with a notice about it.
-    pub start: Start,
-    /// Milliseconds on the page's clock.
-    pub now_ms: f64,
-}
-
 /// Initial view of a file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Start {
@@ -112,7 +89,7 @@ impl Start {
         }
         match ViewState::from_text(text) {
             Ok(view) => Self { view: Some(view), ..Self::default() },
-            Err(error) => Self { notice: Some(error.to_string().into()), ..Self::default() },
+            Err(error) => Self { notice: Some(error.message(false).into()), ..Self::default() },
         }
     }
 }

@@ -45,7 +45,6 @@ pub struct Measure {
 pub enum PointAction {
     /// Adds a bookmark without a note, unless the moment has one.
     Bookmark(u32),
-    /// Changes the note of a bookmark.
     Note(u32, String),
     Remove(u32),
     /// Sets the first end of a measurement, or the second if only the first is set.
@@ -58,17 +57,14 @@ impl Points {
         self.bookmarks.is_empty() && self.measure.is_none()
     }
 
-    /// Returns the bookmarks of a device, by moment.
     pub fn bookmarks_of(&self, device: i64) -> impl Iterator<Item = &Bookmark> {
         self.bookmarks.iter().filter(move |bookmark| bookmark.device == device)
     }
 
-    /// Returns the measurement if it is of a device.
     pub fn measure_of(&self, device: i64) -> Option<Measure> {
         self.measure.filter(|measure| measure.device == device)
     }
 
-    /// Applies a change to a device.
     pub fn take(&mut self, device: i64, action: PointAction) {
         match action {
             PointAction::Bookmark(moment) => self.add(Bookmark { device, moment, note: String::new() }),

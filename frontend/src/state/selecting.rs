@@ -1,6 +1,6 @@
 //! Selection of allocations in the views below the timeline.
 
-use crate::ask::{Axis, FilterData, GroupKeyData, GroupMark, NameMark, Part, ScopeData, SelectionData, Weight};
+use crate::ask::{Axis, FilterData, GroupKey, GroupMark, NameMark, Part, ScopeData, SelectionData, Weight};
 use shared::analysis::Category;
 
 /// Time at which the selected allocations are alive.
@@ -31,11 +31,9 @@ impl When {
 /// Selection that all views below the timeline share.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Selecting {
-    /// Time at which the selected allocations are alive.
     pub when: When,
     /// Weight of an allocation, in views that weigh them.
     pub weight: Weight,
-    /// Filter for the selected allocations.
     pub filter: FilterData,
     /// Title of the filter's group; empty if there is none.
     pub group_title: String,
@@ -75,9 +73,9 @@ impl Selecting {
     }
 
     /// Returns the selection restricted to one group, or with all groups.
-    pub fn with_group(&self, group: Option<(GroupKeyData, String, NameMark)>) -> Self {
+    pub fn with_group(&self, group: Option<(GroupKey, String, NameMark)>) -> Self {
         let (group, group_title, group_mark) = match group {
-            Some((key, title, mark)) => (Some(key), title, Some(GroupMark { by: key.by, mark })),
+            Some((key, title, mark)) => (Some(key), title, Some(GroupMark { by: key.by(), mark })),
             None => (None, String::new(), None),
         };
         Self { filter: FilterData { group, ..self.filter.clone() }, group_title, group_mark, ..self.clone() }
@@ -93,7 +91,6 @@ impl Selecting {
         Self { filter: FilterData { category: Some(category), ..FilterData::default() }, ..Self::default() }
     }
 
-    /// Returns the selection without any filter.
     pub fn without_filter(&self) -> Self {
         Self { when: self.when, weight: self.weight, ..Self::default() }
     }
@@ -130,10 +127,10 @@ mod tests {
     #[test]
     fn another_device_has_other_streams_and_groups() {
         let filter = FilterData { text: "adam".to_owned(), min_bytes: 1, stream: Some(7), ..FilterData::default() };
-        let key = GroupKeyData { by: GroupBy::Stack, value: Some((3, 0)) };
+        let key = GroupKey::Frame(None);
         let mark = NameMark::of(["f"]);
         let chosen = Selecting { filter, ..Selecting::default() }.with_group(Some((key, "f".to_owned(), mark)));
-        assert_eq!(chosen.group_mark, Some(GroupMark { by: GroupBy::Stack, mark }));
+        assert_eq!(chosen.group_mark, Some(GroupMark { by: GroupBy::Frame, mark }));
         assert_eq!(chosen.awaited_group(), None);
         assert_eq!(chosen.filter_count(), 2);
         let other = chosen.for_other_device();

@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 /// Version of the format that [`Session::to_text`] writes.
 const VERSION: u32 = 1;
 
-/// Local files of a tab.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Session {
     version: u32,
@@ -22,7 +21,6 @@ pub struct Session {
     pub files: Vec<SessionFile>,
 }
 
-/// Local file of a tab.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionFile {
     /// Name in the browser's history and in the folder of stored files.
@@ -48,9 +46,6 @@ impl Session {
     }
 
     /// Writes the session as text for storage; `None` if it has no files.
-    ///
-    /// # Panics
-    /// Never panics, because a session is plain data.
     pub fn to_text(&self) -> Option<String> {
         (!self.files.is_empty()).then(|| serde_json::to_string(self).expect("a session is plain data"))
     }
@@ -92,15 +87,11 @@ mod tests {
         {"key":"file-2","name":"b.pickle","size_bytes":9,"page":"/?sample","view":"","is_kept":false}]}"#;
 
     #[test]
-    fn a_session_comes_back() {
+    fn a_session_comes_back_and_nothing_else() {
         let mut session = Session::from_text(V1).unwrap();
         assert_eq!(session.to_text().as_deref().and_then(Session::from_text), Some(session.clone()));
         assert_eq!(session.new_key(), "s-3");
         assert_eq!(Session::new("x".to_owned()).to_text(), None);
-    }
-
-    #[test]
-    fn what_is_no_session_is_left() {
         for text in ["", "{}", "[]", r#"{"version":2,"id":"s","last":0,"shown":null,"files":[]}"#] {
             assert_eq!(Session::from_text(text), None, "{text}");
         }

@@ -7,7 +7,6 @@ use shared::api::ServerLimits;
 use shared::export::SanitizeReport;
 use std::rc::Rc;
 
-/// State of the sharing dialog.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sharing {
     /// Options for what is removed.
@@ -25,7 +24,6 @@ pub struct Sharing {
 /// Availability of a server to share on.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ServerState {
-    /// The server has not answered yet.
     Asking,
     /// The server does not answer.
     Away,
@@ -33,20 +31,16 @@ pub enum ServerState {
     There(ServerLimits),
 }
 
-/// Progress of the copy.
 #[derive(Clone, Debug, PartialEq)]
 pub enum CopyStep {
     /// The copy is being made; holds the completed fraction.
     Making(f64),
-    Made {
-        /// Compressed size.
-        bytes: u64,
-    },
+    /// The copy is made; holds its compressed size.
+    Made { bytes: u64 },
     /// The copy can't be made; holds the reason.
     Failed(String),
 }
 
-/// Progress of the upload.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SendStep {
     /// Nothing has left this machine.
@@ -58,7 +52,6 @@ pub enum SendStep {
     Failed(SendFailure),
     /// The upload is complete; holds its link.
     Done(Link),
-    /// The link was deleted.
     Deleted,
 }
 
@@ -73,22 +66,16 @@ pub struct SendFailure {
     pub needs_token: bool,
 }
 
-/// Action in the sharing dialog.
 #[derive(Clone, Debug)]
 pub enum SharingAction {
     /// The server answered with its limits, or did not answer.
     Hear(Option<ServerLimits>),
-    /// Other options were chosen.
     Choose(CopyOptions),
-    /// The title was edited.
     Name(String),
     /// Another expiry was chosen, in days; `None` for never.
     End(Option<u32>),
-    /// The effect of the options is known.
     Preview(Rc<SanitizeReport>),
-    /// The copy has made progress.
     Copy(CopyStep),
-    /// The upload has made progress.
     Send(SendStep),
 }
 
@@ -110,7 +97,6 @@ impl Default for Sharing {
 }
 
 impl Sharing {
-    /// Returns the dialog's state after an action.
     pub fn after(&self, action: SharingAction) -> Self {
         let mut sharing = self.clone();
         match action {
@@ -145,18 +131,8 @@ impl Sharing {
 
     /// Returns the server's size limit in bytes if the copy exceeds it.
     pub fn too_large(&self) -> Option<u64> {
-        match &self.server {
-            ServerState::There(limits) => self.copy_bytes().filter(|bytes| *bytes > limits.upload_bytes),
-            ServerState::Asking | ServerState::Away => None,
-        }
-        .map(|_| self.most_bytes())
-    }
-
-    fn most_bytes(&self) -> u64 {
-        match &self.server {
-            ServerState::There(limits) => limits.upload_bytes,
-            ServerState::Asking | ServerState::Away => u64::MAX,
-        }
+        let ServerState::There(limits) = &self.server else { return None };
+        self.copy_bytes().filter(|bytes| *bytes > limits.upload_bytes).map(|_| limits.upload_bytes)
     }
 
     /// Returns true if there is a copy that the server accepts and no upload is running.
@@ -279,11 +255,6 @@ mod tests {
         let none = CopyOptions { cut_paths: false, remove_names: false, drop_metadata: false, ..default };
         check(&none, "nothing was removed");
         check(&CopyOptions { dropped_packages: vec!["torch".into()], ..none }, "frames of some packages removed");
-    }
-
-    #[test]
-    fn another_text_says_nothing() {
-        assert_eq!(cuts_text("v1;device=0"), None);
-        assert_eq!(cuts_text(""), None);
+        assert_eq!((cuts_text("v1;device=0"), cuts_text("")), (None, None), "another text says nothing");
     }
 }

@@ -38,39 +38,29 @@ const VERSION: u32 = 1;
 /// Upgrades; entry `i` converts fields of version `i + 1` to version `i + 2`.
 const UPGRADES: &[fn(&mut Fields)] = &[];
 
-/// Tab of the panel beside the timeline.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PanelTab {
     #[default]
     Findings,
-    /// Stacks at a moment.
     Stacks,
-    /// Details of one allocation.
     Allocation,
-    /// Facts about the file.
     File,
 }
 
 names!(PanelTab { Findings => "findings", Stacks => "stacks", Allocation => "allocation", File => "file" });
 
-/// View below the timeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DockTab {
     /// Stacks as a flame graph.
     Flame,
-    /// Tables of allocations and groups of them.
     Allocations,
-    /// Events of the trace, one by one.
     Events,
-    /// Source files with the memory of their lines.
     Source,
-    /// Segments and their blocks.
     Segments,
     /// Replay of the trace with other allocator settings.
     WhatIf,
     /// Comparison with another file, moment or step.
     Compare,
-    /// Logs of the same run.
     Logs,
 }
 
@@ -97,21 +87,17 @@ pub struct PinKey {
 pub struct ViewState {
     /// CUDA index of the shown device; -1 for pinned host memory.
     pub device: i64,
-    /// Quantity along the x axis.
     pub axis: Axis,
     /// Part in view; `None` for all of it.
     pub range: Option<View>,
     pub pin: Option<PinKey>,
     pub kind: Option<Rc<Kind>>,
-    /// Selected tab of the panel.
     pub tab: PanelTab,
-    /// View that is open below the timeline.
     pub dock: Option<DockTab>,
     /// True if the open view takes the whole window but the minimap.
     pub is_maximized: bool,
     /// Property that the colours show; `None` for the one that suits the trace.
     pub color: Option<ColorBy>,
-    /// Choices in the views below the timeline.
     pub choices: Rc<Choices>,
     /// Card, if it is known and no replay has its own.
     pub card: Option<ThisCard>,
@@ -151,10 +137,7 @@ impl ViewState {
         text
     }
 
-    /// Parses a view, whatever version of this page wrote it.
-    ///
-    /// # Errors
-    /// Returns an error if the text has a later version or is not a view.
+    /// Parses a view, whatever version of this page wrote it, unless it was a later one.
     pub fn from_text(text: &str) -> Result<Self, ViewStateError> {
         Self::from_fields(&Fields::read(text, VERSION, UPGRADES)?).ok_or(ViewStateError::Garbled)
     }
@@ -166,10 +149,7 @@ impl ViewState {
             (Some(x), Some(y)) => Some(View { x: span_of(x)?, y: span_of(y)? }),
             _ => None,
         };
-        let pin = match fields.get("pin") {
-            Some(pin) => Some(pin_of(pin)?),
-            None => None,
-        };
+        let pin = fields.get("pin").map_or(Some(None), |pin| pin_of(pin).map(Some))?;
         let kind = fields.get("kind").and_then(kind_of).map(Rc::new);
         let tab = fields.get("tab").map_or(Some(PanelTab::default()), PanelTab::of_name)?;
         // An unknown view below the timeline is ignored.
@@ -289,14 +269,8 @@ mod tests {
             axis: Axis::Time,
             range: Some(View { x: Span::new(0.5, 1e6), y: Span::new(0.0, (1_u64 << 30) as f64) }),
             pin: Some(PinKey { allocation: AllocationKey::Initial(3), moment: 402 }),
-            kind: None,
             tab: PanelTab::Allocation,
-            dock: None,
-            is_maximized: false,
-            color: None,
-            choices: Rc::default(),
-            card: None,
-            points: Rc::default(),
+            ..ViewState::default()
         }
     }
 
@@ -366,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn kinds_come_back() {
+    fn kinds_come_back_and_other_words_are_none() {
         let mark = NameMark::of(["relu"]);
         let text = |text: &str, is_expression| Kind::Text { text: text.to_owned(), is_expression };
         let groups = GroupBy::ALL.iter().map(|&by| Kind::Group(GroupMark { by, mark }));
@@ -386,10 +360,6 @@ mod tests {
             assert_eq!(kind_of(&text), Some(kind));
         }
         assert_eq!(text_of(&text(&"x".repeat(2000), false)), None);
-    }
-
-    #[test]
-    fn other_words_are_no_kind() {
         for text in ["", "of", "of:x1", "of:e-1", "stack:relu", "category:smell", "group-smell:1", "find:", "é:1"] {
             assert_eq!(kind_of(text), None, "{text}");
         }

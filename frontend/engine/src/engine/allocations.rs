@@ -8,27 +8,23 @@ mod sheet;
 
 use self::cache::{Key, Rows, Table};
 use self::order::Order;
-pub(super) use self::sheet::{Whole, pool, stream};
+pub(super) use self::sheet::{pool, sheet, stream};
 use super::hit::found_hit;
 use super::ready::Ready;
-use super::selection::{Selected, group_key_data, population, scope};
+use super::selection::{Selected, scope};
 use frontend::ask::stack::stack_mark;
 use frontend::ask::{
-    AllocationRow, Column, Found, GroupBy, GroupKeyData, GroupMark, GroupRow, NameMark, ScopeData, SelectionData, Sort,
-    TablePage, TableRequest, TableRows, Walk, WalkRequest,
+    AllocationRow, Column, Found, GroupBy, GroupMark, GroupRow, NameMark, SelectionData, Sort, TablePage, TableRequest,
+    TableRows, Walk, WalkRequest,
 };
 use shared::allocator::Settings;
 use shared::analysis::{
-    AllocationId, Group, GroupKey, Groups, Label, Scope, former_label, group, label, stack_group, stack_labels,
+    AllocationId, Group, GroupKey, Groups, Label, Scope, former_label, label, stack_group, stack_labels,
 };
-use shared::base::StackLabel;
 use shared::report::frames;
 use shared::trace::Trace;
 
-/// Returns rows of a table.
-///
-/// # Errors
-/// Returns a message for the user if the search text is not valid.
+/// Returns rows of a table; the error is a message for the user if the search text is not valid.
 pub(super) fn page(ready: Ready<'_>, request: &TableRequest) -> Result<TablePage, String> {
     let mut cache = ready.kept.table.borrow_mut();
     let is_same = |table: &Table| table.selection == request.selection && table.by == request.by;
@@ -53,8 +49,7 @@ impl Table {
         let (rows, most_bytes) = match request.by {
             None => (rows(ready, &selected.ids, request.sort), sizes().max()),
             Some(kind) => {
-                let population = population(ready, kind == GroupBy::Category);
-                let mut groups = group(&population, &selected.ids, &selected.weigher(), kind);
+                let mut groups = selected.groups(ready, kind);
                 sort_groups(ready.trace, &mut groups, request.sort);
                 let most_bytes = groups.rows.iter().map(|group| group.totals.bytes).max();
                 (Rows::Groups(groups), most_bytes)
@@ -85,20 +80,15 @@ impl Table {
 
     fn page(&mut self, ready: Ready<'_>, request: &TableRequest) -> TablePage {
         let (rows, row_count) = match &mut self.rows {
-            Rows::Groups(groups) if !self.open.is_empty() => {
-                let of_groups = |rows: &[Group]| group_rows(ready.trace, groups, rows);
-                let rounding = columns::rounding(ready);
-                let of_ids = |ids: &[AllocationId]| allocation_rows(ready, &rounding, ids).collect();
-                open::page(groups, &self.open, request, of_groups, of_ids)
-            }
             Rows::Allocations(order, key) => {
-                let ids = order.window(request.first as usize, request.count as usize, |id| key.of(ready, id));
+                let ids = order.window(request.first as usize, request.count as usize, &|id| key.of(ready, id));
                 let rows = allocation_rows(ready, &key.rounding, ids).collect();
                 (TableRows::Allocations(rows), order.len())
             }
             Rows::Groups(groups) => {
-                let rows = group_rows(ready.trace, groups, window(&groups.rows, request));
-                (TableRows::Groups(rows), groups.rows.len())
+                let of_groups = |rows: &[Group]| group_rows(ready.trace, groups, rows);
+                let of_ids = |ids: &[AllocationId]| allocation_rows(ready, &columns::rounding(ready), ids).collect();
+                open::page(groups, &self.open, request, of_groups, of_ids)
             }
         };
         TablePage {
@@ -118,57 +108,48 @@ fn rows(ready: Ready<'_>, ids: &[AllocationId], sort: Sort) -> Rows {
     Rows::Allocations(Order::new(ids, sort.is_rising, |id| key.of(ready, id)), key)
 }
 
-fn window<'a>(rows: &'a [Group], request: &TableRequest) -> &'a [Group] {
-    let first = (request.first as usize).min(rows.len());
-    &rows[first..(first + request.count as usize).min(rows.len())]
-}
-
 /// Describes allocations; those with equal labels are told apart.
 fn allocation_rows(ready: Ready<'_>, rounding: &Settings, ids: &[AllocationId]) -> impl Iterator<Item = AllocationRow> {
-    let stack = |&id: &AllocationId| ready.timeline.allocations.allocation_stack(id, ready.device);
+    let stack = move |&id: &AllocationId| ready.timeline.allocations.allocation_stack(id, ready.device);
     let labels = stack_labels(ready.trace, ids.iter().map(stack));
-    ids.iter().zip(labels).map(move |(&id, label)| allocation_row(ready, rounding, id, label))
-}
-
-fn allocation_row(ready: Ready<'_>, rounding: &Settings, id: AllocationId, label: Option<StackLabel>) -> AllocationRow {
-    let allocations = &ready.timeline.allocations;
-    let allocation = allocations.get(id, ready.device);
-    let stack = allocations.allocation_stack(id, ready.device);
-    let end = ready.timeline.events() + 1;
-    let Label { title, detail } = stack_group(ready.trace, stack, label);
-    AllocationRow {
-        allocation: id.index() as u32,
-        size_bytes: allocation.size_bytes,
-        born: allocation.born,
-        lifetime: allocation.died.min(end) - allocation.born,
-        outlives: allocation.died == u32::MAX,
-        category: ready.categories()[id.index()],
-        facts: columns::facts(ready, rounding, id),
-        title,
-        detail,
-    }
+    ids.iter().zip(labels).map(move |(id, label)| {
+        let allocation = ready.timeline.allocations.get(*id, ready.device);
+        let Label { title, detail } = stack_group(ready.trace, stack(id), label);
+        AllocationRow {
+            allocation: id.index() as u32,
+            size_bytes: allocation.size_bytes,
+            born: allocation.born,
+            lifetime: allocation.died.min(ready.timeline.events() + 1) - allocation.born,
+            outlives: allocation.died == u32::MAX,
+            category: ready.categories()[id.index()],
+            facts: columns::facts(ready, rounding, *id),
+            title,
+            detail,
+        }
+    })
 }
 
 /// Describes groups; stacks with equal labels are told apart.
 fn group_rows(trace: &Trace, groups: &Groups, rows: &[Group]) -> Vec<GroupRow> {
     let stacks = rows.iter().filter_map(|row| if let GroupKey::Stack(stack) = row.key { Some(stack) } else { None });
     let mut labels = stack_labels(trace, stacks).into_iter();
-    let label = |row: &Group| match row.key {
-        GroupKey::Stack(stack) => stack_group(trace, stack, labels.next().flatten()),
-        _ => label(trace, groups, row.key),
+    let row = |&Group { key, totals, .. }: &Group| {
+        let Label { title, detail } = match key {
+            GroupKey::Stack(stack) => stack_group(trace, stack, labels.next().flatten()),
+            _ => label(trace, groups, key),
+        };
+        let (mark, stack) = (mark(trace, groups, key), stack_of(trace, key));
+        GroupRow { key, bytes: totals.bytes, count: totals.count, title, detail, mark, stack }
     };
-    let labels: Vec<Label> = rows.iter().map(label).collect();
-    rows.iter().zip(labels).map(|(row, label)| group_row(trace, groups, row, label)).collect()
+    rows.iter().map(row).collect()
 }
 
-fn group_row(trace: &Trace, groups: &Groups, group: &Group, Label { title, detail }: Label) -> GroupRow {
-    let (bytes, count) = (group.totals.bytes, group.totals.count);
-    let stack = match group.key {
+/// Returns the mark of the stack that the allocations of a group share.
+pub(super) fn stack_of(trace: &Trace, key: GroupKey) -> Option<NameMark> {
+    match key {
         GroupKey::Stack(stack) => Some(stack_mark(&frames(trace, stack))),
         _ => None,
-    };
-    let mark = mark(trace, groups, group.key);
-    GroupRow { key: group_key_data(group.key), bytes, count, title, detail, mark, stack }
+    }
 }
 
 /// Returns the mark of a group, which depends neither on the list that it is in nor on what own code is.
@@ -178,24 +159,22 @@ pub(super) fn mark(trace: &Trace, groups: &Groups, key: GroupKey) -> NameMark {
 }
 
 /// Finds the group with a mark among the groups of the whole trace.
-pub(super) fn marked(
-    ready: Ready<'_>,
-    GroupMark { by, mark }: GroupMark,
-) -> Result<Option<(GroupKeyData, String)>, String> {
-    let scope = ScopeData::Within { axis: Default::default(), x0: 0.0, x1: f64::MAX, part: Default::default() };
-    let selected = Selected::new(ready, &SelectionData { scope, ..SelectionData::default() })?;
-    let population = population(ready, by == GroupBy::Category);
-    let groups = group(&population, &selected.ids, &selected.weigher(), by);
-    let found = groups.rows.iter().find(|row| self::mark(ready.trace, &groups, row.key) == mark);
-    Ok(found.map(|row| (group_key_data(row.key), label(ready.trace, &groups, row.key).title)))
+pub(super) fn marked(ready: Ready<'_>, of: GroupMark) -> Result<Option<(GroupKey, String)>, String> {
+    let selected = Selected::new(ready, &SelectionData::whole())?;
+    let groups = selected.groups(ready, of.by);
+    let found = groups.rows.iter().find(|row| mark(ready.trace, &groups, row.key) == of.mark);
+    Ok(found.map(|row| (row.key, label(ready.trace, &groups, row.key).title)))
 }
 
 fn sort_groups(trace: &Trace, groups: &mut Groups, sort: Sort) {
     let mut rows = std::mem::take(&mut groups.rows);
     match sort.column {
         Column::Title => rows.sort_by_cached_key(|row| label(trace, groups, row.key).title.to_lowercase()),
-        Column::Count => rows.sort_unstable_by_key(|row| (row.totals.count, row.totals.bytes, row.key)),
-        _ => rows.sort_unstable_by_key(|row| (row.totals.bytes, row.totals.count, row.key)),
+        column => rows.sort_unstable_by_key(|row| {
+            let (bytes, count) = (row.totals.bytes, row.totals.count);
+            let figures = if column == Column::Count { (count, bytes) } else { (bytes, count) };
+            (figures, row.key)
+        }),
     }
     if !sort.is_rising {
         rows.reverse();
@@ -203,10 +182,8 @@ fn sort_groups(trace: &Trace, groups: &mut Groups, sort: Sort) {
     groups.rows = rows;
 }
 
-/// Returns the next or previous allocation of a selection.
-///
-/// # Errors
-/// Returns a message for the user if the search text is not valid.
+/// Returns the next or previous allocation of a selection; the error is a message for the user if the search text is
+/// not valid.
 pub(super) fn walk(ready: Ready<'_>, request: &WalkRequest) -> Result<Option<Found>, String> {
     let cache = ready.kept.table.borrow();
     let of_table = cache.as_ref().filter(|table| table.selection == request.selection);
@@ -227,9 +204,7 @@ fn step(ready: Ready<'_>, ids: &[AllocationId], request: &WalkRequest) -> Option
     let position = match request.to {
         Walk::First => 0,
         Walk::This(allocation) => {
-            let is_there = (allocation as usize) < ready.timeline.allocations.len();
-            let id = is_there.then(|| AllocationId::from_index(allocation as usize))?;
-            return Some(found(ready, request, id, (before(allocation), count)));
+            return Some(found(ready, request, ready.id(allocation)?, (before(allocation), count)));
         }
         Walk::After(allocation) => ids.partition_point(|id| id.index() <= allocation as usize) % count.max(1),
         Walk::Before(allocation) => before(allocation).checked_sub(1).or(count.checked_sub(1))?,

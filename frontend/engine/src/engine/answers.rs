@@ -1,35 +1,28 @@
 //! Connects each question to the function that answers it.
 
-use super::flame::Flame;
 use super::hit::{find, hit, moment_facts, place};
 use super::picture::{outline_picture, picture};
-use super::ready::Ready;
+use super::reports::findings;
+use super::selection::population;
 use super::{
-    Engine, allocations, areas, around, compare, details, export, hit, kind, parts, picture, segments, selection,
-    sheet, source, what_if,
+    Engine, allocations, areas, around, compare, details, export, flame, hit, kind, parts, picture, segments, sheet,
+    source, what_if,
 };
-use frontend::ask::{
-    Answers, Ask, ExportOrder, FileBytes, FindAllocation, FindGroup, GetAreas, GetAround, GetBandNames, GetBoxes,
-    GetCategories, GetCopyPreview, GetCourse, GetCurve, GetDetails, GetDiff, GetEvent, GetEvents, GetFacts,
-    GetFindings, GetHit, GetKind, GetLargest, GetMarks, GetMoments, GetOperators, GetOutline, GetPicture, GetPlace,
-    GetProfile, GetRank, GetRecordedSetup, GetReplay, GetRows, GetSegments, GetSites, GetSource, GetSourceFiles,
-    GetStacks, GetSteps, GetStrip, GetSweep, SetOwnCode, SheetOrder, StepAllocation, StepKind, WalkTo, WriteCopy,
-    WriteReplay, Writes,
-};
+use frontend::ask::*;
 use logs::operators_at_peak;
-use shared::analysis::{Timeline, source_files};
+use shared::analysis::{Timeline, source_files, streams_and_pools};
 use shared::base::OwnCode;
-use shared::report::trace_curves;
+use shared::report::{LiveConfig, event_lines, live_groups, trace_curves};
 
 /// Media type of compressed snapshots.
 const GZIP: &str = "application/gzip";
 
 const NO_ALLOCATION: &str = "there is no such allocation";
-
 const NO_EVENT: &str = "there is no such event";
-
 const NO_TIMES: &str = "the events have no times of a clock";
-const NO_SIDE: &str = "there is no such moment or step";
+
+/// Maximum number of events in an answer, more than any screen shows.
+const MOST_EVENTS: u32 = 2_000;
 
 /// Implements [`Answers`] for questions about one device, which must have the field `device`.
 macro_rules! answers {
@@ -57,15 +50,24 @@ answers! {
     GetMoments: |ready, ask| Ok(ask.moments.iter().map(|&moment| moment_facts(ready, ask.axis, moment)).collect());
     FindAllocation: |ready, ask| find(ready, ask.key, ask.moment).ok_or_else(|| NO_ALLOCATION.to_owned());
     GetDetails: |ready, ask| details::details(ready, ask.allocation).ok_or_else(|| NO_ALLOCATION.to_owned());
-    GetStacks: |ready, ask| Ok(selection::stacks(ready, ask.moment, ask.limit));
+    GetStacks: |ready, ask| {
+        let config = LiveConfig::at(ask.moment.min(ready.timeline.events()), ask.limit as usize);
+        Ok(live_groups(&population(ready, false), &config))
+    };
     GetMarks: |ready, _ask| Ok(parts::marks(ready));
-    GetEvents: |ready, ask| Ok(details::event_page(ready, ask.first, ask.count));
+    GetEvents: |ready, ask| {
+        let (first, count) = (ask.first, ask.count.min(MOST_EVENTS));
+        Ok(EventPage { first, lines: event_lines(ready.trace, ready.device, ready.timeline, first, count) })
+    };
     GetEvent: |ready, ask| details::event_details(ready, ask.event).ok_or_else(|| NO_EVENT.to_owned());
     GetCategories: |ready, ask| Ok(picture::bytes_at(ready, ask.moment));
-    GetBoxes: |ready, ask| Ok(flame(ready, ask.device).boxes(&ask.tree, ask.range, &ask.search));
-    GetSites: |ready, ask| Ok(flame(ready, ask.device).sites(&ask.source));
-    GetLargest: |ready, ask| Ok(flame(ready, ask.device).largest(&ask.tree, ask.node));
-    GetFacts: |ready, _ask| Ok(selection::facts(ready));
+    GetBoxes: |ready, ask| Ok(flame::boxes(ready, ask));
+    GetSites: |ready, ask| Ok(flame::sites(ready, &ask.source));
+    GetLargest: |ready, ask| Ok(flame::largest(ready, ask));
+    GetFacts: |ready, _ask| {
+        let (streams, pools) = streams_and_pools(ready.trace, ready.device, &ready.timeline.allocations);
+        Ok(SelectionFacts { streams: streams.into_iter().collect(), pools: pools.into_iter().collect() })
+    };
     GetRows: |ready, ask| Ok(allocations::page(ready, &ask.request));
     WalkTo: |ready, ask| Ok(allocations::walk(ready, &ask.request));
     FindGroup: |ready, ask| allocations::marked(ready, ask.group);
@@ -79,17 +81,13 @@ answers! {
     GetSourceFiles: |ready, _ask| Ok(source_files(ready.trace).into_iter().map(str::to_owned).collect());
     GetStrip: |ready, ask| Ok(picture::strip(ready, ask.columns));
     GetSteps: |ready, _ask| Ok(compare::steps(ready));
-    GetProfile: |ready, ask| compare::profile(ready, ask.side).ok_or_else(|| NO_SIDE.to_owned());
-    GetDiff: |ready, ask| compare::difference(ready, ask.side, &ask.other).ok_or_else(|| NO_SIDE.to_owned());
-    GetCurve: |ready, ask| compare::curve_of(ready, ask.step, ask.columns).ok_or_else(|| NO_SIDE.to_owned());
+    GetProfile: |ready, ask| compare::profile(ready, ask.side);
+    GetDiff: |ready, ask| compare::difference(ready, ask.side, &ask.other);
+    GetCurve: |ready, ask| compare::curve_of(ready, ask.step, ask.columns);
     GetRank: |ready, ask| Ok(compare::rank(ready, ask.columns));
     GetRecordedSetup: |ready, _ask| what_if::recorded(ready);
     GetReplay: |ready, ask| what_if::replayed(ready, &ask.setup);
     GetSweep: |ready, ask| what_if::sweep(ready, &ask.setup, ask.is_new);
-}
-
-fn flame(ready: Ready<'_>, device: u32) -> Flame<'_> {
-    Flame { ready, device }
 }
 
 impl Answers<GetFindings> for Engine {
@@ -97,7 +95,7 @@ impl Answers<GetFindings> for Engine {
     fn answer(&mut self, ask: &GetFindings) -> Result<<GetFindings as Ask>::Answer, String> {
         self.capacity_bytes = ask.capacity_bytes;
         self.build_all();
-        Ok(super::reports::findings(self))
+        Ok(findings(self))
     }
 }
 
@@ -110,7 +108,7 @@ impl Answers<SetOwnCode> for Engine {
             *kept.kind.borrow_mut() = None;
         }
         self.build_all();
-        Ok(super::reports::findings(self))
+        Ok(findings(self))
     }
 }
 
@@ -122,8 +120,7 @@ impl Answers<GetCopyPreview> for Engine {
 
 impl Writes<WriteCopy> for Engine {
     fn write(&mut self, ask: &WriteCopy, progress: &mut dyn FnMut(f64)) -> Result<FileBytes, String> {
-        let bytes = export::copy(&self.trace, &ask.options, progress);
-        Ok(FileBytes { bytes, media_type: GZIP })
+        Ok(FileBytes { bytes: export::copy(&self.trace, &ask.options, progress), media_type: GZIP })
     }
 }
 
@@ -141,7 +138,7 @@ impl Writes<ExportOrder> for Engine {
         } else {
             self.build_all();
             let timelines: Vec<&Timeline> = self.timelines.iter().flatten().collect();
-            export::export(order, &self.trace, &timelines, self.capacity_bytes)
+            export::export(order, (&order.file, self.capacity_bytes), &self.trace, &timelines)
         };
         let bytes = bytes.ok_or("there is no such device or table")?;
         Ok(FileBytes { bytes, media_type: order.form.media_type() })

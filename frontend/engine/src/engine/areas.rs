@@ -1,6 +1,7 @@
 //! Draws the areas of a device and answers questions about them.
 
 use super::flame::sites;
+use super::hit::moment_hit;
 use super::ready::Ready;
 use super::selection::population;
 use frontend::ask::site_table::mark;
@@ -48,8 +49,12 @@ pub(super) fn rows(ready: Ready<'_>, by: AreaBy, moment: u32, selected: Option<&
     let areas = ready.areas(by);
     let bytes = ready.timeline.area_bytes(&areas.of, moment.min(ready.timeline.events()));
     let has_rest = areas.of.iter().any(|&area| usize::from(area) == AREAS - 1);
-    let mut rows: Vec<AreaRow> =
-        areas.named.iter().zip(bytes).map(|(area, bytes)| row(ready.trace, area, bytes, selected)).collect();
+    let row = |(area, bytes): (&Area, u64)| {
+        let kind = kind_of(ready.trace, &area.group);
+        let is_selected = selected == Some(&kind);
+        AreaRow { label: area.label.clone(), color: area.color, bytes, kind: Some(kind), is_selected }
+    };
+    let mut rows: Vec<AreaRow> = areas.named.iter().zip(bytes).map(row).collect();
     if has_rest {
         let (label, bytes) = ("other".to_owned(), bytes[AREAS - 1]);
         rows.push(AreaRow { label, color: REST_COLOR, bytes, ..AreaRow::default() });
@@ -57,41 +62,24 @@ pub(super) fn rows(ready: Ready<'_>, by: AreaBy, moment: u32, selected: Option<&
     rows
 }
 
-fn row(trace: &Trace, area: &Area, bytes: u64, selected: Option<&Kind>) -> AreaRow {
-    let kind = kind_of(trace, &area.group);
-    let is_selected = selected == Some(&kind);
-    AreaRow { label: area.label.clone(), color: area.color, bytes, kind: Some(kind), is_selected }
-}
-
 /// Returns the moment and the area under a point.
 pub(super) fn hit(ready: Ready<'_>, by: AreaBy, axis: Axis, (x, units_per_px): (f64, f64), bytes: f64) -> Hit {
-    let timeline = ready.timeline;
-    let moment = timeline.moment_shown_at(ready.device, axis, x, units_per_px);
+    let moment = ready.timeline.moment_shown_at(ready.device, axis, x, units_per_px);
     let mut top = 0.0;
     let area = rows(ready, by, moment, None).into_iter().filter(|_| bytes >= 0.0).find(|row| {
         top += row.bytes as f64;
         bytes < top
     });
-    Hit {
-        moment,
-        time_us: ready.time_us(moment),
-        live_bytes: timeline.live_at(moment),
-        reserved_bytes: timeline.reserved_at(moment),
-        allocation: None,
-        area,
-    }
+    Hit { area, ..moment_hit(ready, moment) }
 }
 
 #[cfg(test)]
 mod tests {
     use crate::engine::Engine;
     use frontend::ask::{Answers, AreaBy, Axis, GetAreas, GetHit};
-    use shared::trace::text;
 
     fn engine() -> Engine {
-        Engine::new(
-            text::parse("alloc a 100 @relu<main\nalloc b 300 @norm<main\nalloc c 50 @relu<main\nfree a\n").unwrap(),
-        )
+        Engine::of("alloc a 100 @relu<main\nalloc b 300 @norm<main\nalloc c 50 @relu<main\nfree a\n")
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Describes an allocation by its kind and by the events around it.
 
+use super::kind::alike;
 use super::ready::Ready;
 use super::selection::population;
 use frontend::ask::stack::stack_mark;
@@ -8,7 +9,7 @@ use shared::analysis::{
     Allocation, AllocationId, Filter, GroupBy, GroupKey, Population, Scope, Weigher, Weight, group, label,
     recorded_settings, select, stack_callers, stack_labels, stack_title,
 };
-use shared::base::StackLabel;
+use shared::base::{StackLabel, StringId};
 use shared::report::{Frame, frames};
 use shared::trace::{Action, StackId};
 
@@ -21,15 +22,11 @@ const MOST_EVENTS: usize = 1 << 16;
 /// Returns what an allocation was for and what happened around it, `None` if there is none at this position.
 pub(super) fn around(ready: Ready<'_>, ask: &GetAround) -> Option<Around> {
     let Ready { trace, device, timeline, .. } = ready;
-    let id = ((ask.allocation as usize) < timeline.allocations.len())
-        .then(|| AllocationId::from_index(ask.allocation as usize))?;
+    let id = ready.id(ask.allocation)?;
     let row = timeline.allocations.get(id, device);
     let population = population(ready, true);
-    let (of_kind, is_kind_by_size) = kind_of(ready, &population, id);
-    let is_alive = |id: &&AllocationId| {
-        let row = timeline.allocations.get(**id, device);
-        (row.born..row.died).contains(&ask.moment)
-    };
+    let of_kind = select(&population, &Scope::all(timeline), &alike(ready, id));
+    let is_alive = |id: &&AllocationId| ready.is_alive(**id, ask.moment);
     let size = |id: &AllocationId| timeline.allocations.size_bytes_of(*id);
     let died = (row.died != u32::MAX).then_some(row.died);
     Some(Around {
@@ -39,38 +36,19 @@ pub(super) fn around(ready: Ready<'_>, ask: &GetAround) -> Option<Around> {
         rounded_bytes: recorded_settings(trace).ok().map(|settings| settings.block_bytes(row.size_bytes)),
         kind_count: of_kind.len() as u64,
         kind_bytes: of_kind.iter().filter(is_alive).map(size).fold(0, u64::saturating_add),
-        is_kind_by_size,
+        is_kind_by_size: !timeline.allocations.allocation_stack(id, device).has_frames(),
         free_frames: died.map(|died| free_frames(ready, &row, died)).unwrap_or_default(),
         near_alloc: row.born.checked_sub(1).map(|event| near(ready, event, id)).unwrap_or_default(),
         near_free: died.and_then(|died| died.checked_sub(1)).map(|event| near(ready, event, id)).unwrap_or_default(),
     })
 }
 
-/// Returns all allocations with the stack of one, or, without a stack, with its size.
-fn kind_of(ready: Ready<'_>, population: &Population<'_>, id: AllocationId) -> (Vec<AllocationId>, bool) {
-    let allocations = &ready.timeline.allocations;
-    let stack = allocations.allocation_stack(id, ready.device);
-    let size_bytes = allocations.size_bytes_of(id);
-    let filter = match stack.has_frames() {
-        true => Filter { group: Some(GroupKey::Stack(stack)), ..Filter::default() },
-        false => Filter {
-            group: Some(GroupKey::Stack(StackId::NONE)),
-            size_bytes: size_bytes..=size_bytes,
-            ..Filter::default()
-        },
-    };
-    (select(population, &Scope::all(ready.timeline), &filter), !stack.has_frames())
-}
-
 /// Returns the module of an allocation, or an empty text.
 fn module(population: &Population<'_>, id: AllocationId) -> String {
     let weigher = Weigher::new(population, &Scope::all(population.timeline), Weight::Bytes);
     let groups = group(population, &[id], &weigher, GroupBy::Module);
-    match groups.rows.first().map(|row| row.key) {
-        Some(GroupKey::Module(module)) if module == shared::base::StringId::EMPTY => String::new(),
-        Some(key) => label(population.trace, &groups, key).title,
-        None => String::new(),
-    }
+    let key = groups.rows.first().map(|row| row.key).filter(|&key| key != GroupKey::Module(StringId::EMPTY));
+    key.map(|key| label(population.trace, &groups, key).title).unwrap_or_default()
 }
 
 /// Returns the stack of the request that freed an allocation, which may come long before the block is back in its pool.
@@ -86,16 +64,14 @@ fn free_frames(ready: Ready<'_>, row: &Allocation, died: u32) -> Vec<Frame> {
 
 /// Returns the allocations and frees around an event, with the event itself.
 fn near(ready: Ready<'_>, event: u32, own: AllocationId) -> Vec<NearEvent> {
-    let allocations = &ready.timeline.allocations;
-    let count = ready.device.events.len();
     let changes = |events: &mut dyn Iterator<Item = usize>| -> Vec<NearEvent> {
         events.filter_map(|event| near_event(ready, event, own)).take(NEAR).collect()
     };
     let event = event as usize;
     let mut before = changes(&mut (event.saturating_sub(MOST_EVENTS)..event).rev());
     before.reverse();
-    let after = changes(&mut (event + 1..count.min(event + MOST_EVENTS)));
-    debug_assert!(allocations.of_event(event).is_some(), "the event begins or ends an allocation");
+    let after = changes(&mut (event + 1..ready.device.events.len().min(event + MOST_EVENTS)));
+    debug_assert!(ready.timeline.allocations.of_event(event).is_some(), "the event begins or ends an allocation");
     before.into_iter().chain(near_event(ready, event, own)).chain(after).collect()
 }
 

@@ -5,20 +5,19 @@ use frontend::ask::stack::titled;
 use frontend::ask::{CompareSide, CurveData, DiffData, RankData, StepData};
 use shared::analysis::{Profile, RankFigures, diff, diff_labels};
 
-/// Returns the figures of the device for the comparison with other ranks.
-fn figures(ready: Ready<'_>) -> &RankFigures {
-    ready.kept.figures.get_or_init(|| RankFigures::of(&ready.study(), ready.categories()))
-}
+const NO_SIDE: &str = "there is no such moment or step";
 
-/// Returns the live bytes of a step, or of the whole trace without one; `None` if the step does not exist.
-pub(super) fn curve_of(ready: Ready<'_>, step: Option<u32>, columns: u32) -> Option<CurveData> {
-    let Some(step) = step else { return Some(whole(ready, columns)) };
-    let step = ready.studied().steps.as_ref()?.steps.get(step as usize)?;
-    Some(curve(ready, (step.start, step.end), columns))
+/// Returns the live bytes of a step, or of the whole trace without one.
+pub(super) fn curve_of(ready: Ready<'_>, step: Option<u32>, columns: u32) -> Result<CurveData, String> {
+    let Some(step) = step else { return Ok(whole(ready, columns)) };
+    let steps = ready.studied().steps.as_ref();
+    let step = steps.and_then(|steps| steps.steps.get(step as usize)).ok_or(NO_SIDE)?;
+    Ok(curve(ready, (step.start, step.end), columns))
 }
 
 pub(super) fn rank(ready: Ready<'_>, columns: u32) -> RankData {
-    RankData { figures: figures(ready).clone(), curve: whole(ready, columns) }
+    let figures = ready.kept.figures.get_or_init(|| RankFigures::of(&ready.study(), ready.categories()));
+    RankData { figures: figures.clone(), curve: whole(ready, columns) }
 }
 
 pub(super) fn steps(ready: Ready<'_>) -> Vec<StepData> {
@@ -27,19 +26,19 @@ pub(super) fn steps(ready: Ready<'_>) -> Vec<StepData> {
     steps.map(|step| StepData { start: step.start, end: step.end, peak_bytes: peak(step.start, step.end) }).collect()
 }
 
-/// Returns the profile of a side, `None` if its moment or step does not exist.
-pub(super) fn profile(ready: Ready<'_>, side: CompareSide) -> Option<Profile> {
+/// Returns the profile of a side, an error if its moment or step does not exist.
+pub(super) fn profile(ready: Ready<'_>, side: CompareSide) -> Result<Profile, String> {
     let Ready { trace, device, timeline, .. } = ready;
-    let moment = side.moment(timeline, ready.studied().steps.as_ref())?;
-    Some(Profile::at(trace, device, &timeline.allocations, ready.categories(), moment))
+    let moment = side.moment(timeline, ready.studied().steps.as_ref()).ok_or(NO_SIDE)?;
+    Ok(Profile::at(trace, device, &timeline.allocations, ready.categories(), moment))
 }
 
-pub(super) fn difference(ready: Ready<'_>, side: CompareSide, other: &Profile) -> Option<DiffData> {
+pub(super) fn difference(ready: Ready<'_>, side: CompareSide, other: &Profile) -> Result<DiffData, String> {
     let this = profile(ready, side)?;
     let found = diff(other, &this);
     let labels = diff_labels((other, &this), &found.rows, ready.trace.own_code());
     let headings = labels.into_iter().map(titled).collect();
-    Some(DiffData { moment: this.moment, other_moment: other.moment, found, headings })
+    Ok(DiffData { moment: this.moment, other_moment: other.moment, found, headings })
 }
 
 fn whole(ready: Ready<'_>, columns: u32) -> CurveData {
@@ -60,7 +59,6 @@ mod tests {
     use super::*;
     use crate::engine::Engine;
     use frontend::ask::{AllocationKey, Answers as _, GetCurve, GetDiff, GetProfile, GetRank, GetSteps, Matched};
-    use shared::trace::text;
 
     /// Two steps, of which each keeps a loss, and a block from before the trace.
     const TRACE: &str = "
@@ -78,10 +76,6 @@ mod tests {
         block old 512 requested=7
     ";
 
-    fn engine() -> Engine {
-        Engine::new(text::parse(TRACE).unwrap())
-    }
-
     #[track_caller]
     fn profile_of(engine: &mut Engine, side: CompareSide) -> Profile {
         engine.answer(&GetProfile { device: 0, side }).unwrap()
@@ -94,7 +88,7 @@ mod tests {
 
     #[test]
     fn steps_of_one_file_differ_in_what_they_keep() {
-        let mut engine = engine();
+        let mut engine = Engine::of(TRACE);
         let first = profile_of(&mut engine, CompareSide::Step(0));
         assert_eq!((first.moment, first.rows.iter().map(|row| row.bytes).sum::<u64>()), (2, 110));
         let diff = diff_of(&mut engine, CompareSide::Step(1), first);
@@ -113,15 +107,15 @@ mod tests {
 
     #[test]
     fn a_file_against_its_twin_differs_nowhere() {
-        let other = profile_of(&mut engine(), CompareSide::Peak);
-        let diff = diff_of(&mut engine(), CompareSide::Peak, other);
+        let other = profile_of(&mut Engine::of(TRACE), CompareSide::Peak);
+        let diff = diff_of(&mut Engine::of(TRACE), CompareSide::Peak, other);
         assert_eq!(diff.found.rows, []);
         assert_eq!(diff.found.equal_bytes, diff.found.total.after_bytes);
     }
 
     #[test]
     fn what_only_the_other_side_has_points_there() {
-        let mut engine = engine();
+        let mut engine = Engine::of(TRACE);
         let peak = profile_of(&mut engine, CompareSide::Peak);
         let diff = diff_of(&mut engine, CompareSide::Start, peak.clone());
         let gone = &diff.found.rows[0];
@@ -132,7 +126,7 @@ mod tests {
 
     #[test]
     fn curves_keep_their_peaks() {
-        let mut engine = engine();
+        let mut engine = Engine::of(TRACE);
         let mut curve = |step, columns| engine.answer(&GetCurve { device: 0, step, columns }).unwrap();
         assert_eq!(curve(None, 2).bytes, [110, 173]);
         assert_eq!(curve(None, 99).bytes, [7, 107, 110, 10, 170, 173, 13]);
@@ -141,7 +135,7 @@ mod tests {
 
     #[test]
     fn a_rank_is_its_figures() {
-        let mut engine = engine();
+        let mut engine = Engine::of(TRACE);
         let rank = engine.answer(&GetRank { device: 0, columns: 4 }).unwrap();
         assert_eq!(
             (rank.figures.peak_live_bytes, rank.figures.peak_moment.0, rank.figures.steps, rank.curve.bytes.len()),
@@ -153,6 +147,6 @@ mod tests {
 
     #[test]
     fn steps_that_are_not_there_are_refused() {
-        assert!(engine().answer(&GetProfile { device: 0, side: CompareSide::Step(9) }).is_err());
+        assert!(Engine::of(TRACE).answer(&GetProfile { device: 0, side: CompareSide::Step(9) }).is_err());
     }
 }

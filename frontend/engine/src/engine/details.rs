@@ -3,31 +3,30 @@
 use super::hit::found_hit;
 use super::parts;
 use super::ready::Ready;
-use frontend::ask::{Details, EventDetails, EventPage};
-use shared::analysis::{AllocationId, Origin, pool_of, stated_holder, stream_of};
-use shared::report::{event_lines, event_report, frames};
-use shared::trace::{Device, EventContext, PoolId, StackId, Trace};
+use frontend::ask::{Details, EventDetails};
+use shared::analysis::{Origin, pool_of, stated_holder, stream_of};
+use shared::report::{event_report, frames};
+use shared::trace::{EventContext, PoolId, StackId};
 
 /// Returns the details of an allocation, `None` if there is none at this position.
 pub(super) fn details(ready: Ready<'_>, position: u32) -> Option<Details> {
     let Ready { trace, device, timeline, .. } = ready;
-    if position as usize >= timeline.allocations.len() {
-        return None;
-    }
-    let allocation = timeline.allocations.get(AllocationId::from_index(position as usize), device);
-    let names = timeline.names.of_allocation(AllocationId::from_index(position as usize)).iter();
+    let id = ready.id(position)?;
+    let allocation = timeline.allocations.get(id, device);
+    let names = timeline.names.of_allocation(id).iter();
     let names: Vec<&str> = names.map(|name| trace.strings.get(name.text)).collect();
     let is_name = |text: &String| names.contains(&text.as_str());
     let holder = names.iter().find_map(|name| stated_holder(name));
     let purposes = names.iter().filter(|name| stated_holder(name).is_none());
-    let context = context(trace, device, allocation.origin);
+    // Blocks have no context.
+    let context = match allocation.origin {
+        Origin::Event(event) | Origin::UnmatchedFree(event) => *trace.contexts.get(device.events.at(event).context),
+        Origin::Block(_) => EventContext::default(),
+    };
     let is_initial = !matches!(allocation.origin, Origin::Event(_));
     let died = (allocation.died != u32::MAX).then_some(allocation.died);
     let text = |id| trace.strings.get(id).to_owned();
-    let lines = |id| {
-        let texts = trace.contexts.lines(id).iter().map(|&line| trace.strings.get(line));
-        texts.flat_map(str::lines).map(str::to_owned).collect()
-    };
+    let texts = trace.contexts.lines(context.forward_frames).iter().map(|&line| trace.strings.get(line));
     Some(Details {
         allocation: position,
         size_bytes: allocation.size_bytes,
@@ -42,38 +41,15 @@ pub(super) fn details(ready: Ready<'_>, position: u32) -> Option<Details> {
         names: purposes.map(|&name| name.to_owned()).collect(),
         holder: holder.map(|held| (held.path.to_owned(), held.has_graph)),
         spans: if is_initial { Vec::new() } else { parts::spans_at(ready, allocation.born) },
-        category: context.map(|context| text(context.category)).unwrap_or_default(),
-        user_metadata: context
-            .map(|context| text(context.user_metadata))
-            .filter(|text| !is_name(text))
-            .unwrap_or_default(),
-        internal_metadata: context.map(|context| text(context.internal_metadata)).unwrap_or_default(),
-        compile_context: context.map(|context| text(context.compile_context)).unwrap_or_default(),
-        forward_frames: context.map(|context| lines(context.forward_frames)).unwrap_or_default(),
+        category: text(context.category),
+        user_metadata: Some(text(context.user_metadata)).filter(|text| !is_name(text)).unwrap_or_default(),
+        internal_metadata: text(context.internal_metadata),
+        compile_context: text(context.compile_context),
+        forward_frames: texts.flat_map(str::lines).map(str::to_owned).collect(),
         frames: frames(trace, allocation.stack),
         is_free_stack: matches!(allocation.origin, Origin::UnmatchedFree(_))
-            && timeline.allocations.allocation_stack(AllocationId::from_index(position as usize), device)
-                == StackId::NONE,
+            && timeline.allocations.allocation_stack(id, device) == StackId::NONE,
     })
-}
-
-/// Returns the context of the event that records an allocation; blocks have none.
-fn context<'a>(trace: &'a Trace, device: &Device, origin: Origin) -> Option<&'a EventContext> {
-    match origin {
-        Origin::Event(event) | Origin::UnmatchedFree(event) => {
-            Some(trace.contexts.get(device.events.at(event).context))
-        }
-        Origin::Block(_) => None,
-    }
-}
-
-/// Maximum number of events in an answer, more than any screen shows.
-const MOST_EVENTS: u32 = 2_000;
-
-/// Returns a range of the events.
-pub(super) fn event_page(ready: Ready<'_>, first: u32, count: u32) -> EventPage {
-    let lines = event_lines(ready.trace, ready.device, ready.timeline, first, count.min(MOST_EVENTS));
-    EventPage { first, lines }
 }
 
 /// Returns all about an event; `None` if the device has no such event.
@@ -93,10 +69,9 @@ pub(super) fn event_details(ready: Ready<'_>, event: u32) -> Option<EventDetails
 mod tests {
     use crate::engine::Engine;
     use frontend::ask::{Answers, EventDetails, GetEvent, GetEvents};
-    use shared::trace::text;
 
     fn engine() -> Engine {
-        Engine::new(text::parse("segment_alloc S 2MiB\nalloc S 1KiB @relu<forward<main\nfree S\n").unwrap())
+        Engine::of("segment_alloc S 2MiB\nalloc S 1KiB @relu<forward<main\nfree S\n")
     }
 
     fn event(event: u32) -> EventDetails {

@@ -1,14 +1,10 @@
 //! Tests what the engine explains about small trainings: findings, steps and phases, categories.
 
 use super::*;
-use frontend::ask::{
-    AllocationKey, Answers, ColorBy, FindAllocation, GetCategories, GetFindings, GetMarks, GetPicture, GetStacks,
-    PartSpan, Parts, Phase, PhaseBasis, Report, StepSource, View, raster,
-};
+use frontend::ask::*;
 use shared::analysis::{Category, FindingCode, GrowthClass, PictureRequest};
 use shared::base::{Moment, Severity};
 use shared::report::Diagnosis;
-use shared::trace::text;
 use std::fmt::Write;
 
 /// Number of layers of the model, enough to distinguish a graph from single tensors.
@@ -48,13 +44,9 @@ fn step_lines(step: usize, leak: bool) -> Vec<String> {
     lines
 }
 
-fn engine(source: &str) -> Engine {
-    Engine::new(text::parse(source).unwrap())
-}
-
 /// Returns the parts and the findings that the engine reports without a question.
 fn told(source: &str) -> (Vec<Parts>, Diagnosis) {
-    all_reports(engine(source))
+    all_reports(Engine::of(source))
 }
 
 fn all_reports(mut engine: Engine) -> (Vec<Parts>, Diagnosis) {
@@ -80,7 +72,7 @@ fn a_leak_is_found_with_its_stacks_and_events() {
     let leak = &findings.findings[0];
     assert_eq!((leak.bytes, leak.device), (LAYERS as u64 * (4 << 20), 0));
     assert!(leak.evidence.stacks[0][0].name.starts_with("layer"), "{:?}", leak.evidence.stacks);
-    let mut engine = engine(&training(true, true));
+    let mut engine = Engine::of(&training(true, true));
     for &event in &leak.evidence.events {
         let find = FindAllocation { device: 0, key: AllocationKey::Event(event), moment: event + 1 };
         let hit = engine.answer(&find).expect("the event allocates");
@@ -99,7 +91,7 @@ fn what_holds_the_peak_is_there_without_problems() {
 
 #[test]
 fn findings_follow_the_card() {
-    let mut engine = engine(&training(true, true));
+    let mut engine = Engine::of(&training(true, true));
     let mut on = |capacity_bytes| engine.answer(&GetFindings { capacity_bytes }).unwrap();
     assert!(!on(None).findings[0].advice.contains("At this rate"));
     let on_card = on(Some(1 << 30));
@@ -166,7 +158,7 @@ fn phases_that_are_annotated_are_not_told_again() {
 
 /// Returns whether the marks announce steps, and whether they announce phases.
 fn awaited(source: &str) -> (bool, bool) {
-    let marks = engine(source).answer(&GetMarks { device: 0 }).unwrap();
+    let marks = Engine::of(source).answer(&GetMarks { device: 0 }).unwrap();
     (marks.awaits_steps, marks.awaits_phases)
 }
 
@@ -180,7 +172,7 @@ fn marks_say_what_is_to_come() {
 #[test]
 fn categories_sum_up_to_what_is_live() {
     let source = training(false, false) + "segment S 2MiB\nblock old 2MiB requested=2000000\n";
-    let mut engine = engine(&source);
+    let mut engine = Engine::of(&source);
     let Some(Report::Figures(figures)) = engine.next_report() else { panic!("figures come first") };
     for moment in [0, 1, figures.peak_moment, u32::MAX] {
         let bytes = engine.answer(&GetCategories { device: 0, moment }).unwrap();
@@ -196,17 +188,11 @@ fn categories_sum_up_to_what_is_live() {
 #[test]
 fn a_picture_is_in_the_colours_that_were_asked_for() {
     let source = training(false, false);
-    let mut engine = engine(&source);
+    let mut engine = Engine::of(&source);
     let colors = |engine: &mut Engine, color| {
-        let y1 = (128 << 20) as f64;
-        let (axis, x1) = (Axis::Events, 200.0);
-        let view = View {
-            request: PictureRequest { axis, x0: 0.0, x1, y0: 0.0, y1, width_px: 400, height_px: 600 },
-            pixel_ratio: 1.0,
-            color,
-            scheme: Default::default(),
-            marking: Default::default(),
-        };
+        let (x1, y1) = (200.0, (128 << 20) as f64);
+        let request = PictureRequest { x1, y1, width_px: 400, height_px: 600, ..PictureRequest::default() };
+        let view = View { request, pixel_ratio: 1.0, color, ..View::default() };
         let data = engine.answer(&GetPicture { device: 0, view, kind: None }).unwrap();
         let colors = data.bands.chunks_exact(raster::BAND_BYTES).map(|row| u32::from(row[20]));
         colors.collect::<std::collections::BTreeSet<_>>()

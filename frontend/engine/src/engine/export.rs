@@ -17,27 +17,17 @@ use std::io::Write as _;
 /// Name of the file in an export that must not reveal names.
 const NAMELESS: &str = "Snapshot";
 
-/// Returns an export with all information; `None` if the device or table does not exist.
-pub(super) fn export(
-    order: &ExportOrder,
-    trace: &Trace,
-    timelines: &[&Timeline],
-    capacity_bytes: Option<u64>,
-) -> Option<Vec<u8>> {
-    write(order, (&order.file, capacity_bytes), trace, timelines)
-}
-
 /// Returns an export made from a clean copy, so that it cannot contain more than the copy does.
 pub(super) fn clean_export(order: &ExportOrder, trace: &Trace, capacity_bytes: Option<u64>) -> Option<Vec<u8>> {
     if order.form == ExportForm::Pickle {
         return Some(copy(trace, &CopyOptions::default(), |_| ()));
     }
     let mut importer = Importer::new();
-    let sanitized = Sanitized::new(trace, &sanitize_options(trace, &CopyOptions::default()));
+    let sanitized = sanitized(trace, &CopyOptions::default());
     sanitized.pickle(Style::Python, |piece| importer.push(piece).expect("an export can be read"), |_| ());
     let clean = importer.finish().expect("an export can be read");
     let timelines: Vec<_> = devices_of(&clean).map(|device| Timeline::new(&clean, device)).collect();
-    write(order, (NAMELESS, capacity_bytes), &clean, &timelines.iter().collect::<Vec<_>>())
+    export(order, (NAMELESS, capacity_bytes), &clean, &timelines.iter().collect::<Vec<_>>())
 }
 
 /// Iterates over the devices in the order of the page, in which host memory is last.
@@ -45,7 +35,8 @@ fn devices_of(trace: &Trace) -> impl Iterator<Item = &Device> {
     trace.devices.iter().chain(&trace.host)
 }
 
-fn write(
+/// Returns an export with all information; `None` if the device or table does not exist.
+pub(super) fn export(
     order: &ExportOrder,
     (file, capacity_bytes): (&str, Option<u64>),
     trace: &Trace,
@@ -63,9 +54,7 @@ fn write(
         ExportForm::Speedscope => export::speedscope(&subject, sink),
         ExportForm::Perfetto => export::perfetto(&every, sink),
         ExportForm::Report => sink(export::report(&every).as_bytes()),
-        ExportForm::Pickle => {
-            sink(&compressed(|gzip| export::pickle(trace, Style::Python, gzip)));
-        }
+        ExportForm::Pickle => sink(&compressed(|gzip| export::pickle(trace, Style::Python, gzip))),
     }
     Some(bytes)
 }
@@ -87,13 +76,13 @@ const LEVEL: Compression = Compression::new(4);
 
 /// Returns a summary of what a copy would leave out.
 pub(super) fn preview(trace: &Trace, options: &CopyOptions) -> SanitizeReport {
-    Sanitized::new(trace, &sanitize_options(trace, options)).report().clone()
+    sanitized(trace, options).report().clone()
 }
 
 /// Returns the copy, compressed; `progress` receives the completed fraction from time to time.
 pub(super) fn copy(trace: &Trace, options: &CopyOptions, mut progress: impl FnMut(f64)) -> Vec<u8> {
-    let sanitized = Sanitized::new(trace, &sanitize_options(trace, options));
-    let events: usize = trace.devices.iter().chain(&trace.host).map(|device: &Device| device.events.len()).sum();
+    let sanitized = sanitized(trace, options);
+    let events: usize = devices_of(trace).map(|device| device.events.len()).sum();
     compressed(|sink| sanitized.pickle(Style::Python, sink, |written| progress(written as f64 / events as f64)))
 }
 
@@ -104,21 +93,16 @@ pub(super) fn compressed(write: impl FnOnce(&mut dyn FnMut(&[u8]))) -> Vec<u8> {
     gzip.finish().expect("memory takes all bytes")
 }
 
-/// Converts the options; packages are dropped by name, so that those the page did not know of remain.
-fn sanitize_options(trace: &Trace, options: &CopyOptions) -> SanitizeOptions {
-    let CopyOptions { cut_paths, remove_names, names, dropped_packages, drop_metadata, drop_annotations } = options;
-    let mut sanitize = SanitizeOptions {
-        cut_paths: *cut_paths,
-        remove_names: *remove_names,
-        names: names.clone(),
-        packages: None,
-        drop_metadata: *drop_metadata,
-        drop_annotations: *drop_annotations,
-    };
+/// Cleans a trace; packages are dropped by name, so that those the page did not know of remain.
+fn sanitized<'a>(trace: &'a Trace, options: &CopyOptions) -> Sanitized<'a> {
+    let CopyOptions { cut_paths, remove_names, names, dropped_packages, drop_metadata, drop_annotations } =
+        options.clone();
+    let mut sanitize =
+        SanitizeOptions { cut_paths, remove_names, names, packages: None, drop_metadata, drop_annotations };
     if !dropped_packages.is_empty() {
         let all = Sanitized::new(trace, &sanitize).report().packages.clone();
         let kept = all.into_iter().map(|package| package.name).filter(|name| !dropped_packages.contains(name));
         sanitize.packages = Some(kept.collect());
     }
-    sanitize
+    Sanitized::new(trace, &sanitize)
 }

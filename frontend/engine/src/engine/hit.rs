@@ -1,7 +1,7 @@
 //! Finds the allocation at a point of the timeline, the place of a moment, and the allocations next to another one.
 
 use super::ready::Ready;
-use frontend::ask::{AllocationKey, Hit, HitAllocation, MomentFacts, StepAllocation, StepHit, Toward};
+use frontend::ask::{AllocationKey, Hit, HitAllocation, MomentFacts, StepAllocation, Toward};
 use shared::analysis::{AllocationId, Axis, Origin, stack_label};
 
 /// Returns what lies under a point; of the moments that share a pixel, a picture shows the one with the highest live
@@ -10,14 +10,14 @@ pub(super) fn hit(ready: Ready<'_>, axis: Axis, (x, units_per_px): (f64, f64), b
     let Ready { timeline, device, .. } = ready;
     let moment = timeline.moment_shown_at(device, axis, x, units_per_px);
     let found = if bytes < 0.0 { None } else { timeline.hit(moment, bytes as u64) };
-    Hit {
-        moment,
-        time_us: ready.time_us(moment),
-        live_bytes: timeline.live_at(moment),
-        reserved_bytes: timeline.reserved_at(moment),
-        allocation: found.map(|found| hit_allocation(ready, found.allocation, found.below_bytes)),
-        area: None,
-    }
+    let allocation = found.map(|found| hit_allocation(ready, found.allocation, found.below_bytes));
+    Hit { allocation, ..moment_hit(ready, moment) }
+}
+
+/// Returns the hit of a moment, without what lies under the point.
+pub(super) fn moment_hit(ready: Ready<'_>, moment: u32) -> Hit {
+    let (live_bytes, reserved_bytes) = (ready.timeline.live_at(moment), ready.timeline.reserved_at(moment));
+    Hit { moment, time_us: ready.time_us(moment), live_bytes, reserved_bytes, ..Hit::default() }
 }
 
 /// Returns the hit for an allocation given by its key, `None` if the device has no such allocation.
@@ -30,10 +30,7 @@ pub(super) fn find(ready: Ready<'_>, key: AllocationKey, moment: u32) -> Option<
 pub(super) fn find_id(ready: Ready<'_>, key: AllocationKey) -> Option<AllocationId> {
     let allocations = &ready.timeline.allocations;
     match key {
-        AllocationKey::Initial(position) => {
-            let position = position as usize;
-            (position < allocations.initial_count()).then(|| AllocationId::from_index(position))
-        }
+        AllocationKey::Initial(position) => ready.id(position).filter(|id| id.index() < allocations.initial_count()),
         // A key names the event that allocates, not the one that frees.
         AllocationKey::Event(event) => {
             let id = allocations.of_event(event as usize)?;
@@ -44,21 +41,9 @@ pub(super) fn find_id(ready: Ready<'_>, key: AllocationKey) -> Option<Allocation
 
 /// Returns the hit that a click on an allocation at a moment would produce.
 pub(super) fn found_hit(ready: Ready<'_>, id: AllocationId, moment: u32) -> Hit {
-    let Ready { timeline, .. } = ready;
-    Hit {
-        moment,
-        time_us: ready.time_us(moment),
-        live_bytes: timeline.live_at(moment),
-        reserved_bytes: timeline.reserved_at(moment),
-        allocation: Some(hit_allocation(ready, id, below_bytes(ready, id, moment))),
-        area: None,
-    }
-}
-
-/// Returns the bytes below an allocation in the stack of a moment.
-fn below_bytes(ready: Ready<'_>, id: AllocationId, moment: u32) -> u64 {
     let below = ready.timeline.allocations.alive_at(moment).take_while(|(other, _)| *other < id);
-    below.map(|(_, size_bytes)| size_bytes).sum()
+    let below_bytes = below.map(|(_, size_bytes)| size_bytes).sum();
+    Hit { allocation: Some(hit_allocation(ready, id, below_bytes)), ..moment_hit(ready, moment) }
 }
 
 pub(super) fn place(ready: Ready<'_>, axis: Axis, moment: u32) -> f64 {
@@ -69,13 +54,8 @@ pub(super) fn place(ready: Ready<'_>, axis: Axis, moment: u32) -> f64 {
 /// Returns the facts of a moment; one after the last event becomes the last one.
 pub(super) fn moment_facts(ready: Ready<'_>, axis: Axis, moment: u32) -> MomentFacts {
     let moment = moment.min(ready.timeline.events());
-    MomentFacts {
-        moment,
-        position: place(ready, axis, moment),
-        time_us: ready.time_us(moment),
-        live_bytes: ready.timeline.live_at(moment),
-        reserved_bytes: ready.timeline.reserved_at(moment),
-    }
+    let Hit { time_us, live_bytes, reserved_bytes, .. } = moment_hit(ready, moment);
+    MomentFacts { moment, position: place(ready, axis, moment), time_us, live_bytes, reserved_bytes }
 }
 
 fn hit_allocation(ready: Ready<'_>, id: AllocationId, below_bytes: u64) -> HitAllocation {
@@ -99,15 +79,14 @@ fn hit_allocation(ready: Ready<'_>, id: AllocationId, below_bytes: u64) -> HitAl
 }
 
 /// Returns the allocation next to another one, `None` if there is none in that direction.
-pub(super) fn step(ready: Ready<'_>, ask: &StepAllocation) -> StepHit {
+pub(super) fn step(ready: Ready<'_>, ask: &StepAllocation) -> Option<Hit> {
     let allocations = &ready.timeline.allocations;
     let moment = ask.moment.min(ready.timeline.events());
     let size = |id: AllocationId| allocations.size_bytes_of(id);
-    let Some(from) = ask.from.filter(|&row| (row as usize) < allocations.len()) else {
+    let Some(from) = ask.from.and_then(|row| ready.id(row)) else {
         let (id, _) = allocations.alive_at(moment).max_by_key(|(_, size_bytes)| *size_bytes)?;
         return Some(found_hit(ready, id, moment));
     };
-    let from = AllocationId::from_index(from as usize);
     let is_seen = |id: &AllocationId| size(*id) >= ask.min_bytes && *id != from;
     let order = |id: AllocationId| (size(id), std::cmp::Reverse(id));
     let alive = || allocations.alive_at(moment).map(|(id, _)| id).filter(is_seen);

@@ -1,83 +1,55 @@
 //! Finds the allocations of a kind, and steps through them.
 
-use super::allocations::{mark as group_mark, marked, shown_moment};
+use super::allocations::{mark as group_mark, marked, shown_moment, stack_of};
 use super::flame::sites;
 use super::hit::{find_id, found_hit};
 use super::ready::{Ready, Selected};
-use super::selection::{filter, group_key, group_key_data, population};
+use super::selection::{filter, population};
 use frontend::ask::site_table::mark;
 use frontend::ask::stack::stack_mark;
-use frontend::ask::{FilterData, Found, Kind, KindFacts, KindStep, NameMark, SiteText, StepKind};
+use frontend::ask::{FilterData, Found, Kind, KindFacts, NameMark, SiteText, StepKind};
 use shared::analysis::{
-    AllocationId, Category, Filter, GroupKey, Label, Members, Scope, Site, Weigher, Weight, group, label, select,
+    AllocationId, Filter, GroupKey, Label, Members, Scope, Site, Weigher, Weight, group, label, select,
 };
 use shared::base::{format, stack_label};
 use shared::report::frames;
 use shared::trace::{FrameId, StackId, Trace};
 use std::rc::Rc;
 
-/// Conditions that a kind sets, and its title.
-struct Meaning {
-    filter: Filter,
-    title: String,
-    detail: String,
-    key: Option<GroupKey>,
-    mark: Option<NameMark>,
-}
+/// Conditions that a kind sets, and its facts apart from numbers.
+type Meaning = (Filter, KindFacts);
 
-/// Returns the allocations of a kind.
-///
-/// # Errors
-/// Returns a message for the user if a search text is not valid, or if the file has no such kind.
+/// Returns the allocations of a kind; the error is a message for the user if a search text is not valid, or if the file
+/// has no such kind.
 pub(super) fn selected(ready: Ready<'_>, kind: &Kind) -> Result<Rc<Selected>, String> {
     if let Some((_, found)) = ready.kept.kind.borrow().as_ref().filter(|(of, _)| of == kind) {
         return Ok(Rc::clone(found));
     }
-    let Meaning { filter, title, detail, key, mark } = meaning(ready, kind)?;
+    let (filter, facts) = meaning(ready, kind)?;
     let population = population(ready, filter.needs_categories());
     let ids = select(&population, &Scope::all(ready.timeline), &filter);
-    let selected = Rc::new(Selected { members: Members::new(ready.timeline, ids), title, detail, key, mark });
+    let selected = Rc::new(Selected { members: Members::new(ready.timeline, ids), facts });
     *ready.kept.kind.borrow_mut() = Some((kind.clone(), Rc::clone(&selected)));
     Ok(selected)
 }
 
-/// Returns the totals of a kind, with its bytes at a moment.
-///
-/// # Errors
-/// Returns a message for the user; see [`selected`].
+/// Returns the totals of a kind, with its bytes at a moment; the error is that of [`selected`].
 pub(super) fn facts(ready: Ready<'_>, kind: &Kind, moment: u32) -> Result<KindFacts, String> {
     let selected = selected(ready, kind)?;
-    let Selected { members, title, detail, key, mark } = &*selected;
+    let members = &selected.members;
     let (most_moment, most_bytes) = members.max_in(0..u32::MAX);
-    let stack = match key {
-        Some(GroupKey::Stack(stack)) => Some(stack_mark(&frames(ready.trace, *stack))),
-        _ => None,
-    };
-    let search = match kind {
-        Kind::Text { text, is_expression } => Some((text.clone(), *is_expression)),
-        _ => None,
-    };
     Ok(KindFacts {
-        title: title.clone(),
-        detail: detail.clone(),
         count: members.ids().len() as u64,
         bytes: members.bytes_at(moment),
         live_bytes: ready.timeline.live_at(moment),
         most_moment,
         most_bytes,
-        key: key.map(group_key_data),
-        mark: *mark,
-        sites: key.and_then(|key| sites_of(ready.trace, key)),
-        stack,
-        search,
+        ..selected.facts.clone()
     })
 }
 
-/// Returns the next or previous allocation of a kind, or its largest one at a moment.
-///
-/// # Errors
-/// Returns a message for the user; see [`selected`].
-pub(super) fn step(ready: Ready<'_>, ask: &StepKind) -> Result<KindStep, String> {
+/// Returns the next or previous allocation of a kind, or its largest at a moment; the error is that of [`selected`].
+pub(super) fn step(ready: Ready<'_>, ask: &StepKind) -> Result<Option<Found>, String> {
     let selected = selected(ready, &ask.kind)?;
     let ids = selected.members.ids();
     if ids.is_empty() {
@@ -96,14 +68,9 @@ pub(super) fn step(ready: Ready<'_>, ask: &StepKind) -> Result<KindStep, String>
 
 /// Returns the position of the largest allocation that is alive at a moment, or else of the largest one.
 fn largest_at(ready: Ready<'_>, ids: &[AllocationId], moment: u32) -> usize {
-    let is_alive = |id: &AllocationId| {
-        let row = ready.timeline.allocations.get(*id, ready.device);
-        (row.born..row.died).contains(&moment)
-    };
-    let size = |id: &AllocationId| ready.timeline.allocations.size_bytes_of(*id);
+    let rank = |id: AllocationId| (ready.is_alive(id, moment), ready.timeline.allocations.size_bytes_of(id));
     // Of equal ones, the first is returned.
-    let largest = (0..ids.len()).rev().max_by_key(|&position| (is_alive(&ids[position]), size(&ids[position])));
-    largest.unwrap_or(0)
+    (0..ids.len()).rev().max_by_key(|&position| rank(ids[position])).unwrap_or(0)
 }
 
 fn meaning(ready: Ready<'_>, kind: &Kind) -> Result<Meaning, String> {
@@ -114,10 +81,13 @@ fn meaning(ready: Ready<'_>, kind: &Kind) -> Result<Meaning, String> {
             let stack = marked_stack(ready.trace, *mark).ok_or_else(gone)?;
             Ok(of_group(ready, GroupKey::Stack(stack)))
         }
-        Kind::Category(category) => Ok(of_category(ready, *category)),
+        Kind::Category(category) => {
+            let filter = Filter { categories: Some(vec![*category]), ..Filter::default() };
+            Ok((filter, of_group(ready, GroupKey::Category(*category)).1))
+        }
         Kind::Group(mark) => {
             let (key, _) = marked(ready, *mark)?.ok_or_else(gone)?;
-            Ok(of_group(ready, group_key(key).ok_or_else(gone)?))
+            Ok(of_group(ready, key))
         }
         Kind::Site { mark, is_line } => {
             let key = site_key(ready.trace, *mark, *is_line).ok_or_else(gone)?;
@@ -127,7 +97,8 @@ fn meaning(ready: Ready<'_>, kind: &Kind) -> Result<Meaning, String> {
             let data = FilterData { text: text.clone(), is_expression: *is_expression, ..FilterData::default() };
             let quotes = if *is_expression { ["/", "/"] } else { ["“", "”"] };
             let title = format!("{}{text}{}", quotes[0], quotes[1]);
-            Ok(Meaning { filter: filter(&data)?, title, detail: String::new(), key: None, mark: None })
+            let search = Some((text.clone(), *is_expression));
+            Ok((filter(&data)?, KindFacts { title, search, ..KindFacts::default() }))
         }
     }
 }
@@ -137,25 +108,24 @@ fn meaning(ready: Ready<'_>, kind: &Kind) -> Result<Meaning, String> {
 /// All allocations without a stack would be a mixture, to which the timeline gives colours by size too.
 fn of_stack_of(ready: Ready<'_>, id: AllocationId) -> Meaning {
     let stack = ready.timeline.allocations.allocation_stack(id, ready.device);
-    // A file may have several stacks without frames, which are one group.
-    let group = of_group(ready, GroupKey::Stack(if stack.has_frames() { stack } else { StackId::NONE }));
     if stack.has_frames() {
-        return group;
+        return of_group(ready, GroupKey::Stack(stack));
     }
-    let size_bytes = ready.timeline.allocations.size_bytes_of(id);
-    let title = format!("no stack recorded, {} each", format::bytes(size_bytes));
-    Meaning {
-        filter: Filter { size_bytes: size_bytes..=size_bytes, ..group.filter },
-        key: None,
-        mark: None,
-        title,
-        ..group
-    }
+    let title = format!("no stack recorded, {} each", format::bytes(ready.timeline.allocations.size_bytes_of(id)));
+    let (_, KindFacts { detail, .. }) = of_group(ready, GroupKey::Stack(StackId::NONE));
+    (alike(ready, id), KindFacts { title, detail, ..KindFacts::default() })
 }
 
-fn of_category(ready: Ready<'_>, category: Category) -> Meaning {
-    let filter = Filter { categories: Some(vec![category]), ..Filter::default() };
-    Meaning { filter, ..of_group(ready, GroupKey::Category(category)) }
+/// Returns the filter for all allocations with the stack of one, or, without a stack, with its size.
+pub(super) fn alike(ready: Ready<'_>, id: AllocationId) -> Filter {
+    let stack = ready.timeline.allocations.allocation_stack(id, ready.device);
+    if stack.has_frames() {
+        return Filter { group: Some(GroupKey::Stack(stack)), ..Filter::default() };
+    }
+    let size_bytes = ready.timeline.allocations.size_bytes_of(id);
+    // A file may have several stacks without frames, which are one group.
+    let group = Some(GroupKey::Stack(StackId::NONE));
+    Filter { group, size_bytes: size_bytes..=size_bytes, ..Filter::default() }
 }
 
 /// Returns the kind of a group, with the title that tables give it.
@@ -164,8 +134,16 @@ fn of_group(ready: Ready<'_>, key: GroupKey) -> Meaning {
     let weigher = Weigher::new(&population, &Scope::all(ready.timeline), Weight::Bytes);
     let groups = group(&population, &[], &weigher, key.by());
     let Label { title, detail } = label(ready.trace, &groups, key);
-    let mark = Some(group_mark(ready.trace, &groups, key));
-    Meaning { filter: Filter { group: Some(key), ..Filter::default() }, title, detail, key: Some(key), mark }
+    let facts = KindFacts {
+        title,
+        detail,
+        key: Some(key),
+        mark: Some(group_mark(ready.trace, &groups, key)),
+        sites: sites_of(ready.trace, key),
+        stack: stack_of(ready.trace, key),
+        ..KindFacts::default()
+    };
+    (Filter { group: Some(key), ..Filter::default() }, facts)
 }
 
 /// Returns the stack with a mark; of stacks that differ only in folders, the first.
@@ -206,11 +184,7 @@ mod tests {
     use crate::engine::Engine;
     use frontend::ask::site_table::mark;
     use frontend::ask::stack::stack_mark;
-    use frontend::ask::{
-        AllocationKey, Answers, FlameSource, GetAround, GetBandNames, GetKind, GetRows, GetSites, GroupBy, Kind,
-        KindFacts, SelectionData, SiteText, StepAllocation, StepKind, TableRequest, TableRows, Toward,
-    };
-    use shared::trace::text;
+    use frontend::ask::*;
 
     /// Two allocations of `relu`, one of `gelu`, and one without a stack.
     const TRACE: &str = "
@@ -222,17 +196,13 @@ mod tests {
     free_completed b
 ";
 
-    fn engine() -> Engine {
-        Engine::new(text::parse(TRACE).unwrap())
-    }
-
     fn facts(engine: &mut Engine, kind: Kind) -> Result<KindFacts, String> {
         engine.answer(&GetKind { device: 0, kind, moment: 4 }).unwrap()
     }
 
     #[track_caller]
     fn check(kind: Kind, count: u64, bytes: u64) {
-        let found = facts(&mut engine(), kind.clone()).unwrap();
+        let found = facts(&mut Engine::of(TRACE), kind.clone()).unwrap();
         assert_eq!((found.count, found.bytes, found.live_bytes), (count, bytes, 1550), "{kind:?}");
     }
 
@@ -245,23 +215,20 @@ mod tests {
         check(text("gelu", false), 1, 300);
         check(text("[rg]elu", true), 3, 1500);
         check(text("nothing", false), 0, 0);
-        assert!(facts(&mut engine(), text("(", true)).is_err());
-        assert!(facts(&mut engine(), Kind::StackOf(AllocationKey::Event(9))).is_err());
+        assert!(facts(&mut Engine::of(TRACE), text("(", true)).is_err());
+        assert!(facts(&mut Engine::of(TRACE), Kind::StackOf(AllocationKey::Event(9))).is_err());
     }
 
     #[test]
     fn every_row_of_a_table_leads_to_its_kind() {
         for by in GroupBy::ALL.iter().copied() {
-            let mut engine = engine();
-            let request = TableRequest {
-                selection: SelectionData { scope: frontend::ask::ScopeData::At(4), ..SelectionData::default() },
-                by: Some(by),
-                count: 99,
-                ..TableRequest::default()
-            };
+            let mut engine = Engine::of(TRACE);
+            let request =
+                TableRequest { selection: SelectionData::at(4), by: Some(by), count: 99, ..TableRequest::default() };
             let page = engine.answer(&GetRows { device: 0, request }).unwrap().unwrap();
             let TableRows::Groups(rows) = page.rows else { panic!("groups") };
             for row in rows {
+                let MixedRow::Group(row, false) = row else { panic!("no group is open") };
                 let found = facts(&mut engine, row.kind()).unwrap();
                 assert_eq!((found.count, found.bytes), (row.count, row.bytes), "{by:?}: {}", row.title);
                 assert_eq!(found.key, Some(row.key), "{by:?}: {}", row.title);
@@ -272,9 +239,8 @@ mod tests {
     #[test]
     fn every_site_of_a_flame_graph_leads_to_its_kind() {
         for is_line in [true, false] {
-            let mut engine = engine();
-            let selection = SelectionData { scope: frontend::ask::ScopeData::At(4), ..SelectionData::default() };
-            let source = FlameSource { selection, by_line: is_line, with_runtime: true };
+            let mut engine = Engine::of(TRACE);
+            let source = FlameSource { selection: SelectionData::at(4), by_line: is_line, with_runtime: true };
             let sites = engine.answer(&GetSites { device: 0, source }).unwrap().unwrap();
             for row in sites.rows {
                 let found = facts(&mut engine, Kind::Site { mark: mark(&row.site), is_line }).unwrap();
@@ -288,7 +254,7 @@ mod tests {
 
     #[test]
     fn steps_go_round() {
-        let mut engine = engine();
+        let mut engine = Engine::of(TRACE);
         let kind = Kind::StackOf(AllocationKey::Event(0));
         let mut step = |from, is_back| {
             let ask = StepKind { device: 0, kind: kind.clone(), from, is_back, moment: 6 };
@@ -304,7 +270,7 @@ mod tests {
 
     #[test]
     fn arrows_lead_to_neighbours() {
-        let mut engine = engine();
+        let mut engine = Engine::of(TRACE);
         let mut step = |from, toward, min_bytes| {
             let ask = StepAllocation { device: 0, from, moment: 4, toward, min_bytes };
             engine.answer(&ask).unwrap().map(|hit| hit.allocation.unwrap().allocation)
@@ -320,7 +286,7 @@ mod tests {
 
     #[test]
     fn an_allocation_has_its_surroundings() {
-        let mut engine = engine();
+        let mut engine = Engine::of(TRACE);
         let around = engine.answer(&GetAround { device: 0, allocation: 0, moment: 4 }).unwrap();
         assert_eq!((around.kind_count, around.kind_bytes, around.rounded_bytes), (2, 1200, Some(1024)));
         assert_eq!(around.free_frames.first().map(|frame| frame.name.as_str()), Some("clear"));

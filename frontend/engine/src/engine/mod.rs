@@ -39,7 +39,7 @@ use shared::trace::{Device, Trace};
 #[derive(Debug)]
 pub(crate) struct Engine {
     trace: Trace,
-    summary: FileSummary,
+    pub(crate) summary: FileSummary,
     /// One per device of [`FileSummary::devices`], built at first use.
     timelines: Vec<Option<Timeline>>,
     /// Other results for each device.
@@ -63,7 +63,6 @@ enum Untold {
 }
 
 impl Engine {
-    /// Creates the engine of a decoded file.
     pub(crate) fn new(trace: Trace) -> Self {
         let count = trace.devices.len() + usize::from(trace.host.is_some());
         let summary = outline::summary(&trace);
@@ -83,23 +82,15 @@ impl Engine {
         Self { trace, summary, timelines, kept, flames: FlameCache::default(), untold, capacity_bytes: None }
     }
 
-    pub(crate) fn summary(&self) -> &FileSummary {
-        &self.summary
-    }
-
-    /// Builds the timelines of all devices.
     fn build_all(&mut self) {
         for position in 0..self.timelines.len() as u32 {
             self.ready(position);
         }
     }
 
-    /// Returns a device for a question of the page.
-    ///
-    /// # Errors
-    /// Returns an error if there is no such device.
+    /// Returns a device for a question of the page, or an error if there is no such device.
     fn ready_at(&mut self, position: u32) -> Result<Ready<'_>, String> {
-        self.ready(position).ok_or_else(|| format!("there is no device at position {position}"))
+        self.ready(position).ok_or_else(|| no_device(position))
     }
 
     fn ready(&mut self, position: u32) -> Option<Ready<'_>> {
@@ -114,6 +105,18 @@ impl Engine {
         let timeline = self.timelines[position as usize].as_ref()?;
         Some(Ready { trace, device, timeline, kept: &self.kept[position as usize], flames: &self.flames })
     }
+}
+
+#[cfg(test)]
+impl Engine {
+    /// Creates the engine of a trace in the language of fixtures.
+    pub(crate) fn of(trace: &str) -> Self {
+        Self::new(shared::trace::text::parse(trace).unwrap())
+    }
+}
+
+fn no_device(position: u32) -> String {
+    format!("there is no device at position {position}")
 }
 
 fn device_at(trace: &Trace, position: u32) -> Option<&Device> {

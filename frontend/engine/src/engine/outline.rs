@@ -12,7 +12,7 @@
 use frontend::ask::{DeviceOutline, FileSummary, Notice, PartPlace, SettingText};
 use shared::analysis::DistinctStacks;
 use shared::base::{Diagnostic, ShortSort, pieces};
-use shared::trace::{Action, Container, Device, Encoding, Format, Setting, Settings, Trace};
+use shared::trace::{Action, Container, Device, Encoding, Format, Setting, Trace};
 use std::ops::Range;
 
 /// Returns the outline of a device; errors and peaks are computed only if it is one of several.
@@ -97,6 +97,7 @@ impl Sums {
 pub(super) fn summary(trace: &Trace) -> FileSummary {
     let is_alone = trace.devices.len() + usize::from(trace.host.is_some()) == 1;
     let distinct = DistinctStacks::of(trace);
+    let setting = |(name, value): &(String, Setting)| SettingText { name: name.clone(), value: value.to_string() };
     FileSummary {
         format: format(trace.format),
         devices: trace.devices.iter().chain(&trace.host).map(|device| outline(device, is_alone)).collect(),
@@ -104,7 +105,7 @@ pub(super) fn summary(trace: &Trace) -> FileSummary {
         unique_stacks: distinct.stacks,
         annotations: trace.annotations.len() as u64,
         notices: notices(&trace.diagnostics, None),
-        settings: settings(&trace.settings),
+        settings: trace.settings.entries.iter().map(setting).collect(),
     }
 }
 
@@ -142,11 +143,6 @@ pub(super) fn sort_notices(notices: &mut [Notice]) {
         _ => 2,
     };
     notices.short_sort_by_key(rank);
-}
-
-fn settings(settings: &Settings) -> Vec<SettingText> {
-    let text = |(name, value): &(String, Setting)| SettingText { name: name.clone(), value: value.to_string() };
-    settings.entries.iter().map(text).collect()
 }
 
 #[cfg(test)]

@@ -74,8 +74,12 @@ pub(super) fn marks(ready: Ready<'_>) -> Marks {
     // Steps and phases are inferred only for GPUs, and only if the trace allocates something.
     let is_studied =
         ready.device.index >= 0 && ready.device.events.actions().iter().any(|action| action == Action::Alloc);
+    let span = |&analysis::Span { name, start_us, end_us, start_moment, end_moment, depth }: &_| {
+        let name = ready.trace.strings.get(name).to_owned();
+        Span { name, start_moment, end_moment, start_us, end_us, depth }
+    };
     Marks {
-        spans: ready.spans().iter().map(|found| span(ready, found)).collect(),
+        spans: ready.spans().iter().map(span).collect(),
         marks: single_marks(ready),
         awaits_steps: is_studied && Steps::annotated(ready.trace, ready.spans()).is_none(),
         awaits_phases: is_studied && !are_phases_annotated(ready),
@@ -88,11 +92,6 @@ pub(super) fn spans_at(ready: Ready<'_>, moment: u32) -> Vec<String> {
     let mut around: Vec<_> = ready.spans().iter().filter(is_around).collect();
     around.short_sort_by_key(|span| span.depth);
     around.iter().map(|span| ready.trace.strings.get(span.name).to_owned()).collect()
-}
-
-fn span(ready: Ready<'_>, found: &analysis::Span) -> Span {
-    let analysis::Span { name, start_us, end_us, start_moment, end_moment, depth } = *found;
-    Span { name: ready.trace.strings.get(name).to_owned(), start_moment, end_moment, start_us, end_us, depth }
 }
 
 fn single_marks(ready: Ready<'_>) -> Vec<Mark> {

@@ -2,11 +2,8 @@
 
 use super::ready::Ready;
 use super::{areas, kind};
-use frontend::ask::{CategoryBytes, ColorBy, Kind, Marking, PictureData, StripData, View, area_by};
-use shared::analysis::{
-    AllocationId, Axis, Category, Coloring, Emphasis, PictureRequest, categories, live_by_given_category,
-};
-use shared::draw::scheme::Scheme;
+use frontend::ask::{CategoryBytes, ColorBy, Kind, PictureData, StripData, View, area_by};
+use shared::analysis::{Axis, Category, Coloring, Emphasis, PictureRequest, categories, live_by_given_category};
 use shared::trace::Action;
 use std::collections::HashSet;
 
@@ -20,10 +17,9 @@ pub(super) fn picture(ready: Ready<'_>, view: View, kind: Option<&Kind>) -> Pict
         _ => Coloring::Stack,
     };
     let selected = kind.and_then(|kind| kind::selected(ready, kind).ok());
-    let apart = view.marking.apart.filter(|&row| (row as usize) < ready.timeline.allocations.len());
     let emphasis = Emphasis {
         members: selected.as_deref().map(|selected| &selected.members),
-        apart: apart.map(|row| AllocationId::from_index(row as usize)),
+        apart: view.marking.apart.and_then(|row| ready.id(row)),
     };
     PictureData::new(view, &ready.timeline.picture_emphasizing(ready.device, &view.request, coloring, emphasis))
 }
@@ -32,10 +28,8 @@ pub(super) fn picture(ready: Ready<'_>, view: View, kind: Option<&Kind>) -> Pict
 pub(super) fn outline_picture(ready: Ready<'_>, axis: Axis, columns: u32) -> PictureData {
     let x1 = ready.timeline.x_end(axis);
     let y1 = ready.timeline.live_peak().1.max(ready.timeline.reserved_peak().1).max(1) as f64;
-    let (width_px, color) = (columns, ColorBy::Stack);
-    let request = PictureRequest { axis, x0: 0.0, x1, y0: 0.0, y1, width_px, height_px: 1 };
-    let (scheme, marking) = (Scheme::default(), Marking::default());
-    let view = View { request, pixel_ratio: 1.0, color, scheme, marking };
+    let request = PictureRequest { axis, x1, y1, width_px: columns, height_px: 1, ..PictureRequest::default() };
+    let view = View { request, pixel_ratio: 1.0, ..View::default() };
     PictureData { bands: Vec::new(), pixels: Vec::new(), ..picture(ready, view, None) }
 }
 
@@ -94,11 +88,10 @@ pub(super) fn strip(ready: Ready<'_>, columns: u32) -> StripData {
 mod tests {
     use crate::engine::Engine;
     use frontend::ask::{Answers as _, GetStrip, StripData};
-    use shared::trace::text;
 
     #[track_caller]
     fn check(lines: &str, columns: u32, expected: &StripData) {
-        let strip = Engine::new(text::parse(lines).unwrap()).answer(&GetStrip { device: 0, columns }).unwrap();
+        let strip = Engine::of(lines).answer(&GetStrip { device: 0, columns }).unwrap();
         assert_eq!(strip, *expected);
     }
 

@@ -1,10 +1,10 @@
 //! Holds a device with everything that was computed for it, and what the engine keeps between questions.
 
-use super::allocations::cache::TableCache;
-use frontend::ask::{AreaBy, FlameSource, FlameTree, Kind, NameMark};
+use super::allocations::cache::Table;
+use frontend::ask::{AreaBy, FlameSource, FlameTree, Kind, KindFacts};
 use shared::analysis::{
-    Areas, Axis, BatchScale, CallTree, Calls, Category, GroupKey, Members, RankFigures, SegmentHistory, Span, Studied,
-    Study, Sweep, Timeline, spans,
+    AllocationId, Areas, Axis, BatchScale, CallTree, Calls, Category, Members, RankFigures, SegmentHistory, Span,
+    Studied, Study, Sweep, Timeline, spans,
 };
 use shared::trace::{Device, Trace};
 use std::cell::{OnceCell, RefCell};
@@ -17,17 +17,17 @@ pub(super) struct Kept {
     spans: OnceCell<Vec<Span>>,
     studied: OnceCell<Studied>,
     pub(super) categories: OnceCell<Vec<Category>>,
-    pub(super) areas: AreaCache,
+    pub(super) areas: [OnceCell<Areas>; AreaBy::ALL.len()],
     /// Figures for the comparison with other ranks.
     pub(super) figures: OnceCell<RankFigures>,
     /// Segments over the whole trace.
     pub(super) history: OnceCell<SegmentHistory>,
-    /// Most recent table.
-    pub(super) table: TableCache,
-    /// Most recently selected kind.
-    pub(super) kind: KindCache,
+    /// Most recent table, because scrolling asks for many pages of the same one.
+    pub(super) table: RefCell<Option<Table>>,
+    /// Most recent kind, which pictures, totals and steps ask for again and again.
+    pub(super) kind: RefCell<Option<(Kind, Rc<Selected>)>>,
     /// Most recent sweep over settings.
-    pub(super) sweep: SweepCache,
+    pub(super) sweep: RefCell<Option<Running>>,
 }
 
 /// Device with everything that was computed for it.
@@ -41,7 +41,6 @@ pub(super) struct Ready<'a> {
 }
 
 impl<'a> Ready<'a> {
-    /// Returns the annotated spans of the device.
     pub(super) fn spans(self) -> &'a [Span] {
         self.kept.spans.get_or_init(|| spans(self.trace, self.device))
     }
@@ -57,6 +56,17 @@ impl<'a> Ready<'a> {
         Study::again(trace, device, timeline, self.studied().clone())
     }
 
+    /// Returns the allocation at a position, `None` if the device has none there.
+    pub(super) fn id(self, position: u32) -> Option<AllocationId> {
+        let is_there = (position as usize) < self.timeline.allocations.len();
+        is_there.then(|| AllocationId::from_index(position as usize))
+    }
+
+    pub(super) fn is_alive(self, id: AllocationId, moment: u32) -> bool {
+        let row = self.timeline.allocations.get(id, self.device);
+        (row.born..row.died).contains(&moment)
+    }
+
     /// Returns the time of a moment in microseconds since the first event.
     pub(super) fn time_us(&self, moment: u32) -> Option<u64> {
         let has_times = self.timeline.has_times();
@@ -64,21 +74,11 @@ impl<'a> Ready<'a> {
     }
 }
 
-/// Areas by each property, computed at first use.
-type AreaCache = [OnceCell<Areas>; AreaBy::ALL.len()];
-
-/// Most recent kind, which pictures, totals and steps ask for again and again.
-type KindCache = RefCell<Option<(Kind, Rc<Selected>)>>;
-
-/// Allocations of a kind.
 #[derive(Debug)]
 pub(super) struct Selected {
     pub(super) members: Members,
-    pub(super) title: String,
-    pub(super) detail: String,
-    pub(super) key: Option<GroupKey>,
-    /// Mark of the group in addresses.
-    pub(super) mark: Option<NameMark>,
+    /// Facts about them, apart from numbers.
+    pub(super) facts: KindFacts,
 }
 
 /// Number of trees that are stored, as many as the page shows at once: a sandwich adds two to the graph.
@@ -87,14 +87,11 @@ pub(super) const KEPT_TREES: usize = 3;
 /// Most recent calls and trees, because zooming and searching ask for the same ones again.
 #[derive(Debug, Default)]
 pub(crate) struct FlameCache {
-    pub(super) calls: RefCell<Option<(u32, FlameSource, Rc<Calls>)>>,
-    pub(super) trees: RefCell<Vec<(u32, FlameTree, Rc<CallTree>)>>,
+    /// With the index of their device.
+    pub(super) calls: RefCell<Option<(i64, FlameSource, Rc<Calls>)>>,
+    pub(super) trees: RefCell<Vec<(i64, FlameTree, Rc<CallTree>)>>,
 }
 
-/// Most recent sweep of a device.
-type SweepCache = RefCell<Option<Running>>;
-
-/// Sweep in progress.
 #[derive(Debug)]
 pub(crate) struct Running {
     pub(super) sweep: Sweep,

@@ -75,11 +75,8 @@ pub(super) fn figures(position: u32, ready: Ready<'_>) -> DeviceFigures {
 /// Diagnoses all GPUs with memory, for the card that was chosen last; their timelines must be built.
 pub(super) fn findings(engine: &Engine) -> Diagnosis {
     let gpus = (0..engine.trace.devices.len() as u32).filter_map(|position| engine.built(position));
-    let studies: Vec<Study<'_>> = gpus.filter(|ready| has_memory(*ready)).map(Ready::study).collect();
+    let has_memory = |ready: &Ready<'_>| ready.timeline.reserved_peak().1 > 0 || ready.timeline.live_peak().1 > 0;
+    let studies: Vec<Study<'_>> = gpus.filter(has_memory).map(Ready::study).collect();
     let findings = FindingsConfig { capacity_bytes: engine.capacity_bytes, ..FindingsConfig::default() };
     diagnosis(&engine.trace, &studies, &DiagnosisConfig { findings, with_groups: false })
-}
-
-fn has_memory(ready: Ready<'_>) -> bool {
-    ready.timeline.reserved_peak().1 > 0 || ready.timeline.live_peak().1 > 0
 }

@@ -5,7 +5,6 @@ use super::ready::Ready;
 use frontend::ask::{BlockRow, Instant, Kind, Look, SegmentRow, SegmentsData};
 use shared::analysis::{AllocationId, MapBlock, MapSegment, Room, SegmentHistory, SegmentMap, stack_label};
 use shared::report::{self, reserved};
-use shared::trace::StackId;
 use std::collections::HashMap;
 
 /// Maximum number of held segments that are listed.
@@ -33,19 +32,33 @@ pub(super) fn segments(ready: Ready<'_>, instant: Instant, kind: Option<&Kind>) 
         (Some(selected), Some(id)) => !selected.members.contains(id),
         _ => false,
     };
-    let mut looks = Looks::default();
+    let (mut looks, mut positions) = (Vec::new(), HashMap::new());
+    let mut look = |id: AllocationId| -> u32 {
+        let stack = ready.timeline.allocations.allocation_stack(id, ready.device);
+        let color = ready.timeline.color(ready.device, id);
+        *positions.entry((stack, color)).or_insert_with(|| {
+            let title = stack_label(ready.trace, stack).map(|label| label.text()).unwrap_or_default();
+            looks.push(Look { color, title });
+            looks.len() as u32 - 1
+        })
+    };
+    let block_row = |block: &MapBlock| BlockRow {
+        size_bytes: block.size_bytes,
+        requested_bytes: block.requested_bytes,
+        kind: block.state,
+        look: block.allocation.map_or(0, &mut look),
+        owner: block.allocation.map(|id| ready.timeline.allocations.key(id)),
+        is_other: is_other(block),
+    };
+    let blocks = map.blocks.iter().map(block_row).collect();
     SegmentsData {
         moment,
         previous: history.change_before(moment),
         next: history.change_after(moment),
         segments: map.segments.iter().map(|segment| row(segment, &reserved.pools)).collect(),
         reserved,
-        blocks: map
-            .blocks
-            .iter()
-            .map(|block| BlockRow { is_other: is_other(block), ..looks.row(ready, block) })
-            .collect(),
-        looks: looks.all,
+        blocks,
+        looks,
     }
 }
 
@@ -58,45 +71,12 @@ fn row(segment: &MapSegment, rooms: &[Room]) -> SegmentRow {
     }
 }
 
-/// Distinct looks, and their positions.
-#[derive(Default)]
-struct Looks {
-    all: Vec<Look>,
-    positions: HashMap<(StackId, u32), u32>,
-}
-
-impl Looks {
-    fn row(&mut self, ready: Ready<'_>, block: &MapBlock) -> BlockRow {
-        BlockRow {
-            size_bytes: block.size_bytes,
-            requested_bytes: block.requested_bytes,
-            kind: block.state,
-            look: block.allocation.map_or(0, |id| self.position(ready, id)),
-            owner: block.allocation.map(|id| ready.timeline.allocations.key(id)),
-            is_other: false,
-        }
-    }
-
-    fn position(&mut self, ready: Ready<'_>, id: AllocationId) -> u32 {
-        let stack = ready.timeline.allocations.allocation_stack(id, ready.device);
-        let color = ready.timeline.color(ready.device, id);
-        *self.positions.entry((stack, color)).or_insert_with(|| {
-            self.all.push(Look {
-                color,
-                title: stack_label(ready.trace, stack).map(|label| label.text()).unwrap_or_default(),
-            });
-            self.all.len() as u32 - 1
-        })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::engine::Engine;
     use frontend::ask::{AllocationKey, Answers as _, GetSegments};
     use shared::trace::BlockState;
-    use shared::trace::text;
 
     const TRACE: &str = "
         segment_alloc 0x10000000 20MiB
@@ -114,7 +94,7 @@ mod tests {
     ";
 
     fn ask(instant: Instant) -> SegmentsData {
-        Engine::new(text::parse(TRACE).unwrap()).answer(&GetSegments { device: 0, instant, kind: None }).unwrap()
+        Engine::of(TRACE).answer(&GetSegments { device: 0, instant, kind: None }).unwrap()
     }
 
     #[test]

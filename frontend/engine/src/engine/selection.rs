@@ -1,18 +1,14 @@
 //! Converts selections from their message form to allocations.
 
 use super::ready::Ready;
-use frontend::ask::{FilterData, GroupKeyData, ScopeData, SelectionData, SelectionFacts};
+use frontend::ask::{FilterData, ScopeData, SelectionData};
 use shared::analysis::{
-    AllocationId, Category, Filter, GroupBy, GroupKey, Population, Scope, TextFilter, Weigher, Weight, select,
-    streams_and_pools,
+    AllocationId, Filter, GroupBy, Groups, Population, Scope, TextFilter, Weigher, Weight, group, select,
 };
-use shared::base::StringId;
-use shared::report::{LiveConfig, LiveGroups, live_groups};
-use shared::trace::{FrameId, PoolId, StackId};
 
 /// Allocations of a selection, and how they are weighed.
 pub(super) struct Selected<'a> {
-    pub(super) population: Population<'a>,
+    population: Population<'a>,
     pub(super) scope: Scope,
     pub(super) ids: Vec<AllocationId>,
     weight: Weight,
@@ -30,6 +26,10 @@ impl<'a> Selected<'a> {
 
     pub(super) fn weigher(&self) -> Weigher<'a> {
         Weigher::new(&self.population, &self.scope, self.weight)
+    }
+
+    pub(super) fn groups(&self, ready: Ready<'_>, by: GroupBy) -> Groups {
+        group(&population(ready, by == GroupBy::Category), &self.ids, &self.weigher(), by)
     }
 }
 
@@ -65,82 +65,6 @@ pub(super) fn filter(data: &FilterData) -> Result<Filter, String> {
         stream: data.stream,
         pool: data.pool,
         categories: data.category.map(|category| vec![category]),
-        group: data.group.and_then(group_key),
+        group: data.group,
     })
-}
-
-/// Converts the key of a group, `None` for numbers that the worker never sent.
-pub(super) fn group_key(data: GroupKeyData) -> Option<GroupKey> {
-    let index = data.value.and_then(|(index, _)| usize::try_from(index).ok());
-    let small = index.filter(|&index| u32::try_from(index).is_ok());
-    Some(match data.by {
-        GroupBy::Stack => GroupKey::Stack(StackId::from_index(small?)),
-        GroupBy::Frame => GroupKey::Frame(small.map(FrameId::from_index)),
-        GroupBy::Function => GroupKey::Function(small.map(FrameId::from_index)),
-        GroupBy::Module => GroupKey::Module(StringId::from_index(small?)),
-        GroupBy::Category => GroupKey::Category(*Category::ALL.get(small?)?),
-        GroupBy::Stream => GroupKey::Stream(data.value.map(|(stream, _)| stream)),
-        GroupBy::Pool => GroupKey::Pool(data.value.map(|(capture, handle)| PoolId(capture, handle))),
-        GroupBy::SizeClass => GroupKey::SizeClass(u32::try_from(small?).ok()?),
-    })
-}
-
-pub(super) fn group_key_data(key: GroupKey) -> GroupKeyData {
-    let one = |index: usize| Some((index as u64, 0));
-    let (by, value) = match key {
-        GroupKey::Stack(stack) => (GroupBy::Stack, one(stack.index())),
-        GroupKey::Frame(frame) => (GroupBy::Frame, frame.and_then(|frame| one(frame.index()))),
-        GroupKey::Function(frame) => (GroupBy::Function, frame.and_then(|frame| one(frame.index()))),
-        GroupKey::Module(module) => (GroupBy::Module, one(module.index())),
-        GroupKey::Category(category) => (GroupBy::Category, one(category as usize)),
-        GroupKey::Stream(stream) => (GroupBy::Stream, stream.map(|stream| (stream, 0))),
-        GroupKey::Pool(pool) => (GroupBy::Pool, pool.map(|PoolId(capture, handle)| (capture, handle))),
-        GroupKey::SizeClass(power) => (GroupBy::SizeClass, Some((u64::from(power), 0))),
-    };
-    GroupKeyData { by, value }
-}
-
-/// Returns the stacks that hold the live bytes of a moment.
-pub(super) fn stacks(ready: Ready<'_>, moment: u32, limit: u32) -> LiveGroups {
-    let moment = moment.min(ready.timeline.events());
-    live_groups(&population(ready, false), &LiveConfig::at(moment, limit as usize))
-}
-
-/// Returns the streams and pools by which the allocations of a device can be filtered.
-pub(super) fn facts(ready: Ready<'_>) -> SelectionFacts {
-    let Ready { trace, device, timeline, .. } = ready;
-    let (streams, pools) = streams_and_pools(trace, device, &timeline.allocations);
-    SelectionFacts { streams: streams.into_iter().collect(), pools: pools.into_iter().collect() }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn keys_come_back() {
-        let frame = FrameId::from_index(7);
-        for key in [
-            GroupKey::Stack(StackId::NONE),
-            GroupKey::Frame(None),
-            GroupKey::Frame(Some(frame)),
-            GroupKey::Function(Some(frame)),
-            GroupKey::Module(StringId::EMPTY),
-            GroupKey::Category(Category::Workspace),
-            GroupKey::Stream(None),
-            GroupKey::Stream(Some(u64::MAX)),
-            GroupKey::Pool(Some(PoolId(3, 4))),
-            GroupKey::SizeClass(63),
-        ] {
-            assert_eq!(group_key(group_key_data(key)), Some(key));
-        }
-    }
-
-    #[test]
-    fn numbers_that_mean_nothing_are_no_key() {
-        let key = |by, value| group_key(GroupKeyData { by, value });
-        assert_eq!(key(GroupBy::Category, Some((10, 0))), None);
-        assert_eq!(key(GroupBy::Stack, Some((u64::MAX, 0))), None);
-        assert_eq!(key(GroupBy::Stack, None), None);
-    }
 }

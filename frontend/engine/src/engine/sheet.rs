@@ -1,37 +1,38 @@
 //! Writes tables as they are on the screen to files, with the same filter and order, and all rows.
 
-use super::allocations::{Whole, pool, stream};
-use super::flame::Flame;
+use super::allocations::{pool, stream};
 use super::ready::Ready;
 use super::segments::at;
-use super::sheets::{DIFFERENCES, FUNCTIONS, SEGMENTS, functions};
-use super::{Engine, compare};
+use super::sheets::{DIFFERENCES, FUNCTIONS, SEGMENTS, Write, functions};
+use super::{Engine, allocations, compare, flame, no_device};
 use frontend::ask::differences::{Entry, entries, shown};
 use frontend::ask::site_table::{shown as shown_sites, site_name};
-use frontend::ask::{DiffBy, DiffData, Instant, Matched, SheetOf, SheetOrder};
+use frontend::ask::{DiffBy, DiffData, Instant, SheetOf, SheetOrder};
 use shared::base::Moment;
 use shared::export;
 use shared::export::{Cell, Rows, Sheet, Subject, Table};
 
-/// Returns the bytes of the file.
-///
-/// # Errors
-/// Returns an error message for the page if the table cannot be made.
+/// Returns the bytes of the file; the error is a message for the page if the table cannot be made.
 pub(super) fn sheet(engine: &Engine, order: &SheetOrder) -> Result<Vec<u8>, String> {
-    let Some(ready) = engine.built(order.device) else {
-        return Err(format!("there is no device at position {}", order.device));
+    let ready = engine.built(order.device).ok_or_else(|| no_device(order.device))?;
+    let subject = Subject {
+        file: &order.file,
+        trace: ready.trace,
+        devices: &[(ready.device, ready.timeline)],
+        moment: None,
+        capacity_bytes: engine.capacity_bytes,
     };
-    let out = Out { order, ready };
+    let write: &Write<'_> = &|sheet, fill| {
+        let mut bytes = Vec::new();
+        sheet.write(order.format, &subject, fill, |piece: &[u8]| bytes.extend_from_slice(piece));
+        bytes
+    };
     match &order.of {
-        SheetOf::Allocations(request) => {
-            let mut whole = Whole::new(ready, request)?;
-            let (name, columns) = whole.sheet();
-            Ok(out.write(Sheet { name, columns: &columns }, |row| whole.fill(ready, row)))
-        }
+        SheetOf::Allocations(request) => allocations::sheet(ready, request, write),
         SheetOf::Sites { source, order: sorted, search } => {
-            let sites = Flame { ready, device: order.device }.sites(source)?;
+            let sites = flame::sites(ready, source)?;
             let columns = functions(source.selection.weight);
-            let fill = |row: &mut Rows<'_>| {
+            Ok(write(Sheet { name: FUNCTIONS, columns: &columns }, &mut |row| {
                 for position in shown_sites(&sites, *sorted, search) {
                     let found = &sites.rows[position];
                     row(&[
@@ -44,51 +45,26 @@ pub(super) fn sheet(engine: &Engine, order: &SheetOrder) -> Result<Vec<u8>, Stri
                         Cell::number(found.total.count),
                     ]);
                 }
-            };
-            Ok(out.write(Sheet { name: FUNCTIONS, columns: &columns }, fill))
+            }))
         }
-        SheetOf::Segments(instant) => Ok(out.write(SEGMENTS, |row| segments(ready, *instant, row))),
+        SheetOf::Segments(instant) => Ok(write(SEGMENTS, &mut |row| segments(ready, *instant, row))),
         SheetOf::Differences { side, other, by, sort, filter } => {
-            let diff = compare::difference(ready, *side, other).ok_or("there is no such moment or step")?;
+            let diff = compare::difference(ready, *side, other)?;
             let all = entries(&diff, *by);
             let rows = shown(&all, filter, *sort);
-            Ok(out.write(DIFFERENCES, |row| {
+            Ok(write(DIFFERENCES, &mut |row| {
                 rows.iter().for_each(|&position| difference(&diff, &all[position], *by, row))
             }))
         }
         SheetOf::Findings => {
-            let gpus = engine.trace.devices.len() as u32;
-            let all: Vec<_> = (0..gpus).filter_map(|position| engine.built(position)).collect();
+            let gpus = 0..engine.trace.devices.len() as u32;
+            let all: Vec<_> = gpus.filter_map(|position| engine.built(position)).collect();
             let devices: Vec<_> = all.iter().map(|ready| (ready.device, ready.timeline)).collect();
-            let subject = Subject {
-                file: &order.file,
-                trace: &engine.trace,
-                devices: &devices,
-                moment: None,
-                capacity_bytes: engine.capacity_bytes,
-            };
             let mut bytes = Vec::new();
             let sink = |piece: &[u8]| bytes.extend_from_slice(piece);
-            export::table(&subject, Table::Findings, order.format, sink);
+            export::table(&Subject { devices: &devices, ..subject }, Table::Findings, order.format, sink);
             Ok(bytes)
         }
-    }
-}
-
-struct Out<'a> {
-    order: &'a SheetOrder,
-    ready: Ready<'a>,
-}
-
-impl Out<'_> {
-    fn write(&self, sheet: Sheet<'_>, fill: impl FnOnce(&mut Rows<'_>)) -> Vec<u8> {
-        let Ready { trace, device, timeline, .. } = self.ready;
-        let devices = &[(device, timeline)];
-        let subject = Subject { file: &self.order.file, trace, devices, moment: None, capacity_bytes: None };
-        let mut bytes = Vec::new();
-        let sink = |piece: &[u8]| bytes.extend_from_slice(piece);
-        sheet.write(self.order.format, &subject, fill, sink);
-        bytes
     }
 }
 
@@ -115,13 +91,7 @@ fn segments(ready: Ready<'_>, instant: Instant, row: &mut Rows<'_>) {
 
 fn difference(diff: &DiffData, entry: &Entry, by: DiffBy, row: &mut Rows<'_>) {
     let event = |moment: u32| Cell::number(Moment(moment).event_number());
-    let matched = entry.stack.map(|position| match diff.found.rows[position].matched {
-        Matched::Same => "same",
-        Matched::MovedLines => "lines moved",
-        Matched::Place => "other calls",
-        Matched::OnlyBefore => "only other",
-        Matched::OnlyAfter => "only this",
-    });
+    let matched = entry.stack.map(|_| if entry.note.is_empty() { "same" } else { entry.note });
     let category = if by == DiffBy::Category { entry.title.as_str() } else { entry.category };
     let change = &entry.change;
     row(&[
@@ -147,11 +117,7 @@ mod tests {
     use crate::engine::Engine;
     use frontend::ask::differences::Sort;
     use frontend::ask::site_table::SiteOrder;
-    use frontend::ask::{
-        Answers as _, Axis, Column, Columns, CompareSide, DiffBy, ExportForm, ExportOrder, FilterData, FlameSource,
-        GetFindings, GetProfile, GetRows, GroupBy, Instant, Part, Report, ScopeData, SelectionData, SheetOf,
-        SheetOrder, Sort as RowSort, TableRequest, Writes as _,
-    };
+    use frontend::ask::*;
     use shared::analysis::FindingCode;
     use shared::export::TableFormat;
     use shared::trace::{Frame, FrameTable, Trace, text};
@@ -187,6 +153,15 @@ mod tests {
         String::from_utf8(engine.write(&order, &mut |_| ()).unwrap().bytes).unwrap()
     }
 
+    fn csv(engine: &mut Engine, of: SheetOf) -> Vec<Vec<String>> {
+        records(&sheet(engine, of, TableFormat::Csv))
+    }
+
+    fn sites(search: &str) -> SheetOf {
+        let source = FlameSource { selection: SelectionData::whole(), by_line: true, with_runtime: true };
+        SheetOf::Sites { source, order: SiteOrder::default(), search: search.to_owned() }
+    }
+
     /// Parses the records of a CSV text strictly by RFC 4180, and removes quotes.
     fn records(text: &str) -> Vec<Vec<String>> {
         let (mut records, mut record, mut field, mut is_quoted) = (Vec::new(), Vec::new(), String::new(), false);
@@ -208,23 +183,17 @@ mod tests {
         records
     }
 
-    fn whole() -> SelectionData {
-        let scope = ScopeData::Within { axis: Default::default(), x0: 0.0, x1: f64::MAX, part: Part::Any };
-        SelectionData { scope, ..SelectionData::default() }
-    }
-
     fn request(by: Option<GroupBy>) -> TableRequest {
-        TableRequest { selection: whole(), by, ..TableRequest::default() }
+        TableRequest { selection: SelectionData::whole(), by, ..TableRequest::default() }
     }
 
     #[test]
     fn a_file_has_the_columns_that_the_page_adds() {
         let mut engine = engine("relu");
         let columns = Columns::of([Column::Rounded, Column::Phase, Column::Born]);
-        let csv = sheet(&mut engine, SheetOf::Allocations(TableRequest { columns, ..request(None) }), TableFormat::Csv);
-        let records = records(&csv);
+        let records = csv(&mut engine, SheetOf::Allocations(TableRequest { columns, ..request(None) }));
         assert_eq!(records[0][records[0].len() - 2..], ["phase", "rounded_bytes"]);
-        assert!(records[1..].iter().all(|record| record.len() == records[0].len()), "{csv}");
+        assert!(records[1..].iter().all(|record| record.len() == records[0].len()), "{records:?}");
         assert_eq!(records[1].last().map(String::as_str), Some("3145728"));
     }
 
@@ -234,8 +203,8 @@ mod tests {
         for by in [None, Some(GroupBy::Stack), Some(GroupBy::Category)] {
             let page =
                 engine.answer(&GetRows { device: 0, request: request(by) }).unwrap().expect("the filter is valid");
-            let csv = sheet(&mut engine, SheetOf::Allocations(request(by)), TableFormat::Csv);
-            assert_eq!(records(&csv).len(), page.row_count as usize + 1, "{csv}");
+            let records = csv(&mut engine, SheetOf::Allocations(request(by)));
+            assert_eq!(records.len(), page.row_count as usize + 1, "{records:?}");
             let json: serde_json::Value =
                 serde_json::from_str(&sheet(&mut engine, SheetOf::Allocations(request(by)), TableFormat::Json))
                     .unwrap();
@@ -246,32 +215,26 @@ mod tests {
 
     #[test]
     fn a_file_is_filtered_and_sorted_as_the_table_is() {
-        let sort = RowSort { column: Column::Bytes, is_rising: true };
+        let sort = SortBy { column: Column::Bytes, is_rising: true };
         let filter = FilterData { text: "relu".to_owned(), ..FilterData::default() };
-        let selection = SelectionData { filter, ..whole() };
-        let csv = sheet(
-            &mut engine("relu"),
-            SheetOf::Allocations(TableRequest { selection, sort, ..request(None) }),
-            TableFormat::Csv,
-        );
-        let rows = records(&csv);
+        let selection = SelectionData { filter, ..SelectionData::whole() };
+        let of = SheetOf::Allocations(TableRequest { selection, sort, ..request(None) });
+        let rows = csv(&mut engine("relu"), of);
         assert_eq!(rows[0][..5], ["device", "bytes", "alloc_event", "free_event", "lifetime_events"]);
         let sizes: Vec<&str> = rows[1..].iter().map(|row| row[1].as_str()).collect();
         assert_eq!(sizes, ["1048576", "2097152"]);
-        assert_eq!(rows[2][2..5], ["1", "4", "3"], "{csv}");
+        assert_eq!(rows[2][2..5], ["1", "4", "3"], "{rows:?}");
     }
 
     #[test]
     fn names_with_commas_lines_and_formulas_stay_names() {
         for (name, expected) in [("f(a, b)\n\"c\"", "f(a, b)\n\"c\""), ("=HYPERLINK(\"x\")", "'=HYPERLINK(\"x\")")] {
             let mut engine = engine(name);
-            let source = FlameSource { selection: whole(), by_line: true, with_runtime: true };
-            let of = SheetOf::Sites { source, order: SiteOrder::default(), search: String::new() };
-            let rows = records(&sheet(&mut engine, of, TableFormat::Csv));
+            let rows = csv(&mut engine, sites(""));
             assert_eq!(rows.len(), 4, "main, relu and norm");
             assert!(rows.iter().all(|row| row.len() == rows[0].len()));
             assert!(rows.iter().any(|row| row[1] == expected), "{rows:?}");
-            let rows = records(&sheet(&mut engine, SheetOf::Allocations(request(None)), TableFormat::Csv));
+            let rows = csv(&mut engine, SheetOf::Allocations(request(None)));
             assert_eq!(rows.len(), 4);
             assert!(rows.iter().any(|row| row[10].starts_with(expected)), "{rows:?}");
         }
@@ -279,9 +242,7 @@ mod tests {
 
     #[test]
     fn functions_are_those_that_are_looked_for() {
-        let source = FlameSource { selection: whole(), by_line: true, with_runtime: true };
-        let of = SheetOf::Sites { source, order: SiteOrder::default(), search: "norm".to_owned() };
-        let rows = records(&sheet(&mut engine("relu"), of, TableFormat::Csv));
+        let rows = csv(&mut engine("relu"), sites("norm"));
         assert_eq!(rows[0], ["device", "function", "filename", "line", "bytes", "itself", "count"]);
         assert_eq!(rows[1..], [["0", "norm", "main.py", "1", "3145728", "3145728", "1"]]);
     }
@@ -289,7 +250,7 @@ mod tests {
     #[test]
     fn segments_are_those_of_the_moment() {
         let mut engine = engine("relu");
-        let mut at = |instant| records(&sheet(&mut engine, SheetOf::Segments(instant), TableFormat::Csv));
+        let mut at = |instant| csv(&mut engine, SheetOf::Segments(instant));
         assert_eq!(at(Instant::At(0)).len(), 1, "the head alone");
         let end = at(Instant::End);
         let row = |name: &str| end[1][end[0].iter().position(|column| column == name).unwrap()].as_str();
@@ -312,7 +273,7 @@ mod tests {
                 sort: Sort::default(),
                 filter: String::new(),
             };
-            let rows = records(&sheet(&mut engine, of, TableFormat::Csv));
+            let rows = csv(&mut engine, of);
             let changes = rows[1..].iter().map(|row| row[7].parse::<i64>().unwrap()).sum::<i64>();
             assert_eq!(changes, 5 << 20, "{by:?}");
         }
@@ -321,7 +282,7 @@ mod tests {
     #[test]
     fn what_can_not_be_written_is_said() {
         let filter = FilterData { text: "(".to_owned(), is_expression: true, ..FilterData::default() };
-        let selection = SelectionData { filter, ..whole() };
+        let selection = SelectionData { filter, ..SelectionData::whole() };
         let of = SheetOf::Allocations(TableRequest { selection, ..TableRequest::default() });
         let order = SheetOrder { device: 0, file: String::new(), format: TableFormat::Csv, of };
         let write = |order: &SheetOrder| engine("relu").write(order, &mut |_| ());
@@ -337,7 +298,7 @@ mod tests {
                 break found;
             }
         };
-        let rows = records(&sheet(&mut engine, SheetOf::Findings, TableFormat::Csv));
+        let rows = csv(&mut engine, SheetOf::Findings);
         assert_eq!(rows.len(), found.findings.len() + 1);
     }
 
@@ -349,16 +310,7 @@ mod tests {
         };
         assert!(!codes(&mut engine));
         let report = |engine: &mut Engine| {
-            let order = ExportOrder {
-                form: ExportForm::Report,
-                file: String::new(),
-                device: 0,
-                moment: None,
-                axis: Axis::Events,
-                range: None,
-                is_dark: false,
-                is_clean: false,
-            };
+            let order = crate::engine::tests::order(ExportForm::Report);
             String::from_utf8(engine.write(&order, &mut |_| ()).expect("a report").bytes).expect("UTF-8")
         };
         let before = report(&mut engine);

@@ -4,7 +4,10 @@
 //! files. No name is in both lists.
 
 use frontend::ask::Weight;
-use shared::export::Sheet;
+use shared::export::{Rows, Sheet};
+
+/// Writes a table, whose rows a function passes on.
+pub(super) type Write<'w> = dyn Fn(Sheet<'_>, &mut dyn FnMut(&mut Rows<'_>)) -> Vec<u8> + 'w;
 
 /// Allocations that the filter leaves.
 pub(super) const ALLOCATIONS: Sheet<'_> = Sheet {

@@ -25,7 +25,6 @@ mod tests {
     use crate::engine::Engine;
     use frontend::ask::{Answers, Axis, FilterData, GetSource, GetSourceFiles, Part, ScopeData, SelectionData};
     use shared::report::SourceReport;
-    use shared::trace::text;
 
     const TRACE: &str = "
         alloc a 100 @forward@/w/model.py:4<main@/w/train.py:5
@@ -37,7 +36,7 @@ mod tests {
     #[track_caller]
     fn ask(selection: SelectionData, focus: Option<&[&str]>) -> Result<SourceReport, String> {
         let focus = focus.map(|files| files.iter().map(|&file| file.to_owned()).collect());
-        let mut engine = Engine::new(text::parse(TRACE).unwrap());
+        let mut engine = Engine::of(TRACE);
         engine.answer(&GetSource { device: 0, selection, focus }).unwrap()
     }
 
@@ -49,14 +48,10 @@ mod tests {
         report.ranked().map(text).collect()
     }
 
-    fn at(moment: u32) -> SelectionData {
-        SelectionData { scope: ScopeData::At(moment), ..SelectionData::default() }
-    }
-
     #[test]
     fn lines_follow_the_scope() {
-        assert_eq!(lines(&ask(at(2), None).unwrap()), ["/w/model.py:4 100 100", "/w/train.py:5 50 50"]);
-        assert_eq!(lines(&ask(at(4), None).unwrap()), ["/w/train.py:5 50 50", "/w/model.py:4 0 100"]);
+        assert_eq!(lines(&ask(SelectionData::at(2), None).unwrap()), ["/w/model.py:4 100 100", "/w/train.py:5 50 50"]);
+        assert_eq!(lines(&ask(SelectionData::at(4), None).unwrap()), ["/w/train.py:5 50 50", "/w/model.py:4 0 100"]);
         let scope = ScopeData::Within { axis: Axis::Events, x0: 2.0, x1: 5.0, part: Part::Any };
         let within = ask(SelectionData { scope, ..SelectionData::default() }, None).unwrap();
         assert_eq!(lines(&within)[0], "/w/model.py:4 100 0");
@@ -64,21 +59,21 @@ mod tests {
 
     #[test]
     fn lines_of_the_folder_own_what_others_call() {
-        let report = ask(at(2), Some(&["/w/train.py"])).unwrap();
+        let report = ask(SelectionData::at(2), Some(&["/w/train.py"])).unwrap();
         assert_eq!(lines(&report), ["/w/train.py:5 150 150", "/w/model.py:4 0 0"]);
     }
 
     #[test]
     fn a_filter_limits_the_sums() {
         let filter = |text: &str, is_expression| FilterData { text: text.to_owned(), is_expression, ..<_>::default() };
-        let with = |filter| ask(SelectionData { filter, ..at(2) }, None);
+        let with = |filter| ask(SelectionData { filter, ..SelectionData::at(2) }, None);
         assert_eq!(lines(&with(filter("forward", false)).unwrap()), ["/w/model.py:4 100 100", "/w/train.py:5 0 0"]);
         assert!(with(filter("(", true)).is_err());
     }
 
     #[test]
     fn the_files_are_those_of_all_stacks() {
-        let mut engine = Engine::new(text::parse(TRACE).unwrap());
+        let mut engine = Engine::of(TRACE);
         assert_eq!(engine.answer(&GetSourceFiles { device: 0 }), Ok(vec!["/w/model.py".into(), "/w/train.py".into()]));
     }
 }

@@ -1,14 +1,10 @@
 //! Tests the engine with questions as the page asks them.
 
 use super::*;
-use frontend::ask::{
-    AllocationKey, Answers, Ask, ColorBy, CopyOptions, Details, ExportForm, ExportOrder, FindAllocation,
-    GetCopyPreview, GetDetails, GetHit, GetMarks, GetOutline, GetPicture, GetPlace, GetStacks, Hit, Marks, Report,
-    View, WriteCopy, Writes,
-};
+use frontend::ask::*;
 use shared::analysis::PictureRequest;
 use shared::export::{Table, TableFormat};
-use shared::trace::text;
+use shared::import::import;
 
 const TRACE: &str = "
     alloc a 100 t=10
@@ -22,16 +18,12 @@ const TRACE: &str = "
     block old 512 requested=7
 ";
 
-fn engine() -> Engine {
-    Engine::new(text::parse(TRACE).unwrap())
-}
-
 #[track_caller]
 fn ask<A: Ask>(question: &A) -> A::Answer
 where
     Engine: Answers<A>,
 {
-    engine().answer(question).expect("there is an answer")
+    Engine::of(TRACE).answer(question).expect("there is an answer")
 }
 
 fn hit(x: f64, bytes: f64) -> Hit {
@@ -40,27 +32,14 @@ fn hit(x: f64, bytes: f64) -> Hit {
 }
 
 fn view() -> View {
-    View {
-        request: PictureRequest {
-            axis: Axis::Events,
-            x0: 0.0,
-            x1: 5.0,
-            y0: 0.0,
-            y1: 200.0,
-            width_px: 500,
-            height_px: 400,
-        },
-        pixel_ratio: 1.0,
-        color: ColorBy::Stack,
-        scheme: Default::default(),
-        marking: Default::default(),
-    }
+    let request = PictureRequest { x1: 5.0, y1: 200.0, width_px: 500, height_px: 400, ..PictureRequest::default() };
+    View { request, pixel_ratio: 1.0, ..View::default() }
 }
 
 #[test]
 fn figures_of_the_first_device_come_first_and_findings_last() {
     let idle_first = "segment s 1KiB\ndevice 1\nalloc a 5\ndevice 2\nalloc b 5\n";
-    let mut engine = Engine::new(text::parse(idle_first).unwrap());
+    let mut engine = Engine::of(idle_first);
     let reports: Vec<_> = std::iter::from_fn(|| engine.next_report()).collect();
     let order: Vec<_> = reports
         .iter()
@@ -80,8 +59,8 @@ fn figures_of_the_first_device_come_first_and_findings_last() {
 #[test]
 fn a_notice_names_its_device() {
     let two = "alloc a 5 t=1\nsegment s 1KiB\nblock a 5\ndevice 1\nalloc b 5 t=1\noom 9 free=1 t=2\nsegment s 1KiB\nblock b 5";
-    let mut engine = Engine::new(text::parse(two).unwrap());
-    assert_eq!(engine.summary().first_device(), 1);
+    let mut engine = Engine::of(two);
+    assert_eq!(engine.summary.first_device(), 1);
     let notices = std::iter::from_fn(|| engine.next_report()).find_map(|report| match report {
         Report::Notices(notices) => Some(notices),
         _ => None,
@@ -92,7 +71,7 @@ fn a_notice_names_its_device() {
 
 #[test]
 fn figures_are_those_of_the_core() {
-    let Some(Report::Figures(figures)) = engine().next_report() else { panic!("figures come first") };
+    let Some(Report::Figures(figures)) = Engine::of(TRACE).next_report() else { panic!("figures come first") };
     assert_eq!((figures.summary.events, figures.summary.peak_live_bytes, figures.peak_moment), (4, 157, 2));
     assert_eq!((figures.summary.initial_bytes, figures.summary.end_live_bytes, figures.peak_us), (7, 57, Some(10)));
     assert_eq!((figures.end_events, figures.duration_us), (5.0, Some(30)));
@@ -146,7 +125,7 @@ fn details_say_where_an_allocation_comes_from() {
 
 #[test]
 fn an_allocation_is_found_by_its_key() {
-    let find = |key, moment| engine().answer(&FindAllocation { device: 0, key, moment }).ok();
+    let find = |key, moment| Engine::of(TRACE).answer(&FindAllocation { device: 0, key, moment }).ok();
     for (x, bytes) in [(2.5, 20.0), (2.5, 120.0), (2.5, 3.0)] {
         let clicked = hit(x, bytes);
         let key = clicked.allocation.as_ref().expect("something is there").key();
@@ -161,12 +140,10 @@ fn an_allocation_is_found_by_its_key() {
 
 #[test]
 fn a_copy_is_a_compressed_snapshot_that_shows_the_same() {
-    let copy = engine().write(&WriteCopy { options: CopyOptions::default() }, &mut |_| ()).unwrap();
-    let mut importer = shared::import::Importer::new();
-    importer.push(&copy.bytes).expect("a snapshot");
-    let mut copy = Engine::new(importer.finish().expect("a snapshot"));
-    assert_eq!(copy.next_report(), engine().next_report());
-    assert_eq!(copy.answer(&GetMarks { device: 0 }), engine().answer(&GetMarks { device: 0 }));
+    let copy = Engine::of(TRACE).write(&WriteCopy { options: CopyOptions::default() }, &mut |_| ()).unwrap();
+    let mut copy = Engine::new(import(&copy.bytes).expect("a snapshot"));
+    assert_eq!(copy.next_report(), Engine::of(TRACE).next_report());
+    assert_eq!(copy.answer(&GetMarks { device: 0 }), Engine::of(TRACE).answer(&GetMarks { device: 0 }));
 }
 
 #[test]
@@ -180,8 +157,8 @@ fn a_preview_counts_what_a_copy_leaves_out() {
 
 #[test]
 fn what_is_not_there_is_refused() {
-    assert!(engine().answer(&GetDetails { device: 0, allocation: 99 }).is_err());
-    assert!(engine().answer(&GetMarks { device: 7 }).is_err());
+    assert!(Engine::of(TRACE).answer(&GetDetails { device: 0, allocation: 99 }).is_err());
+    assert!(Engine::of(TRACE).answer(&GetMarks { device: 7 }).is_err());
 }
 
 #[test]
@@ -198,7 +175,7 @@ fn marks_are_spans_and_single_events() {
     assert_eq!((marks.len(), marks[0].moment, marks[0].size_bytes, marks[0].free_bytes), (1, 4, 4096, Some(512)));
 }
 
-fn order(form: ExportForm) -> ExportOrder {
+pub(super) fn order(form: ExportForm) -> ExportOrder {
     ExportOrder {
         form,
         file: "ada-run.pickle".to_owned(),
@@ -212,7 +189,7 @@ fn order(form: ExportForm) -> ExportOrder {
 }
 
 fn exported(order: &ExportOrder) -> Option<Vec<u8>> {
-    engine().write(order, &mut |_| ()).ok().map(|file| file.bytes)
+    Engine::of(TRACE).write(order, &mut |_| ()).ok().map(|file| file.bytes)
 }
 
 #[test]
@@ -233,9 +210,7 @@ fn every_form_is_written_and_a_clean_one_does_not_name_the_file() {
     }
     for is_clean in [false, true] {
         let bytes = exported(&ExportOrder { is_clean, ..order(ExportForm::Pickle) }).expect("a file");
-        let mut importer = shared::import::Importer::new();
-        importer.push(&bytes).expect("a snapshot");
-        assert_eq!(importer.finish().expect("a snapshot").devices.len(), 1);
+        assert_eq!(import(&bytes).expect("a snapshot").devices.len(), 1);
     }
 }
 

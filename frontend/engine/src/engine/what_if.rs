@@ -14,10 +14,7 @@ use shared::report::{self, ReplaySweep, RunFigures, sweep_config};
 /// Number of columns of the plot; a wide plot has two pixels for each.
 const COLUMNS: usize = 480;
 
-/// Performs the next part of a sweep, and returns its results so far.
-///
-/// # Errors
-/// Returns a message for the user if the device has another allocator.
+/// Performs the next part of a sweep, and returns its results so far; the error is that of [`check`].
 pub(super) fn sweep(ready: Ready<'_>, setup: &WhatIfSetup, is_new: bool) -> Result<SweepData, String> {
     check(ready)?;
     let mut kept = ready.kept.sweep.borrow_mut();
@@ -29,7 +26,7 @@ pub(super) fn sweep(ready: Ready<'_>, setup: &WhatIfSetup, is_new: bool) -> Resu
     Ok(SweepData { progress: sweep.progress(), found: ReplaySweep::new(sweep) })
 }
 
-/// Returns an error for a device whose allocator is not modelled.
+/// Returns a message for the user if the device has an allocator that is not modelled.
 fn check(ready: Ready<'_>) -> Result<(), String> {
     if ready.device.index < 0 {
         return Err("Pinned host memory uses a different allocator, which is not modeled".to_owned());
@@ -37,10 +34,7 @@ fn check(ready: Ready<'_>) -> Result<(), String> {
     default_settings(ready.trace).map(drop).map_err(|error| error.to_string().trim_end_matches('.').to_owned())
 }
 
-/// Returns the replay as a compressed snapshot.
-///
-/// # Errors
-/// Returns an error with the name of a setting that is not supported.
+/// Returns the replay as a compressed snapshot; the error names a setting that is not supported.
 pub(super) fn snapshot(ready: Ready<'_>, setup: &WhatIfSetup) -> Result<Vec<u8>, String> {
     let trace = replayer(ready).trace(&config(ready, setup)?);
     Ok(compressed(|sink| export::pickle(&trace, Style::Python, sink)))
@@ -59,10 +53,7 @@ fn config(ready: Ready<'_>, setup: &WhatIfSetup) -> Result<ReplayConfig, String>
     })
 }
 
-/// Returns the settings and the card of the recording, as far as it contains them.
-///
-/// # Errors
-/// Returns a message for the user if the device has another allocator.
+/// Returns the settings and the card of the recording, as far as it contains them; the error is that of [`check`].
 pub(super) fn recorded(ready: Ready<'_>) -> Result<RecordedSetup, String> {
     check(ready)?;
     let capacity_bytes = recorded_capacity(ready.device, ready.timeline);
@@ -73,11 +64,7 @@ pub(super) fn recorded(ready: Ready<'_>) -> Result<RecordedSetup, String> {
     Ok(RecordedSetup { conf, refusal, capacity_bytes, variable: settings_variable(ready.trace).to_owned() })
 }
 
-/// Replays a device's requests.
-///
-/// # Errors
-/// Returns a message for the user if the device has another allocator, or with the name of a setting that is not
-/// supported.
+/// Replays a device's requests; the error is that of [`check`], or names a setting that is not supported.
 pub(super) fn replayed(ready: Ready<'_>, setup: &WhatIfSetup) -> Result<ReplayData, String> {
     check(ready)?;
     let config = config(ready, setup)?;
@@ -111,10 +98,7 @@ fn begin(ready: Ready<'_>, setup: &WhatIfSetup) -> Running {
 #[cfg(test)]
 mod tests {
     use crate::engine::Engine;
-    use frontend::ask::{
-        Answers, GetRecordedSetup, GetReplay, GetSweep, ReplayData, SweepData, WhatIfColumn, WhatIfSetup, WriteReplay,
-        Writes,
-    };
+    use frontend::ask::*;
     use shared::import::import;
     use shared::trace::{Setting, text};
 
@@ -124,7 +108,7 @@ mod tests {
         let rest = |size: u64| format!("segment S{size} {size}MiB\nblock S{size} {size}MiB inactive\n");
         let lines: String = (20..40).map(|size| line(size * 2)).collect();
         let rests: String = (20..40).map(|size| rest(size * 2)).collect();
-        Engine::new(text::parse(&(lines + &rests)).unwrap())
+        Engine::of(&(lines + &rests))
     }
 
     fn setup(conf: &str, capacity_mib: Option<u64>) -> WhatIfSetup {

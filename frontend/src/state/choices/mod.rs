@@ -31,13 +31,11 @@ pub struct Choices {
     pub own: Rc<str>,
 }
 
-/// Choices in the table of allocations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RowsChoice {
     /// Kind of groups that form the rows; `None` for single allocations.
     pub by: Option<GroupBy>,
     pub sort: Sort,
-    /// Optional columns of a table of allocations.
     pub columns: Columns,
 }
 
@@ -74,7 +72,6 @@ pub struct Controls {
     pub is_table: bool,
     /// Makes the innermost functions the roots.
     pub is_inverted: bool,
-    /// Direction of the root.
     pub rootward: Rootward,
     /// Orders boxes by first appearance.
     pub by_appearance: bool,
@@ -133,8 +130,7 @@ pub enum BlockColors {
 
 names!(BlockColors { Stack => "stack", State => "state" });
 
-/// Choices in the map of segments.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SegmentsChoice {
     pub instant: Instant,
     pub color_by: BlockColors,
@@ -144,20 +140,11 @@ pub struct SegmentsChoice {
     pub focus: Option<(u32, u32)>,
 }
 
-impl Default for SegmentsChoice {
-    fn default() -> Self {
-        Self { instant: Instant::ReservedPeak, color_by: BlockColors::default(), scale: 0, focus: None }
-    }
-}
-
 /// Compared moments and device; `None` where the view chooses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CompareChoice {
-    /// Moment of this side.
     pub this: Option<CompareSide>,
-    /// Moment of the other side.
     pub other: Option<CompareSide>,
-    /// Device of the other side.
     pub against: Option<Against>,
 }
 
@@ -173,7 +160,6 @@ pub enum Against {
     OfFile(FileId, u32),
 }
 
-/// Choices in the table of differences.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DifferencesChoice {
     /// Kind of groups that form the rows.
@@ -187,31 +173,20 @@ pub struct DifferencesChoice {
 /// Controls that may be used at the same time have variants of their own, so that none resets another.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Choice {
-    /// Selects the allocations that are examined.
     Selecting(Selecting),
-    /// Changes the table of allocations.
     Rows(RowsChoice),
-    /// Changes the list of events.
     Events(EventsChoice),
-    /// Changes how stacks are shown.
     Stacks(Controls),
-    /// Changes the search text for stacks.
     StackSearch(String),
-    /// Changes the part of the flame graph in view.
     Zoom(Option<Zoom>),
     /// Shows a function between its callers and callees.
     Site(NameMark),
-    /// Sorts the functions.
     SiteOrder(SiteOrder),
-    /// Changes the map of segments.
     Segments(SegmentsChoice),
-    /// Changes what is compared.
     Compare(CompareChoice),
-    /// Changes the table of differences.
     Differences(DifferencesChoice),
     /// Changes the settings or the card of a replay.
     WhatIf(WhatIfSetup),
-    /// Changes what counts as the user's own code.
     Own(Rc<str>),
 }
 

@@ -27,9 +27,13 @@ fn chosen() -> Selecting {
     Selecting { when: When::View(Part::Born), filter, group_mark, ..Selecting::default() }
 }
 
+fn view(dock: impl Into<Option<DockTab>>, choices: Choices) -> ViewState {
+    ViewState { dock: dock.into(), choices: Rc::new(choices), ..ViewState::default() }
+}
+
 #[track_caller]
 fn check(dock: DockTab, choices: Choices, fields: &str) {
-    let view = ViewState { dock: Some(dock), choices: Rc::new(choices), ..ViewState::default() };
+    let view = view(dock, choices);
     let text = view.to_text();
     assert_eq!(ViewState::from_text(&text), Ok(view), "{text}");
     let (_, written) = text.split_once(";dock=").expect("the dock is open");
@@ -117,8 +121,7 @@ fn a_comparison_comes_back() {
 #[test]
 fn another_file_is_not_in_the_address() {
     let compare = CompareChoice { against: Some(Against::OfFile(2, 0)), ..CompareChoice::default() };
-    let choices = Rc::new(Choices { compare, ..Choices::default() });
-    let view = ViewState { dock: Some(DockTab::Compare), choices, ..ViewState::default() };
+    let view = view(DockTab::Compare, Choices { compare, ..Choices::default() });
     assert!(view.to_text().ends_with(";dock=compare"));
 }
 
@@ -137,8 +140,7 @@ fn settings_come_back() {
 
 #[test]
 fn only_the_open_view_is_in_the_address() {
-    let choices = Rc::new(Choices { selecting: chosen(), ..Choices::default() });
-    let text = |dock| ViewState { dock, choices: choices.clone(), ..ViewState::default() }.to_text();
+    let text = |dock: Option<DockTab>| view(dock, Choices { selecting: chosen(), ..Choices::default() }).to_text();
     assert!(!text(None).contains("find=") && !text(Some(DockTab::Segments)).contains("find="));
 }
 
@@ -187,8 +189,7 @@ fn another_selection_is_another_graph() {
 fn what_was_typed_can_be_told() {
     let mut choices = Choices { selecting: chosen(), ..Choices::default() };
     choices.take(Choice::StackSearch("adam".to_owned()));
-    let choices = Rc::new(choices);
-    let view = |dock| ViewState { dock, choices: choices.clone(), ..ViewState::default() };
+    let view = |dock: Option<DockTab>| view(dock, choices.clone());
     assert_eq!(view(Some(DockTab::Flame)).typed(), ["a;b=c (größer)", "adam"]);
     assert_eq!(view(Some(DockTab::Allocations)).typed(), ["a;b=c (größer)"]);
     assert_eq!(view(Some(DockTab::Source)).typed(), ["a;b=c (größer)"]);

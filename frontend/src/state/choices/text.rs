@@ -124,11 +124,10 @@ impl Walk<'_> {
     }
 
     fn segments(&mut self, segments: &mut SegmentsChoice) {
-        let first = SegmentsChoice::default();
-        self.field_from("at", &mut segments.instant, first.instant);
+        self.field("at", &mut segments.instant);
         self.field("blocks", &mut segments.color_by);
         let of_word = |word: &str| word.parse().ok().filter(|&scale| scale <= MOST_SCALE);
-        self.field_by("scale", &mut segments.scale, first.scale, u32::to_string, of_word);
+        self.field_by("scale", &mut segments.scale, 0, u32::to_string, of_word);
         let of_word = |word: &str| {
             let (block, moment) = word.split_once('@')?;
             Some(Some((moment.parse().ok()?, block.parse().ok()?)))
@@ -309,7 +308,6 @@ fn instant_of(word: &str) -> Option<Instant> {
 /// Word in the address, and the control that it switches on.
 type Switch = (&'static str, fn(&mut Controls));
 
-/// Words for the controls of stacks.
 const SWITCHES: [Switch; 6] = [
     ("table", |controls| controls.is_table = true),
     ("inverted", |controls| controls.is_inverted = true),

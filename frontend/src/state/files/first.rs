@@ -134,21 +134,16 @@ impl ReadyFile {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ask::{DeviceFigures, DeviceOutline, FileSummary, Report};
-    use crate::state::files::NewFile;
+    use crate::ask::{DeviceFigures, DeviceOutline, Report};
+    use crate::state::files::tests::{add_file, after, failed, hear, opened_as, ready};
     use shared::report::Summary;
 
     fn add(id: FileId, batch: u32) -> FileAction {
-        FileAction::Add(Box::new(NewFile { id, batch, ..NewFile::default() }))
-    }
-
-    fn hear(id: FileId, report: Report) -> FileAction {
-        FileAction::Hear { id, report: Box::new(report), now_ms: 0.0 }
+        add_file(OpenFile { id, batch, ..OpenFile::default() })
     }
 
     fn opened(id: FileId) -> FileAction {
-        let outline = DeviceOutline { events: 5, segments: 1, ..DeviceOutline::default() };
-        hear(id, Report::Opened(Box::new(FileSummary { devices: vec![outline], ..FileSummary::default() })))
+        opened_as(id, vec![DeviceOutline { events: 5, segments: 1, ..DeviceOutline::default() }])
     }
 
     fn out_of_memory(id: FileId) -> FileAction {
@@ -158,12 +153,12 @@ mod tests {
     }
 
     fn broken(id: FileId) -> FileAction {
-        hear(id, Report::Failed { code: String::new(), message: String::new(), offset: None, hint: String::new() })
+        hear(id, failed(""))
     }
 
     #[track_caller]
     fn check(actions: impl IntoIterator<Item = FileAction>, shown: FileId) -> Files {
-        let files = actions.into_iter().fold(Files::default(), |files, action| files.after(action));
+        let files = after(actions);
         assert_eq!(files.shown, Some(shown));
         files
     }
@@ -204,29 +199,14 @@ mod tests {
     #[test]
     fn devices_without_anything_are_not_listed() {
         let outline = |(index, events)| DeviceOutline { index, events, segments: events, ..DeviceOutline::default() };
-        let devices = (0..).zip([5, 5, 0, 0]).map(outline).collect();
-        let summary = FileSummary { devices, ..FileSummary::default() };
-        let files = check([add(1, 1), hear(1, Report::Opened(Box::new(summary)))], 1);
-        let listed = |files: &Files| match &files.all[0].status {
-            FileStatus::Ready(file) => file.used_devices(),
-            other => panic!("{other:?}"),
-        };
-        assert_eq!(listed(&files), [0, 1]);
-        assert_eq!(listed(&files.after(FileAction::ChooseDevice(3))), [0, 1, 3]);
+        let files = check([add(1, 1), opened_as(1, (0..).zip([5, 5, 0, 0]).map(outline).collect())], 1);
+        assert_eq!(ready(&files).used_devices(), [0, 1]);
+        assert_eq!(ready(&files.after(FileAction::ChooseDevice(3))).used_devices(), [0, 1, 3]);
         let flat = DeviceFigures { device: 1, ..DeviceFigures::default() };
-        assert_eq!(listed(&files.after(hear(1, Report::Figures(flat)))), [0]);
+        assert_eq!(ready(&files.after(hear(1, Report::Figures(flat)))).used_devices(), [0]);
         // Keys step through the listed devices only.
         let next = files.after(FileAction::StepDevice(1));
         let back = next.after(FileAction::StepDevice(1));
-        assert_eq!([&next, &back].map(|files| files.all[0].clone().device()), [1, 0]);
-    }
-
-    impl OpenFile {
-        fn device(self) -> u32 {
-            match self.status {
-                FileStatus::Ready(file) => file.device,
-                other => panic!("{other:?}"),
-            }
-        }
+        assert_eq!([&next, &back].map(|files| ready(files).device), [1, 0]);
     }
 }

@@ -51,20 +51,17 @@ impl OpenFile {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ask::{DeviceOutline, FileSummary, PartPlace, Report};
-    use crate::state::files::{FileAction, FileId, NewFile};
+    use crate::ask::{DeviceOutline, PartPlace, Report};
+    use crate::state::files::tests::{add_file, failed, hear, opened_as};
+    use crate::state::files::{FileAction, FileId};
     use shared::report::Diagnosis;
 
     fn add(id: FileId, origin: Origin) -> FileAction {
-        FileAction::Add(Box::new(NewFile { id, origin, ..NewFile::default() }))
-    }
-
-    fn hear(id: FileId, report: Report) -> FileAction {
-        FileAction::Hear { id, report: Box::new(report), now_ms: 0.0 }
+        add_file(OpenFile { id, origin, ..OpenFile::default() })
     }
 
     fn told(id: FileId) -> [FileAction; 2] {
-        [hear(id, Report::Opened(Box::default())), hear(id, Report::Findings(Diagnosis::default()))]
+        [opened_as(id, Vec::new()), hear(id, Report::Findings(Diagnosis::default()))]
     }
 
     fn after(files: &Files, actions: impl IntoIterator<Item = FileAction>) -> Files {
@@ -97,13 +94,11 @@ mod tests {
     #[test]
     fn what_a_reload_could_not_show_is_not_kept() {
         let part = Some(PartPlace { first_event: 5, total_events: 9 });
-        let devices = vec![DeviceOutline { part, ..DeviceOutline::default() }];
-        let summary = FileSummary { devices, ..FileSummary::default() };
-        let opened = [hear(1, Report::Opened(Box::new(summary))), hear(1, Report::Findings(Diagnosis::default()))];
+        let part = DeviceOutline { part, ..DeviceOutline::default() };
+        let opened = [opened_as(1, vec![part]), hear(1, Report::Findings(Diagnosis::default()))];
         let of_part = after(&Files::default(), [add(1, Origin::Local)].into_iter().chain(opened));
         check(&of_part, None, &[1]);
-        let failed = Report::Failed { code: String::new(), message: String::new(), offset: None, hint: String::new() };
-        check(&after(&Files::default(), [add(1, Origin::Local), hear(1, failed)]), None, &[]);
+        check(&after(&Files::default(), [add(1, Origin::Local), hear(1, failed(""))]), None, &[]);
     }
 
     #[test]

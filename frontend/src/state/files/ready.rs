@@ -23,7 +23,6 @@ pub struct ReadyFile {
     pub findings: Option<Rc<Diagnosis>>,
     /// Position of the shown device.
     pub device: u32,
-    /// Quantity along the x axis.
     pub axis: Axis,
     /// Pinned allocation of the shown device.
     pub pinned: Option<Rc<Hit>>,
@@ -32,20 +31,16 @@ pub struct ReadyFile {
     pub kind: Option<Rc<Kind>>,
     /// Initial part of the timeline, for the shown device and axis.
     pub start_range: Option<View>,
-    /// Selected tab of the panel.
     pub tab: PanelTab,
-    /// View that is open below the timeline.
     pub dock: Option<DockTab>,
     /// True if the open view takes the whole window but the minimap.
     pub is_maximized: bool,
     /// Chosen property that the colours of the timeline show; see [`color`](Self::color).
     pub color: Option<ColorBy>,
-    /// Choices in the views below the timeline.
     pub choices: Rc<Choices>,
     /// Card, if it was chosen or is known.
     pub card: Option<ThisCard>,
     pub points: Rc<Points>,
-    /// Notice about the view.
     pub notice: Option<Rc<str>>,
     /// Number of views requested while the page was open; the timeline starts anew with each.
     pub arrivals: u32,
@@ -140,19 +135,13 @@ impl ReadyFile {
         if hit.is_some() {
             self.tab = PanelTab::Allocation;
         }
-        self.pinned = hit.map(Rc::new);
-        self.start_pin = None;
-    }
-
-    /// Selects a kind, or none.
-    pub(super) fn select(&mut self, kind: Option<Kind>) {
-        self.kind = kind.map(Rc::new);
+        (self.pinned, self.start_pin) = (hit.map(Rc::new), None);
     }
 
     /// Selects all allocations with the stack of the pinned one, or none if they are selected already.
     pub(super) fn select_pinned(&mut self) {
         let Some(kind) = self.pinned_kind() else { return };
-        self.select(Some(kind).filter(|kind| self.kind.as_deref() != Some(kind)));
+        self.kind = Some(kind).filter(|kind| self.kind.as_deref() != Some(kind)).map(Rc::new);
     }
 
     /// Leaves the selected kind, or else unpins the pinned allocation.
@@ -162,15 +151,13 @@ impl ReadyFile {
         }
     }
 
-    /// Returns the kind of the pinned allocation.
     pub fn pinned_kind(&self) -> Option<Kind> {
         Some(Kind::StackOf(self.pinned_allocation()?.key()))
     }
 
     pub(super) fn pin_found(&mut self, device: u32, hit: Option<Hit>) {
         self.choose_device(device);
-        self.pinned = hit.map(Rc::new);
-        self.start_pin = None;
+        (self.pinned, self.start_pin) = (hit.map(Rc::new), None);
     }
 
     /// Pins the allocation of the initial view, unless the user has pinned another; the selected tab stays.
@@ -212,7 +199,6 @@ impl ReadyFile {
         self.summary.devices.get(self.device as usize).map_or(0, |device| device.index)
     }
 
-    /// Changes the bookmarks or the measurement of the shown device.
     pub(super) fn take_point(&mut self, action: PointAction) {
         let device = self.device_index();
         Rc::make_mut(&mut self.points).take(device, action);
@@ -281,9 +267,7 @@ impl ReadyFile {
     pub(super) fn choose_device(&mut self, device: u32) {
         if (device as usize) < self.summary.devices.len() && device != self.device {
             self.device = device;
-            self.pinned = None;
-            self.start_pin = None;
-            self.start_range = None;
+            (self.pinned, self.start_pin, self.start_range) = (None, None, None);
             // An event of one device means nothing on another.
             self.kind = self.kind.take().filter(|kind| !matches!(**kind, Kind::StackOf(_)));
             Rc::make_mut(&mut self.choices).leave_device();

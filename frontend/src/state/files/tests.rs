@@ -1,12 +1,13 @@
 //! Tests of actions on open files.
 
 use super::*;
-use crate::ask::{AllocationKey, DeviceFigures, DeviceOutline, Parts, PreviewData, PreviewDevice, WhatIfSetup};
+use crate::ask::{AllocationKey, DeviceFigures, DeviceOutline, Parts, PreviewData, PreviewDevice, Remedy, WhatIfSetup};
 use crate::draw::camera::View;
 use crate::draw::span::Span;
 use crate::state::ViewState;
 use crate::state::choices::Choices;
 use crate::state::view_state::PinKey;
+use shared::import::ImportError;
 use shared::report::{Diagnosis, Growth};
 
 fn add(id: FileId) -> FileAction {
@@ -14,12 +15,23 @@ fn add(id: FileId) -> FileAction {
 }
 
 fn add_at(id: FileId, start: Start) -> FileAction {
-    let name = "a.pickle".into();
-    FileAction::Add(Box::new(NewFile { id, name, batch: id, start, now_ms: 10.0, ..NewFile::default() }))
+    add_file(OpenFile { id, name: "a.pickle".into(), batch: id, start, ..OpenFile::default() })
 }
 
-fn hear(id: FileId, report: Report) -> FileAction {
+pub(super) fn add_file(file: OpenFile) -> FileAction {
+    FileAction::Add(Box::new(file))
+}
+
+pub(super) fn hear(id: FileId, report: Report) -> FileAction {
     FileAction::Hear { id, report: Box::new(report), now_ms: 20.0 }
+}
+
+pub(super) fn opened_as(id: FileId, devices: Vec<DeviceOutline>) -> FileAction {
+    hear(id, Report::Opened(Box::new(FileSummary { devices, ..FileSummary::default() })))
+}
+
+pub(super) fn failed(message: &str) -> Report {
+    Report::Failed(Failure { message: message.to_owned(), offset: Some(3), ..Failure::default() })
 }
 
 fn opened(events: &[u64]) -> Report {
@@ -28,15 +40,23 @@ fn opened(events: &[u64]) -> Report {
     Report::Opened(Box::new(FileSummary { devices, ..FileSummary::default() }))
 }
 
-fn after(actions: impl IntoIterator<Item = FileAction>) -> Files {
+pub(super) fn after(actions: impl IntoIterator<Item = FileAction>) -> Files {
     actions.into_iter().fold(Files::default(), |files, action| files.after(action))
 }
 
 #[track_caller]
-fn ready(files: &Files) -> &ReadyFile {
+pub(super) fn ready(files: &Files) -> &ReadyFile {
     match &files.shown_file().expect("a file is shown").status {
         FileStatus::Ready(ready) => ready,
         other => panic!("{other:?} is not ready"),
+    }
+}
+
+#[track_caller]
+fn failure(file: &OpenFile) -> &Failure {
+    match &file.status {
+        FileStatus::Failed(failure) => failure,
+        other => panic!("{other:?} has not failed"),
     }
 }
 
@@ -51,24 +71,22 @@ fn closing_shows_a_neighbour() {
 
 #[test]
 fn a_broken_file_leaves_the_others_alone() {
-    let failed = Report::Failed { code: "damaged".into(), message: "no".into(), offset: Some(3), hint: "try".into() };
-    let files = after([add(1), hear(1, opened(&[5])), add(2), hear(2, failed), FileAction::ShowNth(0)]);
+    let files = after([add(1), hear(1, opened(&[5])), add(2), hear(2, failed("no")), FileAction::ShowNth(0)]);
     assert_eq!(ready(&files).summary.devices.len(), 1);
-    assert!(matches!(&files.all[1].status, FileStatus::Failed(failure) if failure.offset == Some(3)));
+    assert_eq!(failure(&files.all[1]).offset, Some(3));
 }
 
 #[test]
-fn a_config_is_offered_to_the_page_of_jobs() {
-    let remedy = |code: &str| {
-        let failed = Report::Failed { code: code.into(), message: "no".into(), offset: None, hint: "try".into() };
-        match &after([add(1), hear(1, failed)]).all[0].status {
-            FileStatus::Failed(failure) => failure.remedy,
-            other => panic!("{other:?}"),
-        }
-    };
-    assert_eq!(remedy("training-config"), Remedy::Jobs);
-    assert_eq!(remedy("training-arguments"), Remedy::Jobs);
-    assert_eq!(remedy("git-lfs-pointer"), Remedy::OtherFile);
+fn each_failure_has_its_remedy() {
+    let refused = |code| Failure::from(ImportError { code, message: String::new(), offset: None, hint: String::new() });
+    assert_eq!(refused("training-config").remedy, Remedy::Jobs);
+    assert_eq!(refused("training-arguments").remedy, Remedy::Jobs);
+    assert_eq!(refused("git-lfs-pointer").remedy, Remedy::OtherFile);
+    assert_eq!(Failure::of_panic("panicked at raw_vec.rs:26:5:\ncapacity overflow").remedy, Remedy::Part);
+    assert_eq!(Failure::of_panic("index out of bounds").remedy, Remedy::OtherFile);
+    let stopped = Failure::stopped("unreachable");
+    assert_eq!(stopped.remedy, Remedy::Part);
+    assert_eq!(stopped.message, "The decoder stopped unexpectedly: unreachable");
 }
 
 #[test]
@@ -85,14 +103,9 @@ fn a_file_that_waited_begins_when_it_is_its_turn() {
 
 #[test]
 fn the_first_failure_is_the_cause() {
-    let failed = |message: &str| Report::Failed {
-        code: String::new(),
-        message: message.into(),
-        offset: None,
-        hint: String::new(),
-    };
-    let files = after([add(1), hear(1, failed("cause")), hear(1, failed("trap"))]);
-    assert!(matches!(&files.all[0].status, FileStatus::Failed(failure) if failure.message == "cause"));
+    let files = after([add(1), add(2), hear(1, failed("cause")), hear(1, failed("trap"))]);
+    assert_eq!(failure(&files.all[0]).message, "cause");
+    assert!(matches!(files.all[1].status, FileStatus::Loading(_)), "the other file stays");
 }
 
 #[test]
@@ -142,21 +155,7 @@ fn view(device: i64) -> ViewState {
     let range = View { x: Span::new(1.0, 2.0), y: Span::new(0.0, 9.0) };
     let pin = PinKey { allocation: AllocationKey::Event(3), moment: 4 };
     let (axis, tab, color) = (Axis::Time, PanelTab::File, Some(ColorBy::Category));
-    let choices = Rc::default();
-    ViewState {
-        device,
-        axis,
-        range: Some(range),
-        pin: Some(pin),
-        kind: None,
-        tab,
-        dock: None,
-        is_maximized: false,
-        color,
-        choices,
-        card: None,
-        points: Rc::default(),
-    }
+    ViewState { device, axis, range: Some(range), pin: Some(pin), tab, color, ..ViewState::default() }
 }
 
 fn started(device: i64) -> Files {
@@ -274,31 +273,11 @@ fn a_part_is_chosen_while_the_file_is_read() {
 }
 
 #[test]
-fn a_part_is_offered_where_the_worker_ended_without_a_word() {
-    let files = after([add(1), hear(1, Report::Stopped("unreachable".into())), hear(1, Report::Stopped("".into()))]);
-    let FileStatus::Failed(failure) = &files.all[0].status else { panic!("it has failed") };
-    assert_eq!(failure.remedy, Remedy::Part);
-    assert_eq!(failure.message, "The decoder stopped unexpectedly: unreachable");
-}
-
-#[test]
-fn a_lack_of_memory_is_no_mistake_of_the_decoder() {
-    let remedy = |words: &str| {
-        let files = after([add(1), add(2), hear(1, Report::of_panic(words)), hear(1, Report::Stopped("".into()))]);
-        assert!(matches!(files.all[1].status, FileStatus::Loading(_)), "the other file stays");
-        let FileStatus::Failed(failure) = &files.all[0].status else { panic!("it has failed") };
-        failure.remedy
-    };
-    assert_eq!(remedy("panicked at raw_vec.rs:26:5:\ncapacity overflow"), Remedy::Part);
-    assert_eq!(remedy("index out of bounds"), Remedy::OtherFile);
-}
-
-#[test]
 fn a_file_is_read_again_once_its_decoder_can_be_had() {
-    let files = after([add(1), hear(1, Report::NoDecoder)]);
-    let FileStatus::Failed(failure) = &files.all[0].status else { panic!("{files:?}") };
+    let files = after([add(1), hear(1, Report::Failed(Failure::without_decoder()))]);
+    let failure = failure(&files.all[0]);
     assert!(failure.remedy == Remedy::Retry && failure.message.contains("could not be loaded"), "{failure:?}");
-    let files = files.after(FileAction::Retry { id: 1, now_ms: 30.0 });
+    let files = files.after(FileAction::Reload { id: 1, is_survey: false, now_ms: 30.0 });
     assert!(matches!(&files.all[0].status, FileStatus::Loading(loading) if loading.began_ms == 30.0));
     assert_eq!(ready(&files.after(hear(1, opened(&[5])))).summary.devices.len(), 1);
 }
@@ -311,7 +290,7 @@ fn the_rank_that_differs_is_shown_until_somebody_chooses() {
             let growth = Growth { bytes_per_step: u64::from(id == growing) << 20, ..Growth::default() };
             let findings = Diagnosis { growth: vec![growth], ..Diagnosis::default() };
             [
-                FileAction::Add(Box::new(NewFile { id, name, ..NewFile::default() })),
+                add_file(OpenFile { id, name, ..OpenFile::default() }),
                 hear(id, opened(&[5])),
                 hear(id, Report::Findings(findings)),
             ]

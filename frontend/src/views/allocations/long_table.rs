@@ -1,6 +1,6 @@
 //! Table of any length; only the rows on the screen are in the document.
 
-use crate::ask::{Column, GroupKeyData, Kind, Sort};
+use crate::ask::{Column, GroupKey, Kind, Sort};
 use crate::components::icon::{IconName, icon};
 use crate::draw::scrolling::row_after;
 use crate::hooks::{LongList, use_long_list, use_room};
@@ -33,7 +33,7 @@ pub(super) struct LongTableProps {
     pub(super) on_sort: Callback<Column>,
     pub(super) on_row: Callback<Target>,
     /// Called with a group to open or to close.
-    pub(super) on_open: Callback<GroupKeyData>,
+    pub(super) on_open: Callback<GroupKey>,
     /// Called when other lines are needed, with the first row and the number of rows.
     pub(super) on_window: Callback<(u32, u32)>,
 }

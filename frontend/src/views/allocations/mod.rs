@@ -9,7 +9,7 @@ use super::export::picture::SheetButtons;
 use super::selection::model::{group_text, mistyped_text, share_text};
 use super::selection::{ScopeBar, SelectingHandle, use_selecting};
 use crate::ask::{
-    Column, Columns, Found, GetRows, GroupBy, GroupKeyData, Hit, Kind, ScopeData, SelectionData, SheetOf, TablePage,
+    Column, Columns, Found, GetRows, GroupBy, GroupKey, Hit, Kind, ScopeData, SelectionData, SheetOf, TablePage,
     TableRequest, Walk, WalkRequest, WalkTo,
 };
 use crate::components::controls::select;
@@ -112,7 +112,7 @@ struct Rows {
 }
 
 #[hook]
-fn use_table(selection: &SelectionData, choice: RowsChoice, open: Vec<GroupKeyData>) -> Rows {
+fn use_table(selection: &SelectionData, choice: RowsChoice, open: Vec<GroupKey>) -> Rows {
     let window = use_state_eq(|| FIRST_ROWS);
     let ((first, count), RowsChoice { by, sort, columns }) = (*window, choice);
     let request = TableRequest { selection: selection.clone(), by, sort, columns, open, first, count };
@@ -134,13 +134,13 @@ fn use_table(selection: &SelectionData, choice: RowsChoice, open: Vec<GroupKeyDa
 
 /// Returns the open groups, and a callback that opens or closes one; another selection or grouping closes all.
 #[hook]
-fn use_open_groups(selection: &SelectionData, by: Option<GroupBy>) -> (Vec<GroupKeyData>, Callback<GroupKeyData>) {
-    let open = use_state_eq(|| (None, Vec::<GroupKeyData>::new()));
+fn use_open_groups(selection: &SelectionData, by: Option<GroupBy>) -> (Vec<GroupKey>, Callback<GroupKey>) {
+    let open = use_state_eq(|| (None, Vec::<GroupKey>::new()));
     let of = Some((selection.clone(), by));
     let now = if open.0 == of { open.1.clone() } else { Vec::new() };
     let on_open = {
         let (now, open) = (now.clone(), open.setter());
-        Callback::from(move |key: GroupKeyData| {
+        Callback::from(move |key: GroupKey| {
             let mut next = now.clone();
             match next.iter().position(|&one| one == key) {
                 Some(position) => drop(next.remove(position)),
@@ -229,7 +229,7 @@ fn table(
     (pinned, kind): (Option<u32>, Option<Kind>),
     on_sort: Callback<Column>,
     on_row: Callback<Target>,
-    on_open: Callback<GroupKeyData>,
+    on_open: Callback<GroupKey>,
 ) -> Html {
     let Some(page) = &rows.page else {
         return html! { <p class="panel-empty" role="status">{ "Sorting allocations…" }</p> };

@@ -1,7 +1,7 @@
 //! Texts and numbers of the table of allocations or of groups of them.
 
 use crate::ask::{
-    AllocationRow, Column, Columns, GroupKeyData, GroupRow, Kind, MixedRow, NameMark, Sort, TablePage, TableRows,
+    AllocationRow, Column, Columns, GroupKey, GroupRow, Kind, MixedRow, NameMark, Sort, TablePage, TableRows,
 };
 use crate::views::selection::model::category_text;
 use shared::base::format;
@@ -62,7 +62,7 @@ pub enum Target {
     /// Position of an allocation.
     Allocation(u32),
     /// The allocations of a group, with its title, its mark, and the kind that they form.
-    Group(GroupKeyData, String, NameMark, Kind),
+    Group(GroupKey, String, NameMark, Kind),
 }
 
 /// Place of a row in a table with groups.
@@ -97,8 +97,7 @@ pub struct Line {
 pub fn lines(page: &TablePage, columns: Columns) -> Vec<Line> {
     match &page.rows {
         TableRows::Allocations(rows) => rows.iter().map(|row| allocation_line(page, row, columns)).collect(),
-        TableRows::Groups(rows) => rows.iter().map(|row| group_line(page, row, false)).collect(),
-        TableRows::Mixed(rows) => rows.iter().map(|row| mixed_line(page, row)).collect(),
+        TableRows::Groups(rows) => rows.iter().map(|row| mixed_line(page, row)).collect(),
     }
 }
 
@@ -195,7 +194,7 @@ pub fn match_text(position: Option<u32>, count: u64, all_count: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ask::{GroupBy, Phase, RowFacts};
+    use crate::ask::{Phase, RowFacts};
     use shared::analysis::Category;
 
     #[test]
@@ -249,11 +248,11 @@ mod tests {
 
     #[test]
     fn an_open_group_is_followed_by_its_allocations() {
-        let key = GroupKeyData { by: GroupBy::Stack, value: Some((2, 0)) };
+        let key = GroupKey::SizeClass(2);
         let (title, mark) = ("f".to_owned(), NameMark::of(["f"]));
         let group = GroupRow { key, bytes: 9, count: 1, title, detail: String::new(), mark, stack: None };
         let member = AllocationRow { born: 11, title: "f".to_owned(), ..AllocationRow::default() };
-        let rows = TableRows::Mixed(vec![MixedRow::Group(group, true), MixedRow::Allocation(member)]);
+        let rows = TableRows::Groups(vec![MixedRow::Group(group, true), MixedRow::Allocation(member)]);
         let lines = lines(&TablePage { rows, ..TablePage::default() }, Columns::default());
         assert_eq!((lines[0].level, lines[1].level), (Level::Group(true), Level::Member));
         assert_eq!(lines[1].cells, ["10"]);
@@ -261,7 +260,7 @@ mod tests {
 
     #[test]
     fn a_group_leads_to_its_allocations() {
-        let key = GroupKeyData { by: GroupBy::Stack, value: Some((2, 0)) };
+        let key = GroupKey::SizeClass(2);
         let mark = NameMark::of(["f"]);
         let row = GroupRow {
             key,
@@ -272,7 +271,7 @@ mod tests {
             mark,
             stack: Some(mark),
         };
-        let page = TablePage { rows: TableRows::Groups(vec![row]), ..TablePage::default() };
+        let page = TablePage { rows: TableRows::Groups(vec![MixedRow::Group(row, false)]), ..TablePage::default() };
         let line = &lines(&page, Columns::default())[0];
         assert_eq!((line.cells.as_slice(), line.share.as_str(), line.bar), (&["1,200".to_owned()][..], "–", 0.0));
         assert_eq!(line.target, Target::Group(key, "f".to_owned(), mark, Kind::Stack(mark)));

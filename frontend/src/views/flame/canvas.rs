@@ -4,7 +4,7 @@ use super::hook::{FlameCanvasProps, Told, use_flame_boxes};
 use super::input;
 use super::model::found_text;
 use super::stage::{FlameStage, Shown};
-use crate::ask::{FlameBoxes, FlameTally, FlameTree};
+use crate::ask::{FlameBoxes, FlameTree, Tally};
 use crate::hooks::use_file;
 use crate::platform::ResizeListener;
 use crate::views::export::picture::use_easel;
@@ -83,8 +83,8 @@ fn told(answer: &Result<Rc<(FlameTree, FlameBoxes)>, String>) -> Told {
     }
 }
 
-fn total_of(boxes: &FlameBoxes) -> FlameTally {
-    boxes.boxes.first().map_or_else(FlameTally::default, |all| all.total)
+fn total_of(boxes: &FlameBoxes) -> Tally {
+    boxes.boxes.first().map_or_else(Tally::default, |all| all.total)
 }
 
 /// The elements that the stage draws into, as references that yew fills.

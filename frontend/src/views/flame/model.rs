@@ -4,7 +4,7 @@ pub use crate::ask::site_table::{SiteColumn, SiteLine, SiteOrder, lines, mark, m
 
 use super::rows::{FlameBox, FlameKind, FlameLabel, FlameRows};
 use crate::ask::site_table::{site_name, site_place, weight_text};
-use crate::ask::{FlameBoxData, FlameBoxKind, FlameBoxes, FlameTally, NameMark, SiteText, Weight};
+use crate::ask::{FlameBoxData, FlameBoxKind, FlameBoxes, NameMark, SiteText, Tally, Weight};
 use crate::draw::span::Span;
 use shared::base::format;
 use shared::draw::flame;
@@ -84,7 +84,7 @@ pub fn site_of(data: &FlameBoxes, index: u32) -> Option<NameMark> {
 }
 
 /// Describes the result of a search.
-pub fn found_text(found: FlameTally, all: FlameTally, weight: Weight) -> String {
+pub fn found_text(found: Tally, all: Tally, weight: Weight) -> String {
     match found.count {
         0 => "Not found".to_owned(),
         _ => format!("{} found, {}", weight_text(found.weight, weight), format::percent(found.weight, all.weight)),
@@ -121,7 +121,7 @@ mod tests {
     }
 
     fn data() -> FlameBoxes {
-        let tally = |weight, count| FlameTally { weight, count };
+        let tally = |weight, count| Tally { weight, count };
         let found = |parent, depth, kind, start, total, own| FlameBoxData {
             node: start as u32,
             parent,
@@ -169,7 +169,7 @@ mod tests {
 
     #[test]
     fn weights_have_their_unit() {
-        let tally = |weight, count| FlameTally { weight, count };
+        let tally = |weight, count| Tally { weight, count };
         assert_eq!(weight_text(2048, Weight::ByteEvents), "2.00 KiB × events");
         assert_eq!(weight_text(2_048_000, Weight::ByteTime), "2.00 KiB × s");
         assert_eq!(weight_text(1, Weight::Count), "1 allocation");

@@ -1,8 +1,7 @@
 //! Texts and selections for a kind of allocations.
 
-use crate::ask::{FilterData, GroupBy, KindFacts};
+use crate::ask::{FilterData, GroupKey, KindFacts};
 use crate::state::Selecting;
-use shared::analysis::Category;
 use shared::base::format;
 
 /// Formats the totals: `48 allocations, 2.25 GiB at the peak (34 %)`.
@@ -27,9 +26,9 @@ pub fn selecting_of(facts: &KindFacts, selecting: &Selecting) -> Option<Selectin
         return Some(Selecting { filter, ..all });
     }
     let key = facts.key?;
-    if key.by == GroupBy::Category {
-        let category = key.value.and_then(|(index, _)| Category::ALL.get(index as usize).copied());
-        return Some(Selecting { filter: FilterData { category, ..FilterData::default() }, ..all });
+    if let GroupKey::Category(category) = key {
+        let filter = FilterData { category: Some(category), ..FilterData::default() };
+        return Some(Selecting { filter, ..all });
     }
     Some(all.with_group(Some((key, facts.title.clone(), facts.mark?))))
 }
@@ -37,7 +36,8 @@ pub fn selecting_of(facts: &KindFacts, selecting: &Selecting) -> Option<Selectin
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ask::{GroupKeyData, GroupMark, NameMark};
+    use crate::ask::{GroupBy, GroupMark, NameMark};
+    use shared::analysis::Category;
 
     fn facts() -> KindFacts {
         KindFacts { count: 48, bytes: 9 << 28, live_bytes: 27 << 28, most_bytes: 5 << 29, ..KindFacts::default() }
@@ -55,10 +55,10 @@ mod tests {
     fn other_views_show_the_same_allocations() {
         let of = |facts: &KindFacts| selecting_of(facts, &Selecting::default());
         assert_eq!(of(&facts()), None);
-        let category = GroupKeyData { by: GroupBy::Category, value: Some((3, 0)) };
-        let found = of(&KindFacts { key: Some(category), ..facts() }).unwrap();
+        let category = Some(GroupKey::Category(Category::Activation));
+        let found = of(&KindFacts { key: category, ..facts() }).unwrap();
         assert_eq!(found.filter.category, Some(Category::Activation));
-        let key = GroupKeyData { by: GroupBy::Frame, value: Some((3, 0)) };
+        let key = GroupKey::Frame(None);
         let mark = NameMark::of(["f"]);
         let frame = KindFacts { key: Some(key), mark: Some(mark), title: "f".to_owned(), ..facts() };
         let found = of(&frame).unwrap();

@@ -2,8 +2,8 @@
 //! stand for.
 
 use crate::ask::{
-    AreaRow, BandName, CategoryBytes, ColorBy, GetAreas, GetBandNames, GetCategories, GroupBy, GroupKeyData, Kind,
-    PhaseBasis, area_by,
+    AreaRow, BandName, CategoryBytes, ColorBy, GetAreas, GetBandNames, GetCategories, GroupKey, Kind, PhaseBasis,
+    area_by,
 };
 use crate::draw::color::Color;
 use crate::draw::shade;
@@ -92,8 +92,7 @@ fn categories(bytes: &CategoryBytes, within: Within<'_>, theme: &Theme) -> Html 
     let entry = |line: CategoryLine| {
         let kind = Kind::Category(line.category);
         let chosen = within.1.kind_facts().and_then(|facts| facts.key);
-        let is_selected =
-            chosen == Some(GroupKeyData { by: GroupBy::Category, value: Some((line.category as u64, 0)) });
+        let is_selected = chosen == Some(GroupKey::Category(line.category));
         let key = square(shade::fill(line.color, ColorBy::Category, theme));
         let content = html! { <>{ line.name }<strong>{ line.size }</strong></> };
         html! { <li data-category={line.name}>{ entry_button(within.0, (kind, is_selected), key, line.name.to_owned(), content) }</li> }

@@ -4,7 +4,9 @@
 macro_rules! handle {
     ($(#[$about:meta])* pub struct $type:ident$(($visibility:vis))? of $rows:literal) => {
         $(#[$about])*
-        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[derive(
+            Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize,
+        )]
         pub struct $type($($visibility)? u32);
 
         impl $type {

@@ -1,13 +1,9 @@
-//! Holds the most recent table of allocations or groups.
+//! Tables of allocations or groups.
 
 use super::order::Order;
-use frontend::ask::{Column, GroupBy, GroupKeyData, SelectionData, Sort};
+use frontend::ask::{Column, GroupBy, GroupKey, SelectionData, Sort};
 use shared::allocator::Settings;
 use shared::analysis::{AllocationId, Groups};
-use std::cell::RefCell;
-
-/// Most recent table of a device, because scrolling asks for many pages of the same table.
-pub(crate) type TableCache = RefCell<Option<Table>>;
 
 /// Table with the order of its rows.
 #[derive(Debug)]
@@ -28,7 +24,7 @@ pub(crate) struct Table {
 /// Open group with its allocations, the largest first.
 #[derive(Debug)]
 pub(super) struct OpenGroup {
-    pub(super) key: GroupKeyData,
+    pub(super) key: GroupKey,
     pub(super) ids: Vec<AllocationId>,
 }
 

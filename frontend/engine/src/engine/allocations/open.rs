@@ -2,10 +2,8 @@
 
 use super::cache::{OpenGroup, Table};
 use crate::engine::ready::Ready;
-use crate::engine::selection::{Selected, group_key_data};
-use frontend::ask::{
-    AllocationRow, FilterData, GroupKeyData, GroupRow, MixedRow, SelectionData, TableRequest, TableRows,
-};
+use crate::engine::selection::Selected;
+use frontend::ask::{AllocationRow, FilterData, GroupKey, GroupRow, MixedRow, SelectionData, TableRequest, TableRows};
 use shared::analysis::{AllocationId, Group, Groups};
 use std::ops::Range;
 
@@ -25,7 +23,7 @@ impl Table {
     }
 }
 
-fn members(ready: Ready<'_>, selection: &SelectionData, key: GroupKeyData) -> Result<Vec<AllocationId>, String> {
+fn members(ready: Ready<'_>, selection: &SelectionData, key: GroupKey) -> Result<Vec<AllocationId>, String> {
     let filter = FilterData { group: Some(key), ..selection.filter.clone() };
     let mut ids = Selected::new(ready, &SelectionData { filter, ..selection.clone() })?.ids;
     ids.sort_by_key(|&id| std::cmp::Reverse(ready.timeline.allocations.size_bytes_of(id)));
@@ -41,40 +39,27 @@ pub(super) fn page(
     allocation_rows: impl Fn(&[AllocationId]) -> Vec<AllocationRow>,
 ) -> (TableRows, usize) {
     let wanted = request.first as usize..(request.first as usize).saturating_add(request.count as usize);
-    let (mut rows, mut position) = (Vec::new(), 0);
-    let mut shown = group_rows(&groups_in(groups, open, &wanted)).into_iter();
+    let (mut shown, mut parts, mut position) = (Vec::new(), Vec::new(), 0);
     for group in &groups.rows {
-        let members = members_of(open, group);
-        if wanted.contains(&position) {
-            rows.extend(shown.next().map(|row| MixedRow::Group(row, members.is_some())));
-        }
+        let members = open.iter().find(|open| open.key == group.key).map(|open| open.ids.as_slice());
+        let is_shown = wanted.contains(&position);
+        shown.extend(is_shown.then_some(*group));
         position += 1;
         let ids = members.unwrap_or_default();
-        let part = overlap(&wanted, position, ids.len());
-        if !part.is_empty() {
-            rows.extend(allocation_rows(&ids[part]).into_iter().map(MixedRow::Allocation));
+        let part = &ids[overlap(&wanted, position, ids.len())];
+        if is_shown || !part.is_empty() {
+            parts.push((is_shown, members.is_some(), part));
         }
         position += ids.len();
     }
-    (TableRows::Mixed(rows), position)
-}
-
-/// Returns the groups whose own rows are among the wanted ones.
-fn groups_in(groups: &Groups, open: &[OpenGroup], wanted: &Range<usize>) -> Vec<Group> {
-    let mut position = 0;
-    let mut shown = Vec::new();
-    for group in &groups.rows {
-        if wanted.contains(&position) {
-            shown.push(*group);
+    let (mut rows, mut described) = (Vec::new(), group_rows(&shown).into_iter().peekable());
+    for (is_shown, is_open, part) in parts {
+        rows.extend(described.next_if(|_| is_shown).map(|row| MixedRow::Group(row, is_open)));
+        if !part.is_empty() {
+            rows.extend(allocation_rows(part).into_iter().map(MixedRow::Allocation));
         }
-        position += 1 + members_of(open, group).map_or(0, <[_]>::len);
     }
-    shown
-}
-
-fn members_of<'a>(open: &'a [OpenGroup], group: &Group) -> Option<&'a [AllocationId]> {
-    let key = group_key_data(group.key);
-    open.iter().find(|open| open.key == key).map(|open| open.ids.as_slice())
+    (TableRows::Groups(rows), position)
 }
 
 /// Returns the part of `count` rows from `start` on that lies in `wanted`, relative to `start`.

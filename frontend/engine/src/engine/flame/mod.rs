@@ -2,17 +2,18 @@
 
 pub(super) mod sites;
 
-use self::sites::{Search, tally};
+use self::sites::Search;
+use super::allocations::shown_moment;
 use super::hit::found_hit;
 use super::ready::{KEPT_TREES, Ready};
 use super::selection::{Selected, scope};
 use frontend::ask::{
-    FlameBoxData, FlameBoxKind, FlameBoxes, FlameShape, FlameSites, FlameSource, FlameTree, Hit, SelectionData,
-    SiteKey, SiteText,
+    FlameBoxData, FlameBoxKind, FlameBoxes, FlameShape, FlameSites, FlameSource, FlameTree, GetBoxes, GetLargest, Hit,
+    SelectionData, SiteKey, SiteRow, SiteText,
 };
 use shared::analysis::{
-    AllocationId, CallTree, Calls, Cut, CutContent, MergeBy, NodeOrder, PathConfig, Sandwich, Scope, Site, TreeConfig,
-    cut,
+    AllocationId, CallTree, Calls, Cut, CutContent, MergeBy, NodeOrder, PathConfig, Sandwich, Site, SiteTotal,
+    TreeConfig, cut,
 };
 use shared::trace::{FrameId, StackId, Trace};
 use std::collections::{HashMap, HashSet};
@@ -21,87 +22,71 @@ use std::rc::Rc;
 /// Number of columns of the graph; a box must be at least 1/4096 of the range wide, because no screen shows more.
 const COLUMNS: f64 = 4096.0;
 
-/// Source of the flame graphs of one device.
-#[derive(Clone, Copy)]
-pub(super) struct Flame<'a> {
-    pub(super) ready: Ready<'a>,
-    pub(super) device: u32,
+/// Lists all sites of some stacks; the error is a message about the filter's text, here and below.
+pub(super) fn sites(ready: Ready<'_>, source: &FlameSource) -> Result<FlameSites, String> {
+    let calls = calls(ready, source)?;
+    let row = |row: &SiteTotal| SiteRow {
+        site: sites::text(ready.trace, row.site, source.by_line),
+        total: row.total,
+        own: row.own,
+    };
+    Ok(FlameSites { rows: calls.by_site().iter().map(row).collect(), total: calls.total() })
 }
 
-impl Flame<'_> {
-    /// Lists all sites of some stacks.
-    ///
-    /// # Errors
-    /// Returns an error message if the filter's text is not valid.
-    pub(super) fn sites(self, source: &FlameSource) -> Result<FlameSites, String> {
-        self.calls(source).map(|calls| sites::all(self.ready.trace, &calls, source.by_line))
-    }
+/// Returns the boxes of a tree in a range that are wide enough to be seen.
+pub(super) fn boxes(ready: Ready<'_>, ask: &GetBoxes) -> Result<FlameBoxes, String> {
+    let (tree, calls) = (tree(ready, &ask.tree)?, calls(ready, &ask.tree.source)?);
+    let search = Search::new(ready.trace, &ask.search);
+    let mut words = Words::new(ready.trace, ask.tree.source.by_line, &search);
+    let boxes = cut(&tree, ask.range, COLUMNS).iter().map(|cut| words.box_of(cut)).collect();
+    let found = search.is_given().then(|| calls.matching(|site| search.finds(site)));
+    let depth = tree.nodes().iter().map(|node| node.depth + 1).max().unwrap_or(0);
+    Ok(FlameBoxes { boxes, sites: words.sites, depth, found })
+}
 
-    /// Returns the boxes of a tree in a range that are wide enough to be seen.
-    ///
-    /// # Errors
-    /// Returns an error message if the filter's text is not valid.
-    pub(super) fn boxes(
-        self,
-        asked: &FlameTree,
-        range: Option<(f64, f64)>,
-        search: &str,
-    ) -> Result<FlameBoxes, String> {
-        let (trace, tree, calls) = (self.ready.trace, self.tree(asked)?, self.calls(&asked.source)?);
-        let search = Search::new(trace, search);
-        let mut words = Words::new(trace, asked.source.by_line, &search);
-        let boxes = cut(&tree, range, COLUMNS).iter().map(|cut| words.box_of(cut)).collect();
-        let found = search.is_given().then(|| calls.matching(|site| search.finds(site)));
-        let depth = tree.nodes().iter().map(|node| node.depth + 1).max().unwrap_or(0);
-        Ok(FlameBoxes { boxes, sites: words.sites, depth, found: found.map(tally) })
+/// Returns the largest allocation of a node, `None` if it has none.
+pub(super) fn largest(ready: Ready<'_>, ask: &GetLargest) -> Result<Option<Hit>, String> {
+    let tree = tree(ready, &ask.tree)?;
+    if ask.node as usize >= tree.nodes().len() {
+        return Ok(None);
     }
+    let stacks: HashSet<StackId> = tree.stacks_of(ask.node).collect();
+    let selection = &ask.tree.source.selection;
+    let of_node = weighed(ready, selection)?.into_iter().filter(|&(_, stack, _)| {
+        let stack = if stack.has_frames() { stack } else { StackId::NONE };
+        stacks.contains(&stack)
+    });
+    let size = |id: AllocationId| ready.timeline.allocations.size_bytes_of(id);
+    let largest = of_node.reduce(|best, next| if size(next.0) > size(best.0) { next } else { best });
+    let scope = scope(ready, selection.scope);
+    Ok(largest.map(|(id, ..)| found_hit(ready, id, shown_moment(ready, &scope, id))))
+}
 
-    /// Returns the largest allocation of a node, `None` if it has none.
-    ///
-    /// # Errors
-    /// Returns an error message if the filter's text is not valid.
-    pub(super) fn largest(self, asked: &FlameTree, node: u32) -> Result<Option<Hit>, String> {
-        let tree = self.tree(asked)?;
-        if node as usize >= tree.nodes().len() {
-            return Ok(None);
-        }
-        let stacks: HashSet<StackId> = tree.stacks_of(node).collect();
-        let Ready { timeline, device, .. } = self.ready;
-        let selection = &asked.source.selection;
-        let of_node = weighed(self.ready, selection)?.into_iter().filter(|&(_, stack, _)| {
-            let stack = if stack.has_frames() { stack } else { StackId::NONE };
-            stacks.contains(&stack)
-        });
-        let size = |id: AllocationId| timeline.allocations.get(id, device).size_bytes;
-        let largest = of_node.reduce(|best, next| if size(next.0) > size(best.0) { next } else { best });
-        Ok(largest.map(|(id, ..)| found_hit(self.ready, id, moment(self.ready, selection, id))))
+fn calls(ready: Ready<'_>, source: &FlameSource) -> Result<Rc<Calls>, String> {
+    if let Some((device, kept, calls)) = &*ready.flames.calls.borrow()
+        && (*device, kept) == (ready.device.index, source)
+    {
+        return Ok(calls.clone());
     }
+    let merge = if source.by_line { MergeBy::Line } else { MergeBy::Function };
+    let config = PathConfig { merge, folds_runtime: !source.with_runtime };
+    let weighed = weighed(ready, &source.selection)?.into_iter();
+    let calls = Rc::new(Calls::new(ready.trace, config, weighed.map(|(_, stack, weight)| (stack, weight))));
+    ready.flames.calls.replace(Some((ready.device.index, source.clone(), calls.clone())));
+    Ok(calls)
+}
 
-    fn calls(self, source: &FlameSource) -> Result<Rc<Calls>, String> {
-        if let Some((device, kept, calls)) = &*self.ready.flames.calls.borrow()
-            && (*device, kept) == (self.device, source)
-        {
-            return Ok(calls.clone());
-        }
-        let merge = if source.by_line { MergeBy::Line } else { MergeBy::Function };
-        let config = PathConfig { merge, folds_runtime: !source.with_runtime };
-        let weighed = weighed(self.ready, &source.selection)?.into_iter();
-        let calls = Rc::new(Calls::new(self.ready.trace, config, weighed.map(|(_, stack, weight)| (stack, weight))));
-        self.ready.flames.calls.replace(Some((self.device, source.clone(), calls.clone())));
-        Ok(calls)
+fn tree(ready: Ready<'_>, asked: &FlameTree) -> Result<Rc<CallTree>, String> {
+    let device = ready.device.index;
+    let is_asked = |(of, kept, _): &&(i64, FlameTree, Rc<CallTree>)| (*of, kept) == (device, asked);
+    if let Some((_, _, tree)) = ready.flames.trees.borrow().iter().find(is_asked) {
+        return Ok(tree.clone());
     }
-
-    fn tree(self, asked: &FlameTree) -> Result<Rc<CallTree>, String> {
-        let is_asked = |(device, kept, _): &&(u32, FlameTree, Rc<CallTree>)| (*device, kept) == (self.device, asked);
-        if let Some((_, _, tree)) = self.ready.flames.trees.borrow().iter().find(is_asked) {
-            return Ok(tree.clone());
-        }
-        let tree = Rc::new(grow(&*self.calls(&asked.source)?, asked));
-        let mut trees = self.ready.flames.trees.borrow_mut();
-        trees.truncate(KEPT_TREES - 1);
-        trees.insert(0, (self.device, asked.clone(), tree.clone()));
-        Ok(tree)
-    }
+    let tree = Rc::new(grow(&*calls(ready, &asked.source)?, asked));
+    let mut trees = ready.flames.trees.borrow_mut();
+    trees.truncate(KEPT_TREES - 1);
+    trees.insert(0, (device, asked.clone(), tree.clone()));
+    Ok(tree)
 }
 
 fn grow(calls: &Calls, asked: &FlameTree) -> CallTree {
@@ -140,7 +125,7 @@ impl<'a> Words<'a> {
             CutContent::Merged(count) => FlameBoxKind::Merged(count),
         };
         let Cut { node, parent, depth, start, total, own, .. } = *cut;
-        FlameBoxData { node, parent, depth, kind, start, total: tally(total), own: tally(own) }
+        FlameBoxData { node, parent, depth, kind, start, total, own }
     }
 
     fn position(&mut self, site: Site) -> u32 {
@@ -153,35 +138,17 @@ impl<'a> Words<'a> {
 }
 
 /// Returns the allocations of a selection, each with its stack and its weight.
-///
-/// # Errors
-/// Returns an error message if the filter's text is not valid.
-pub(super) fn weighed(
-    ready: Ready<'_>,
-    selection: &SelectionData,
-) -> Result<Vec<(AllocationId, StackId, u64)>, String> {
+fn weighed(ready: Ready<'_>, selection: &SelectionData) -> Result<Vec<(AllocationId, StackId, u64)>, String> {
     let selected = Selected::new(ready, selection)?;
     let weigher = selected.weigher();
     let stack = |id| ready.timeline.allocations.allocation_stack(id, ready.device);
     Ok(selected.ids.iter().map(|&id| (id, stack(id), weigher.weigh(id))).collect())
 }
 
-/// Returns a moment of a selection at which an allocation is alive.
-pub(super) fn moment(ready: Ready<'_>, selection: &SelectionData, id: AllocationId) -> u32 {
-    match scope(ready, selection.scope) {
-        Scope::At(moment) => moment,
-        Scope::Within { moments, .. } => ready.timeline.allocations.get(id, ready.device).born.max(moments.start),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use crate::engine::Engine;
-    use frontend::ask::{
-        Answers as _, Axis, FilterData, FlameBoxKind, FlameBoxes, FlameShape, FlameSites, FlameSource, FlameTally,
-        FlameTree, GetBoxes, GetLargest, GetSites, Part, ScopeData, SelectionData, Weight,
-    };
-    use shared::trace::text;
+    use frontend::ask::*;
 
     const TRACE: &str = "
     alloc a 30 @relu<step<main
@@ -197,16 +164,11 @@ mod tests {
 ";
 
     fn source(moment: u32) -> FlameSource {
-        let selection = SelectionData { scope: ScopeData::At(moment), ..SelectionData::default() };
-        FlameSource { selection, by_line: false, with_runtime: true }
+        FlameSource { selection: SelectionData::at(moment), by_line: false, with_runtime: true }
     }
 
     fn tree(moment: u32) -> FlameTree {
         FlameTree { source: source(moment), shape: FlameShape::Whole, by_appearance: false }
-    }
-
-    fn engine() -> Engine {
-        Engine::new(text::parse(TRACE).unwrap())
     }
 
     fn boxes(engine: &mut Engine, tree: FlameTree, search: &str) -> FlameBoxes {
@@ -232,7 +194,7 @@ mod tests {
 
     #[test]
     fn a_graph_is_of_what_is_alive() {
-        let mut engine = engine();
+        let mut engine = Engine::of(TRACE);
         let all = boxes(&mut engine, tree(3), "");
         assert_eq!(drawn(&all), ["all 105", "main 100", "- 5", "step 80", "load 20", "mm 50", "relu 30"]);
         assert_eq!((all.depth, all.found), (4, None));
@@ -241,7 +203,7 @@ mod tests {
 
     #[test]
     fn the_same_allocations_have_many_shapes() {
-        let mut engine = engine();
+        let mut engine = Engine::of(TRACE);
         let shaped = |shape| FlameTree { shape, ..tree(3) };
         let inverted = boxes(&mut engine, shaped(FlameShape::Inverted), "");
         assert_eq!(drawn(&inverted)[..5], ["all 105", "mm 50", "relu 30", "load 20", "- 5"]);
@@ -254,13 +216,13 @@ mod tests {
 
     #[test]
     fn a_search_says_how_much_it_finds() {
-        let mut engine = engine();
+        let mut engine = Engine::of(TRACE);
         let found = boxes(&mut engine, tree(3), "STEP");
-        assert_eq!(found.found, Some(FlameTally::default()), "capitals count");
+        assert_eq!(found.found, Some(Tally::default()), "capitals count");
         let found = boxes(&mut engine, tree(3), "main.py:1");
         assert_eq!(found.found.map(|found| found.weight), Some(100), "places are looked at too");
         let found = boxes(&mut engine, tree(3), "step");
-        assert_eq!(found.found, Some(FlameTally { weight: 80, count: 2 }));
+        assert_eq!(found.found, Some(Tally { weight: 80, count: 2 }));
         let names: Vec<_> = found.sites.iter().filter(|site| site.is_match).map(|site| site.name.as_str()).collect();
         assert_eq!(names, ["step"]);
     }
@@ -271,9 +233,9 @@ mod tests {
         let within = |weight| SelectionData { scope, weight, ..SelectionData::default() };
         let total = |selection| {
             let source = FlameSource { selection, ..source(0) };
-            boxes(&mut engine(), FlameTree { source, ..tree(0) }, "").boxes[0].total
+            boxes(&mut Engine::of(TRACE), FlameTree { source, ..tree(0) }, "").boxes[0].total
         };
-        assert_eq!(total(within(Weight::Bytes)), FlameTally { weight: 115, count: 5 });
+        assert_eq!(total(within(Weight::Bytes)), Tally { weight: 115, count: 5 });
         assert_eq!(total(within(Weight::Count)).weight, 5);
         let byte_events = 30 * 5 + 20 * 2 + 50 * 3 + 10 + 5 * 6;
         assert_eq!(total(within(Weight::ByteEvents)).weight, byte_events);
@@ -282,7 +244,7 @@ mod tests {
     #[test]
     fn sites_count_each_stack_once() {
         let FlameSites { rows, total } =
-            engine().answer(&GetSites { device: 0, source: source(3) }).unwrap().expect("the filter is valid");
+            Engine::of(TRACE).answer(&GetSites { device: 0, source: source(3) }).unwrap().expect("the filter is valid");
         let row = |name: &str| rows.iter().find(|row| row.site.name == name).expect("it is there");
         assert_eq!((row("main").total.weight, row("main").own.weight, row("mm").own.count), (100, 0, 1));
         assert_eq!(rows.iter().map(|row| row.own.weight).sum::<u64>(), total.weight);
@@ -290,7 +252,7 @@ mod tests {
 
     #[test]
     fn the_largest_allocation_of_a_node_is_found() {
-        let mut engine = engine();
+        let mut engine = Engine::of(TRACE);
         let all = boxes(&mut engine, tree(3), "");
         let node_of = |name: &str| {
             let is_named = |kind| matches!(kind, FlameBoxKind::Site(site) if all.sites[site as usize].name == name);
@@ -313,7 +275,7 @@ mod tests {
             let filter = FilterData { text: text.to_owned(), is_expression, ..FilterData::default() };
             let selection = SelectionData { filter, ..source(3).selection };
             let tree = FlameTree { source: FlameSource { selection, ..source(3) }, ..tree(3) };
-            engine().answer(&GetBoxes { device: 0, tree, range: None, search: String::new() }).unwrap()
+            Engine::of(TRACE).answer(&GetBoxes { device: 0, tree, range: None, search: String::new() }).unwrap()
         };
         assert_eq!(drawn(&ask("re|load", true).expect("the filter is valid"))[0], "all 50");
         assert!(!ask("(", true).expect_err("the filter is not valid").is_empty());

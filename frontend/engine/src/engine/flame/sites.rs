@@ -1,19 +1,9 @@
 //! Describes sites in words, and searches them.
 
-use frontend::ask::{FlameSites, FlameTally, SiteRow, SiteText};
-use shared::analysis::{Calls, Site, SiteTotal, Tally, TextFilter, place};
+use frontend::ask::SiteText;
+use shared::analysis::{Site, TextFilter, place};
 use shared::draw::flame::site_name;
 use shared::trace::{Frame, Trace};
-
-/// Lists all sites of some stacks.
-pub(super) fn all(trace: &Trace, calls: &Calls, by_line: bool) -> FlameSites {
-    let row = |row: &SiteTotal| SiteRow {
-        site: text(trace, row.site, by_line),
-        total: tally(row.total),
-        own: tally(row.own),
-    };
-    FlameSites { rows: calls.by_site().iter().map(row).collect(), total: tally(calls.total()) }
-}
 
 /// Describes a site; the description of a site without a frame is empty.
 pub(in crate::engine) fn text(trace: &Trace, site: Site, by_line: bool) -> SiteText {
@@ -34,11 +24,9 @@ fn name(trace: &Trace, frame: &Frame) -> String {
 }
 
 /// Search text, matched once against each frame of the trace.
-#[derive(Debug)]
-pub(super) struct Search {
-    /// True for each frame that contains the text; `None` without a search.
-    frames: Option<Vec<bool>>,
-}
+///
+/// True for each frame that contains the text; `None` without a search.
+pub(super) struct Search(Option<Vec<bool>>);
 
 impl Search {
     /// Searches names and places for a text, which is case-sensitive only if it contains a capital letter.
@@ -48,23 +36,18 @@ impl Search {
             let (name, filename) = (name(trace, frame), trace.strings.get(frame.filename));
             filter.is_in(&place(&name, filename, frame.line)) || filter.is_in(filename)
         };
-        Self { frames: (!text.is_empty()).then(|| trace.frames.iter().map(has_text).collect()) }
+        Self((!text.is_empty()).then(|| trace.frames.iter().map(has_text).collect()))
     }
 
     /// Returns true if there is a text to search for.
     pub(super) fn is_given(&self) -> bool {
-        self.frames.is_some()
+        self.0.is_some()
     }
 
-    /// Returns true if a site contains the text.
     pub(super) fn finds(&self, site: Site) -> bool {
-        match (site, &self.frames) {
+        match (site, &self.0) {
             (Site::Frame(frame), Some(frames)) => frames[frame.index()],
             _ => false,
         }
     }
-}
-
-pub(super) fn tally(tally: Tally) -> FlameTally {
-    FlameTally { weight: tally.weight, count: tally.count }
 }

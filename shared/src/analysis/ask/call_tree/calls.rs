@@ -3,11 +3,12 @@
 use crate::base::{ShortSort, frame_rules, stack_label};
 use crate::trace::{Frame, FrameId, StackId, Trace};
 use hashbrown::HashMap;
+use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::ops::AddAssign;
 
 /// Total weight and number of a group of allocations.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tally {
     /// Sum of the weights, at most `u64::MAX`: bytes, bytes × time, or any other weight that the caller chose.
     pub weight: u64,

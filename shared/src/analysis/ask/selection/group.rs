@@ -7,6 +7,7 @@ use crate::analysis::track::category::Category;
 use crate::base::StringId;
 use crate::trace::{Device, EventContext, FrameId, PoolId, Segment, StackId, Trace};
 use hashbrown::HashMap;
+use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::hash::Hash;
@@ -43,7 +44,7 @@ crate::names!(GroupBy {
 });
 
 /// Value that the allocations of a group have in common.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum GroupKey {
     /// Stack, [`StackId::NONE`] without frames.
     Stack(StackId),

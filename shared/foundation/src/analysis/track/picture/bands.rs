@@ -134,7 +134,7 @@ impl<'a> Bands<'a> {
 }
 
 /// Part of the timeline, and the pixels that it is drawn on.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PictureRequest {
     /// Unit of `x0` and `x1`.
     pub axis: Axis,
