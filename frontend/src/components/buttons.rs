@@ -17,32 +17,25 @@ pub struct CopyButtonProps {
     pub label: AttrValue,
 }
 
-#[derive(Clone, Copy, PartialEq)]
-enum Outcome {
-    Copied,
-    Failed,
-}
-
 /// Copies a text when pressed, and shows the outcome for a moment.
 #[component]
 pub fn CopyButton(props: &CopyButtonProps) -> Html {
-    let outcome = use_state_eq(|| None);
+    let is_copied = use_state_eq(|| None::<bool>);
     let onclick = {
-        let (text, outcome) = (props.text.clone(), outcome.clone());
+        let (text, is_copied) = (props.text.clone(), is_copied.setter());
         move |_: MouseEvent| {
-            let (text, outcome) = (text.to_string(), outcome.clone());
+            let (text, is_copied) = (text.to_string(), is_copied.clone());
             spawn_local(async move {
-                let is_copied = copy_text(text).await;
-                outcome.set(Some(if is_copied { Outcome::Copied } else { Outcome::Failed }));
+                is_copied.set(Some(copy_text(text).await));
                 TimeoutFuture::new(SAID_MS).await;
-                outcome.set(None);
+                is_copied.set(None);
             });
         }
     };
-    let (name, label) = match *outcome {
+    let (name, label) = match *is_copied {
         None => (IconName::Copy, props.label.clone()),
-        Some(Outcome::Copied) => (IconName::Done, "Copied".into()),
-        Some(Outcome::Failed) => (IconName::Error, "Blocked by the browser".into()),
+        Some(true) => (IconName::Done, "Copied".into()),
+        Some(false) => (IconName::Error, "Blocked by the browser".into()),
     };
     html! {
         <button type="button" class="button quiet" {onclick}>

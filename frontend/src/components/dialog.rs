@@ -1,6 +1,7 @@
 //! Modal dialog with a title and a close button.
 
-use super::icon::{IconName, icon};
+use super::controls::{click, square_button};
+use super::icon::IconName;
 use crate::platform::{focus_first, show_modal};
 use web_sys::{HtmlElement, Node};
 use yew::prelude::*;
@@ -38,7 +39,6 @@ pub fn Dialog(props: &DialogProps) -> Html {
         }
     });
     let onclose = props.on_close.reform(|_: Event| ());
-    let on_button = props.on_close.reform(|_: MouseEvent| ());
     // The sheet covers the dialog's whole box, so a click whose target is the dialog itself hit the backdrop.
     let onclick = {
         let (dialog, on_close, is_light) = (dialog.clone(), props.on_close.clone(), props.is_light);
@@ -54,9 +54,7 @@ pub fn Dialog(props: &DialogProps) -> Html {
             <div class="sheet">
                 <header class="sheet-head">
                     <h2 id={&props.id}>{ &props.title }</h2>
-                    <button type="button" class="button quiet square" onclick={on_button} aria-label="Close">
-                        { icon(IconName::Close) }
-                    </button>
+                    { square_button(IconName::Close, "Close", "", Some(click(&props.on_close))) }
                 </header>
                 { props.children.clone() }
             </div>

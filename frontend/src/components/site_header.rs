@@ -62,9 +62,7 @@ pub fn scheme_switch(chosen: SchemeChoice, on_choose: &Callback<SchemeChoice>) -
         let onclick = on_choose.reform(move |_: MouseEvent| choice);
         let pressed = (choice == chosen).to_string();
         html! {
-            <button type="button" {onclick} aria-pressed={pressed} aria-label={label} title={label}>
-                { icon(name) }
-            </button>
+            <button type="button" {onclick} aria-pressed={pressed} aria-label={label} title={label}>{ icon(name) }</button>
         }
     };
     html! {

@@ -1,6 +1,8 @@
 //! Frames of a stack, and one-line summaries of stacks that open to them.
 
 use super::buttons::CopyButton;
+use super::controls::toggling;
+use super::pieces::empty;
 use crate::ask::stack::{StackLine, as_text, folded_count, frame_title, full_place, lines, short_place};
 use shared::base::{StackLabel, format};
 use shared::report::Frame;
@@ -19,10 +21,7 @@ pub struct StackViewProps {
 pub fn StackView(props: &StackViewProps) -> Html {
     let is_unfolded = use_state_eq(|| false);
     let frames = &props.frames;
-    let toggle = {
-        let is_unfolded = is_unfolded.clone();
-        Callback::from(move |_: MouseEvent| is_unfolded.set(!*is_unfolded))
-    };
+    let toggle = toggling(&is_unfolded);
     let folded = folded_count(frames) as u64;
     let toggle_label = match *is_unfolded {
         true => "Hide runtime frames".to_owned(),
@@ -30,7 +29,10 @@ pub fn StackView(props: &StackViewProps) -> Html {
     };
     let line = |line: StackLine| match line {
         StackLine::Frame { position, is_runtime } => frame_line(&frames[position], is_runtime),
-        StackLine::Fold(count) => fold_line(count, &toggle),
+        StackLine::Fold(count) => {
+            let text = format::counted(count as u64, "runtime frame");
+            html! { <li class="fold"><button type="button" onclick={toggle.clone()}>{ text }</button></li> }
+        }
     };
     html! {
         <section class="stack" data-stack="">
@@ -55,11 +57,6 @@ fn frame_line(frame: &Frame, is_runtime: bool) -> Html {
             if let Some(fx) = &frame.fx { <span class="frame-fx">{ fx }</span> }
         </li>
     }
-}
-
-fn fold_line(count: usize, on_unfold: &Callback<MouseEvent>) -> Html {
-    let text = format::counted(count as u64, "runtime frame");
-    html! { <li class="fold"><button type="button" onclick={on_unfold.clone()}>{ text }</button></li> }
 }
 
 #[derive(Clone, PartialEq, Properties)]
@@ -113,18 +110,14 @@ pub fn StackRow(props: &StackRowProps) -> Html {
                     <span class="top-stack-size numbers">{ &figures.size }</span>
                 }
                 if !differs.is_empty() { <span class="top-stack-differs">{ differs }</span> }
-                <span class="top-stack-place">
-                    if !leaf.is_empty() { { "→ " }{ leaf } }
-                </span>
+                <span class="top-stack-place">if !leaf.is_empty() { { "→ " }{ leaf } }</span>
                 if let Some(figures) = &props.figures {
                     <span class="top-stack-share numbers">{ &figures.note }</span>
                     <svg class="bar" height="4" aria-hidden="true"><rect width={format!("{:.2}%", figures.bar)} height="4" rx="2" /></svg>
                 }
             </button>
             if *is_open && props.frames.is_empty() {
-                <p class="panel-empty">
-                    { "No stack was recorded, as is common for memory that was allocated before recording and for the autograd engine" }
-                </p>
+                { empty("No stack was recorded, as is common for memory that was allocated before recording and for the autograd engine") }
             } else if *is_open {
                 <StackView title="Stack" frames={props.frames.clone()} />
             }

@@ -1,12 +1,10 @@
 //! Page without a file: explains what Snapscope is, and loads the viewer on demand.
 
-use crate::components::drop_overlay::drop_overlay;
-use crate::components::icon::{IconName, icon};
-use crate::components::site_header::{Place, scheme_switch, site_header};
+use crate::components::{IconName, Place, click, drop_overlay, icon, site_header};
 use crate::hooks::{use_drop, use_keys, use_scheme};
 use crate::platform::{HandOver, chosen_files, on_launch, query};
 use crate::state::{KeyAction, LINKS_DIALOG};
-use crate::views::head::header::{last_actions, open_button};
+use crate::views::head::header::{last_actions, open_button, scheme_buttons};
 use crate::views::head::help_dialog::help_dialog;
 use crate::views::open::hero::hero;
 use crate::views::open::mistakes::{first_look, title_of};
@@ -109,10 +107,6 @@ pub fn Home(props: &HomeProps) -> Html {
             _ => (),
         })
     });
-    let on_scheme = {
-        let scheme = scheme.clone();
-        Callback::from(move |choice| scheme.choose(choice))
-    };
     let on_links = go.reform(|()| Some(LINKS_DIALOG));
     let on_retry = {
         let (step, go) = (step.setter(), go.clone());
@@ -132,8 +126,8 @@ pub fn Home(props: &HomeProps) -> Html {
     let actions = html! {
         <>
             { open_button(&on_open) }
-            { scheme_switch(scheme.choice(), &on_scheme) }
-            { last_actions(&on_links, &on_help) }
+            { scheme_buttons(&scheme) }
+            { last_actions(click(&on_links), click(&on_help)) }
         </>
     };
     html! {

@@ -9,9 +9,9 @@ use crate::views::findings::card::use_card;
 use crate::views::head::figures::{FiguresRow, Headline};
 use crate::views::head::header::Toolbar;
 use crate::views::head::model::device_name;
-use crate::views::head::notices::{NoticeList, OriginBar};
+use crate::views::head::notices::{NoticeList, origin_bar};
 use crate::views::kind::KindBar;
-use crate::views::open::part_card::PartBar;
+use crate::views::open::part_card::part_bar;
 use crate::views::overview::Overview;
 use crate::views::panel::Panel;
 use crate::views::panel::own_code::use_own_code;
@@ -51,8 +51,8 @@ pub(super) fn Viewer(props: &ViewerProps) -> Html {
         <ContextProvider<FileHandle> context={file.clone()}>
             <main class="viewer" data-dock={dock_state(ready)}>
                 <h1 class="visually-hidden">{ &file.name }</h1>
-                <OriginBar origin={origin.clone()} notice={ready.notice.clone()} />
-                <PartBar devices={ready.summary.devices.clone()} />
+                { origin_bar(file, origin, ready.notice.as_deref()) }
+                { part_bar(file, &ready.summary.devices) }
                 <Overview peers={peers.clone()} />
                 { body }
             </main>

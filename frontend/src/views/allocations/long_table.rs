@@ -1,8 +1,8 @@
 //! Table of any length; only the rows on the screen are in the document.
 
 use crate::ask::{Column, GroupKeyData, Kind, Sort};
-use crate::components::icon::{IconName, icon};
-use crate::draw::scrolling::row_after;
+use crate::components::{IconName, icon};
+use crate::draw::row_after;
 use crate::hooks::{LongList, use_long_list, use_room};
 use crate::views::allocations::model::{Head, Level, Line, Target};
 use std::rc::Rc;

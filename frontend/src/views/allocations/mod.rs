@@ -7,15 +7,13 @@ use self::long_table::LongTable;
 use self::model::{Head, Line, Target, heads, lines, match_text, optional_head, sort_for};
 use super::export::picture::SheetButtons;
 use super::selection::model::{group_text, mistyped_text, share_text};
-use super::selection::{ScopeBar, SelectingHandle, use_selecting};
+use super::selection::{ScopeBar, SelectingHandle, use_latest, use_selecting};
 use crate::ask::{
     Column, Columns, Found, GetRows, GroupBy, GroupKeyData, Hit, Kind, ScopeData, SelectionData, SheetOf, TablePage,
     TableRequest, Walk, WalkRequest, WalkTo,
 };
-use crate::components::controls::select;
-use crate::components::icon::{IconName, icon};
+use crate::components::{IconName, select, square_button, waiting};
 use crate::hooks::{FileHandle, Seen, use_answer, use_file, use_shown, use_subject};
-use crate::platform::{AskError, WorkerClient};
 use crate::state::{Choice, FileAction, RowsChoice, TimelineCommand};
 use std::rc::Rc;
 use wasm_bindgen_futures::spawn_local;
@@ -49,16 +47,11 @@ pub(super) fn AllocationsView(props: &AllocationsViewProps) -> Html {
     let (open, on_open) = use_open_groups(&selection, by);
     let rows = use_table(&selection, RowsChoice { sort: sorted, ..rows_choice }, open);
     let on_walk = on_walk(&file, shown.device.device, selection.clone(), last_found.setter());
-    let on_next = {
-        let on_walk = on_walk.clone();
-        Callback::from(move |is_back: bool| {
-            on_walk.emit(match (pinned, is_back) {
-                (None, _) => Walk::First,
-                (Some(allocation), false) => Walk::After(allocation),
-                (Some(allocation), true) => Walk::Before(allocation),
-            });
-        })
-    };
+    let on_next = on_walk.reform(move |is_back: bool| match (pinned, is_back) {
+        (None, _) => Walk::First,
+        (Some(allocation), false) => Walk::After(allocation),
+        (Some(allocation), true) => Walk::Before(allocation),
+    });
     let on_search_key = {
         let on_next = on_next.clone();
         Callback::from(move |event: KeyboardEvent| {
@@ -116,18 +109,20 @@ fn use_table(selection: &SelectionData, choice: RowsChoice, open: Vec<GroupKeyDa
     let window = use_state_eq(|| FIRST_ROWS);
     let ((first, count), RowsChoice { by, sort, columns }) = (*window, choice);
     let request = TableRequest { selection: selection.clone(), by, sort, columns, open, first, count };
-    let answer = use_rows(request);
-    let readable = use_mut_ref(|| None::<(TableRequest, Rc<TablePage>)>);
-    if let Some(Page { request, rows: Ok(page) }) = answer.as_deref() {
-        *readable.borrow_mut() = Some((request.clone(), Rc::clone(page)));
-    }
-    let (request, page) = readable.borrow().clone().unzip();
+    let (client, device) = use_subject();
+    // The previous rows stay until the new ones arrive.
+    let answer = use_answer((client, device, request), |(client, device, request)| async move {
+        let rows = client.ask(GetRows { device, request: request.clone() }).await?;
+        Ok((request, rows.map(Rc::new)))
+    });
+    let read = answer.as_deref().and_then(|(request, rows)| Some((request.clone(), rows.as_ref().ok()?.clone())));
+    let (request, page) = use_latest(read).unzip();
     let lines = use_memo((page.clone(), columns), |(page, columns)| {
         page.as_deref().map(|page| lines(page, *columns)).unwrap_or_default()
     });
     let has_groups = request.as_ref().is_some_and(|request| request.by.is_some());
     let heads = use_memo((has_groups, columns), |&(has_groups, columns)| heads(has_groups, columns));
-    let error = answer.and_then(|answer| answer.rows.as_ref().err().cloned());
+    let error = answer.and_then(|answer| answer.1.as_ref().err().cloned());
     let on_window = use_callback(window.setter(), |wanted: (u32, u32), window| window.set(wanted));
     Rows { request: request.unwrap_or_default(), page, lines, heads, error, on_window }
 }
@@ -152,11 +147,10 @@ fn use_open_groups(selection: &SelectionData, by: Option<GroupBy>) -> (Vec<Group
     (now, on_open)
 }
 
-/// Returns the menu of optional columns.
 fn column_picker(choice: RowsChoice, file: &FileHandle) -> Html {
     let entry = |column: Column| {
-        let onchange = file
-            .choosing(move |_: Event| Choice::Rows(RowsChoice { columns: choice.columns.toggled(column), ..choice }));
+        let toggled = RowsChoice { columns: choice.columns.toggled(column), ..choice };
+        let onchange = file.choosing(move |_: Event| Choice::Rows(toggled));
         let head = optional_head(column);
         html! {
             <label class="check" title={head.hint}>
@@ -209,11 +203,7 @@ fn matches(counts: Option<(u64, u64)>, place: Option<u32>, on_next: &Callback<bo
     let text = counts.map(|(count, all_count)| match_text(place, count, all_count));
     let button = |label: &'static str, title: &'static str, name: IconName, is_back: bool| {
         let onclick = on_next.reform(move |_: MouseEvent| is_back);
-        html! {
-            <button type="button" class="button quiet square" aria-label={label} {title} disabled={is_empty} {onclick}>
-                { icon(name) }
-            </button>
-        }
+        square_button(name, label, title, (!is_empty).then_some(onclick))
     };
     html! {
         <span class="scope-matches">
@@ -231,9 +221,7 @@ fn table(
     on_row: Callback<Target>,
     on_open: Callback<GroupKeyData>,
 ) -> Html {
-    let Some(page) = &rows.page else {
-        return html! { <p class="panel-empty" role="status">{ "Sorting allocations…" }</p> };
-    };
+    let Some(page) = &rows.page else { return waiting("Sorting allocations…") };
     let totals = share_text(page.bytes, page.count, page.all_count);
     let has_groups = rows.request.by.is_some();
     let found = rows.request.selection.filter.text.clone();
@@ -264,8 +252,8 @@ fn on_walk(
         let (file, selection, last_found) = (file.clone(), selection.clone(), last_found.clone());
         spawn_local(async move {
             let request = WalkRequest { selection: selection.clone(), to };
-            // An error means that the file was closed.
-            let Ok(Some(found)) = walk(&file.client, device, request).await else { return };
+            // An error means that the file was closed, or an invalid search text, which the table shows.
+            let Ok(Ok(Some(found))) = file.client.ask(WalkTo { device, request }).await else { return };
             let moment = found.hit.moment;
             file.act(FileAction::Pin(Some(found.hit.clone())));
             // In other scopes the allocation is in view already, and moving the view would change the scope.
@@ -275,31 +263,4 @@ fn on_walk(
             last_found.set(Some((selection, found)));
         });
     })
-}
-
-/// Page of a table with the request that it answers.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Page {
-    pub request: TableRequest,
-    /// The rows, or an error message if the search text is invalid.
-    pub rows: Result<Rc<TablePage>, String>,
-}
-
-/// Returns rows of a table; the previous ones stay until the new ones arrive.
-#[hook]
-fn use_rows(request: TableRequest) -> Option<Rc<Page>> {
-    let (client, device) = use_subject();
-    use_answer((client, device, request), |(client, device, request)| async move {
-        let rows = client.ask(GetRows { device, request: request.clone() }).await?;
-        Ok(Page { request, rows: rows.map(Rc::new) })
-    })
-}
-
-/// Returns the next or previous allocation of a selection.
-///
-/// # Errors
-/// Returns an error if the worker gives no answer; see [`AskError`].
-pub async fn walk(client: &WorkerClient, device: u32, request: WalkRequest) -> Result<Option<Found>, AskError> {
-    // An invalid search text matches nothing; the table shows the error.
-    Ok(client.ask(WalkTo { device, request }).await?.unwrap_or(None))
 }

@@ -27,11 +27,7 @@ pub struct DeviceOf {
 }
 
 /// Moment of a device of an open file.
-#[derive(Clone, Debug, PartialEq)]
-pub struct SideOf {
-    pub of: DeviceOf,
-    pub side: CompareSide,
-}
+pub type SideOf = (DeviceOf, CompareSide);
 
 /// Difference with the profile that it was computed from.
 #[derive(Clone, Debug, PartialEq)]
@@ -91,11 +87,10 @@ pub fn find_allocation(of: DeviceOf, key: AllocationKey, moment: u32, on_found: 
     });
 }
 
-async fn compare(this: SideOf, other: SideOf) -> Result<Comparison, AskError> {
-    let other_profile = other.of.client.ask(GetProfile { device: other.of.device, side: other.side }).await?;
-    let question = GetDiff { device: this.of.device, side: this.side, other: other_profile.clone() };
-    let diff = this.of.client.ask(question).await?;
-    Ok(Comparison { of: [this.of, other.of], diff, other: other_profile })
+async fn compare((this, side): SideOf, (that, that_side): SideOf) -> Result<Comparison, AskError> {
+    let other = that.client.ask(GetProfile { device: that.device, side: that_side }).await?;
+    let diff = this.client.ask(GetDiff { device: this.device, side, other: other.clone() }).await?;
+    Ok(Comparison { of: [this, that], diff, other })
 }
 
 /// A device of an open file, by the numbers of both.

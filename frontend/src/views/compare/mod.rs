@@ -13,6 +13,7 @@ use self::hook::{Comparable, DeviceOf, Place};
 use self::moments::Moments;
 use self::ranks::Ranks;
 use crate::ask::DeviceOutline;
+use crate::components::{choice, segmented};
 use crate::hooks::{Peer, use_file, use_shown};
 use crate::state::FileAction;
 use yew::prelude::*;
@@ -45,19 +46,12 @@ pub(super) fn Compare() -> Html {
     let (file, shown) = (use_file(), use_shown());
     let devices = comparables(&shown.peers);
     let has_ranks = devices.len() > 1;
-    let switch = |to_ranks: bool, label: &'static str| {
+    let switch = |(to_ranks, label)| {
         let onclick = file.acting(move |_: MouseEvent| FileAction::ChooseRanks(to_ranks));
-        let pressed = (shown.are_ranks == to_ranks).to_string();
-        html! { <button type="button" {onclick} aria-pressed={pressed}>{ label }</button> }
+        choice(label, "", shown.are_ranks == to_ranks, Some(onclick))
     };
-    let switches = html! {
-        if has_ranks {
-            <div class="segmented" role="group" aria-label="Compare">
-                { switch(false, "Moments") }
-                { switch(true, "Ranks") }
-            </div>
-        }
-    };
+    let switches =
+        html! { if has_ranks { { segmented("Compare", [(false, "Moments"), (true, "Ranks")].map(switch)) } } };
     if shown.are_ranks && has_ranks {
         html! { <Ranks {devices} {switches} /> }
     } else {

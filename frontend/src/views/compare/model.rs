@@ -1,13 +1,9 @@
 //! Texts and numbers of a comparison: moments to choose from, charts of both sides, and the table of differences.
 
-pub use crate::ask::differences::{Column, Entry, Sort, bar, delta_text, entries, equal_text, shown, total_text};
 use crate::ask::{CompareSide, CurveData, DeviceFigures, StepData, side_value};
 use crate::draw::chart::{Axis, Chart, Curve, Labels, Room, columns};
 use crate::draw::curves::{Curves, Mark, MarkAt, ROOM};
-use crate::draw::op::Font;
-use crate::draw::sketch::Sketch;
-use crate::draw::span::Span;
-use crate::draw::theme::Theme;
+use crate::draw::{Font, Sketch, Span, Theme};
 use shared::base::{Moment, format};
 
 /// One option of a select box.
@@ -16,14 +12,6 @@ pub struct MomentChoice {
     /// Value of the option, see [`side_value`].
     pub value: String,
     pub label: String,
-}
-
-/// Options of both kinds.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Choices {
-    pub moments: Vec<MomentChoice>,
-    /// Peaks of steps.
-    pub steps: Vec<MomentChoice>,
 }
 
 /// Lists single moments of a device: peak, start, end, the pinned one, and the chosen one if it is yet another.
@@ -133,7 +121,7 @@ pub fn strip(data: &CurveData, top_bytes: u64, size: (f64, f64), theme: &Theme) 
 mod tests {
     use super::*;
     use crate::ask::side_of_value;
-    use crate::draw::op::Op;
+    use crate::draw::Op;
     use shared::report::Summary;
 
     #[test]

@@ -1,10 +1,11 @@
 //! Comparison of two moments: choice of both sides, their curves and their differences.
 
-use super::hook::{Comparable, Comparison, DeviceOf, Place, SideOf, find_allocation, use_curve, use_diff, use_steps};
+use super::hook::{Comparable, Comparison, DeviceOf, Place, find_allocation, use_curve, use_diff, use_steps};
 use super::model::{MomentChoice, default_sides, moment_choices, side_name, step_choices};
 use super::sum::Sum;
 use super::table::Table;
-use crate::ask::{CompareSide, CurveData, DeviceFigures, Hit, SheetOf, StepData, side_of_value, side_value};
+use crate::ask::{CompareSide, DeviceFigures, Hit, SheetOf, StepData, side_of_value, side_value};
+use crate::components::{by_position, options};
 use crate::hooks::{FileHandle, Peer, use_file, use_shown};
 use crate::state::{Against, Choice, CompareChoice, DifferencesChoice, FileAction, TimelineCommand};
 use crate::views::export::picture::SheetButtons;
@@ -38,13 +39,17 @@ pub(super) fn Moments(props: &MomentsProps) -> Html {
     let (this, other) = (chosen.this.or(defaults.map(|of| of.0)), chosen.other.or(defaults.map(|of| of.1)));
     // Nothing is compared until the steps are known, because the defaults would be replaced at once.
     let sides = this.zip(other);
-    let side_of = |of: &DeviceOf, side: CompareSide| SideOf { of: of.clone(), side };
-    let comparison = use_diff(sides.map(|(this, other)| (side_of(&this_of, this), side_of(&other_of, other))));
+    let comparison = use_diff(sides.map(|(this, other)| ((this_of.clone(), this), (other_of.clone(), other))));
     // The last difference stays while another moment is compared, but must not be shown for another device.
     let comparison = comparison.filter(|found| found.of == [this_of.clone(), other_of.clone()]);
     let (this, other) = sides.unwrap_or_default();
-    let (this_step, other_step) = both_steps(this, other);
-    let curves = [use_curve(&this_of, this_step), use_curve(&other_of, other_step)];
+    // Steps are drawn over each other; all other moments are drawn on the whole trace.
+    let (this_step, other_step) = match (this, other) {
+        (CompareSide::Step(this), CompareSide::Step(other)) => (Some(this), Some(other)),
+        _ => (None, None),
+    };
+    let curves = [use_curve(&this_of, this_step), use_curve(&other_of, other_step)]
+        .map(|curve| curve.filter(|curve| !curve.bytes.is_empty()));
     let picked = use_state_eq(|| None::<usize>);
     use_effect_with((here, there, this, other), {
         let picked = picked.setter();
@@ -93,7 +98,7 @@ pub(super) fn Moments(props: &MomentsProps) -> Html {
                 </div>
             </div>
             <div class="compare-body">
-                <Sum {names} curves={curves.map(curve_of)} comparison={comparison.clone()}
+                <Sum {names} {curves} comparison={comparison.clone()}
                     stack={picked_stack(comparison.as_ref(), *picked)} />
                 <Table {comparison} {on_pick} files={files.unwrap_or_default()} />
             </div>
@@ -114,20 +119,6 @@ fn other_place(devices: &[Comparable], here: Place, chosen: Option<Against>) -> 
     let others = || devices.iter().map(|device| device.place).filter(|place| place.file != here.file);
     let of_other_file = || others().find(|place| place.device == here.device).or_else(|| others().next());
     chosen.filter(is_open).or_else(of_other_file).unwrap_or(here)
-}
-
-/// Returns both steps if both sides are steps.
-///
-/// Steps are drawn over each other; all other moments are drawn on the whole trace.
-fn both_steps(this: CompareSide, other: CompareSide) -> (Option<u32>, Option<u32>) {
-    match (this, other) {
-        (CompareSide::Step(this), CompareSide::Step(other)) => (Some(this), Some(other)),
-        _ => (None, None),
-    }
-}
-
-fn curve_of(curve: Option<Rc<CurveData>>) -> Option<Rc<CurveData>> {
-    curve.filter(|curve| !curve.bytes.is_empty())
 }
 
 fn figures_of(peers: &[Peer], place: Place) -> Option<Rc<DeviceFigures>> {
@@ -240,32 +231,30 @@ struct DevicePickProps {
 #[component]
 fn DevicePick(props: &DevicePickProps) -> Html {
     let places: Vec<Place> = props.devices.iter().map(|device| device.place).collect();
-    let on_choose = props.on_choose.clone();
-    let onchange = move |event: Event| {
-        let select: HtmlSelectElement = event.target_unchecked_into();
-        let position = usize::try_from(select.selected_index()).ok();
-        let place = position.and_then(|position| places.get(position).copied());
-        place.into_iter().for_each(|place| on_choose.emit(place));
-    };
+    let onchange = by_position(
+        places.len(),
+        &props.on_choose.reform({
+            let places = places.clone();
+            move |position: usize| places[position]
+        }),
+    );
     let select = use_node_ref();
-    let position = props.devices.iter().position(|device| device.place == props.chosen);
+    let chosen = places.iter().position(|place| *place == props.chosen);
     use_effect({
         let select = select.clone();
         move || {
-            let position = position.and_then(|position| i32::try_from(position).ok()).unwrap_or(-1);
+            let position = chosen.map_or(-1, |position| position as i32);
             select.cast::<HtmlSelectElement>().iter().for_each(|select| select.set_selected_index(position));
         }
     });
-    let option = |device: &Comparable| {
-        let name = match device.place == props.shown {
-            true => format!("this, {}", device_name(device.index)),
-            false => format!("{}, {}", device.file, device_name(device.index)),
-        };
-        html! { <option selected={device.place == props.chosen}>{ name }</option> }
+    let name = |device: &Comparable| {
+        let file = if device.place == props.shown { "this" } else { &device.file };
+        AttrValue::from(format!("{file}, {}", device_name(device.index)))
     };
+    let names: Vec<AttrValue> = props.devices.iter().map(name).collect();
     html! {
         <select ref={select} {onchange} class="compare-device" aria-label="File of the other side">
-            { for props.devices.iter().map(option) }
+            { options(&names, chosen.unwrap_or(usize::MAX)) }
         </select>
     }
 }

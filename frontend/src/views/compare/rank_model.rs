@@ -52,7 +52,9 @@ pub struct Part {
 ///
 /// If each file has one rank, file names give the order. Otherwise the devices are ranks in the given order.
 pub fn strips(files: &[RankFile]) -> Vec<Strip> {
-    let order = order(files);
+    let names: Vec<&str> = files.iter().map(|file| file.name.as_str()).collect();
+    let have_one_each = names.iter().enumerate().all(|(position, name)| !names[..position].contains(name));
+    let order = if have_one_each { order_of_ranks(&names) } else { (0..files.len()).zip(0..).collect() };
     let figures = || order.iter().map(|&(file, rank)| (rank, &files[file].data.figures));
     let top_bytes = figures().map(|(_, of)| of.peak_live_bytes).max().unwrap_or(0);
     let unusual = rank_outliers(figures());
@@ -77,18 +79,11 @@ pub fn summary(strips: &[Strip]) -> String {
     match (strips.len(), unusual) {
         (..3, _) => format!("{ranks}: open at least three to find outliers"),
         (_, 0) => format!("{ranks}, no outliers"),
-        (_, unusual) => format!("{ranks}, {} of which {} from the others", format::count(unusual), differ(unusual)),
+        (_, unusual) => {
+            let differ = if unusual == 1 { "differs" } else { "differ" };
+            format!("{ranks}, {} of which {differ} from the others", format::count(unusual))
+        }
     }
-}
-
-fn differ(count: u64) -> &'static str {
-    if count == 1 { "differs" } else { "differ" }
-}
-
-fn order(files: &[RankFile]) -> Vec<(usize, u64)> {
-    let names: Vec<&str> = files.iter().map(|file| file.name.as_str()).collect();
-    let have_one_each = names.iter().enumerate().all(|(position, name)| !names[..position].contains(name));
-    if have_one_each { order_of_ranks(&names) } else { (0..files.len()).zip(0..).collect() }
 }
 
 fn strip(of: &RankFile, (file, rank): (usize, u64), top_bytes: u64, unusual: Vec<String>) -> Strip {

@@ -4,7 +4,7 @@ use super::hook::{Comparable, DeviceOf, Place, use_ranks};
 use super::model::strip;
 use super::rank_model::{Part, RankFile, Strip, legend, strips, summary};
 use crate::ask::CurveData;
-use crate::components::picture::Picture;
+use crate::components::Picture;
 use crate::hooks::{FileHandle, use_file, use_shown};
 use crate::state::{DockTab, FileAction};
 use shared::analysis::Category;
@@ -37,6 +37,7 @@ pub(super) fn Ranks(props: &RanksProps) -> Html {
         strips(&devices.iter().zip(answers).map(file).collect::<Vec<_>>())
     });
     let said = if answers.is_some() { summary(&strips) } else { "Analyzing each rank…".to_owned() };
+    let line = |strip: &Strip| line(&file, here, props.devices[strip.file].place, strip);
     html! {
         <div class="compare" data-ranks={strips.len().to_string()}>
             <div class="compare-head">
@@ -44,7 +45,7 @@ pub(super) fn Ranks(props: &RanksProps) -> Html {
                 <span class="numbers" role="status">{ said }</span>
                 <ul class="compare-legend compare-parts">{ for legend(&strips).into_iter().map(part_key) }</ul>
             </div>
-            <ol class="compare-ranks" aria-label="Ranks">{ for strips.iter().map(|strip| line(&file, (here, props.devices[strip.file].place), strip)) }</ol>
+            <ol class="compare-ranks" aria-label="Ranks">{ for strips.iter().map(line) }</ol>
         </div>
     }
 }
@@ -64,16 +65,22 @@ fn part_class(category: Category) -> String {
     format!("compare-part-{}", category.name())
 }
 
-fn line(file: &FileHandle, (here, place): (Place, Place), strip: &Strip) -> Html {
-    let onclick = {
-        let file = file.clone();
-        move |_: MouseEvent| {
-            file.act(FileAction::Show(place.file));
-            file.act(FileAction::ChooseDevice(place.device));
-            file.act(FileAction::ChooseDock(Some(DockTab::Compare)));
-        }
+fn line(file: &FileHandle, here: Place, place: Place, strip: &Strip) -> Html {
+    let file = file.clone();
+    let onclick = move |_: MouseEvent| {
+        file.act(FileAction::Show(place.file));
+        file.act(FileAction::ChooseDevice(place.device));
+        file.act(FileAction::ChooseDock(Some(DockTab::Compare)));
     };
     let class = classes!("compare-rank", (!strip.unusual.is_empty()).then_some("unusual"));
+    let part = |part: &Part| {
+        html! {
+            <rect class={part_class(part.category)} x={part.x.to_string()} width={part.width.to_string()} height="10">
+                <title>{ &part.label }</title>
+            </rect>
+        }
+    };
+    let parts = strip.parts.iter().map(|part| part.label.as_str()).collect::<Vec<_>>().join("; ");
     html! {
         <li key={format!("{}/{}", place.file, place.device)}>
             <button type="button" {class} {onclick} aria-current={(place == here).then_some("true")}>
@@ -85,7 +92,7 @@ fn line(file: &FileHandle, (here, place): (Place, Place), strip: &Strip) -> Html
                 <span class="compare-rank-peak numbers">
                     <strong>{ &strip.peak }</strong>
                     <svg class="compare-peak" viewBox="0 0 1000 10" preserveAspectRatio="none" role="img"
-                        aria-label={parts_text(&strip.parts)}>{ for strip.parts.iter().map(part) }</svg>
+                        aria-label={parts}>{ for strip.parts.iter().map(part) }</svg>
                     <span class="compare-callee">{ &strip.facts }</span>
                 </span>
                 { for strip.unusual.iter().map(|sentence| html! { <span class="compare-unusual">{ sentence }</span> }) }
@@ -109,16 +116,4 @@ fn RankCurve(props: &RankCurveProps) -> Html {
         strip(curve, *top_bytes, size, scheme.theme())
     });
     html! { <Picture class="compare-strip" {draw} /> }
-}
-
-fn part(part: &Part) -> Html {
-    html! {
-        <rect class={part_class(part.category)} x={part.x.to_string()} width={part.width.to_string()} height="10">
-            <title>{ &part.label }</title>
-        </rect>
-    }
-}
-
-fn parts_text(parts: &[Part]) -> String {
-    parts.iter().map(|part| part.label.as_str()).collect::<Vec<_>>().join("; ")
 }

@@ -4,8 +4,7 @@ use super::hook::Comparison;
 use super::model::sides;
 use crate::ask::CurveData;
 use crate::ask::differences::{equal_text, total_text};
-use crate::components::picture::Picture;
-use crate::components::stack_view::StackView;
+use crate::components::{Picture, StackView};
 use crate::draw::curves::Curves;
 use crate::hooks::use_file;
 use crate::state::Scheme;
@@ -33,9 +32,17 @@ pub(super) fn Sum(props: &SumProps) -> Html {
     let scheme = use_file().scheme;
     let curves = use_curves(props, scheme);
     let draw = use_callback((curves.clone(), scheme), |size, (curves, scheme)| curves.sketch(size, scheme.theme()));
-    let [this, other] = &props.names;
     let diff = props.comparison.as_ref().map(|comparison| &comparison.diff);
-    let size = |bytes: Option<u64>| bytes.map_or_else(|| "…".to_owned(), format::bytes);
+    let [this, other] = &props.names;
+    let line = |side: &'static str, name: &str, bytes: Option<u64>| {
+        let size = bytes.map_or_else(|| "…".to_owned(), format::bytes);
+        html! {
+            <li>
+                <svg class={classes!("compare-key", side)} viewBox="0 0 18 10" aria-hidden="true"><path d="M0 5H18" /></svg>
+                <span>{ name }</span><strong>{ size }</strong>
+            </li>
+        }
+    };
     html! {
         <section class="compare-sum" aria-label="Both sides" tabindex="0">
             if let Some(frames) = &props.stack {
@@ -49,8 +56,8 @@ pub(super) fn Sum(props: &SumProps) -> Html {
                 <Picture {draw} label="Live bytes of both sides, from the start to the end of each" />
             </div>
             <ul class="compare-legend numbers">
-                <li>{ key("this") }<span>{ this }</span><strong>{ size(diff.map(|diff| diff.found.total.after_bytes)) }</strong></li>
-                <li>{ key("other") }<span>{ other }</span><strong>{ size(diff.map(|diff| diff.found.total.before_bytes)) }</strong></li>
+                { line("this", this, diff.map(|diff| diff.found.total.after_bytes)) }
+                { line("other", other, diff.map(|diff| diff.found.total.before_bytes)) }
             </ul>
             <p class="compare-total numbers" role="status">{ diff.map_or_else(|| "Comparing…".to_owned(), total_text) }</p>
             if let Some(text) = diff.and_then(equal_text) { <p class="hint numbers">{ text }</p> }
@@ -76,12 +83,4 @@ fn use_curves(props: &SumProps, scheme: Scheme) -> Rc<Curves> {
         move || easel.clear(0)
     });
     chart
-}
-
-fn key(side: &'static str) -> Html {
-    html! {
-        <svg class={classes!("compare-key", side)} viewBox="0 0 18 10" aria-hidden="true">
-            <path d="M0 5H18" />
-        </svg>
-    }
 }

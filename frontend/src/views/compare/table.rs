@@ -3,13 +3,14 @@
 use super::hook::Comparison;
 use crate::ask::DiffBy;
 use crate::ask::differences::{Column, Entry, Sort, bar, delta_text, entries, shown};
+use crate::components::{choice, segmented, text_of};
 use crate::hooks::{use_file, use_shown};
 use crate::platform::ResizeListener;
 use crate::state::{Choice, DifferencesChoice};
 use shared::base::format;
 use std::ops::Range;
 use std::rc::Rc;
-use web_sys::{HtmlElement, HtmlInputElement};
+use web_sys::HtmlElement;
 use yew::prelude::*;
 
 #[derive(Clone, PartialEq, Properties)]
@@ -26,34 +27,27 @@ pub(super) struct TableProps {
 #[component]
 pub(super) fn Table(props: &TableProps) -> Html {
     let on_differences = use_file().choosing(Choice::Differences);
-    let choice = use_shown().ready.choices.differences.clone();
-    let DifferencesChoice { by, sort, filter } = choice.clone();
+    let now = use_shown().ready.choices.differences.clone();
+    let DifferencesChoice { by, sort, filter } = now.clone();
     let all = use_memo((props.comparison.clone(), by), |(comparison, by)| {
         comparison.as_ref().map_or_else(Vec::new, |comparison| entries(&comparison.diff, *by))
     });
     let order = use_memo((all.clone(), filter.clone(), sort), |(all, filter, sort)| shown(all, filter, *sort));
     let oninput = {
-        let choice = choice.clone();
-        on_differences.reform(move |event: InputEvent| {
-            let filter = event.target_unchecked_into::<HtmlInputElement>().value();
-            DifferencesChoice { filter, ..choice.clone() }
-        })
+        let now = now.clone();
+        on_differences.reform(move |event: InputEvent| DifferencesChoice { filter: text_of(&event), ..now.clone() })
     };
     let group = |this: DiffBy| {
-        let choice = choice.clone();
-        let onclick = on_differences.reform(move |_: MouseEvent| DifferencesChoice { by: this, ..choice.clone() });
-        html! {
-            <button type="button" {onclick} aria-pressed={(by == this).to_string()}>{ label(this) }</button>
-        }
+        let next = DifferencesChoice { by: this, ..now.clone() };
+        choice(label(this), "", by == this, Some(on_differences.reform(move |_: MouseEvent| next.clone())))
     };
-    let on_sort = {
-        let choice = choice.clone();
-        on_differences.reform(move |column: Column| DifferencesChoice { sort: sort.after(column), ..choice.clone() })
-    };
+    let groups = DiffBy::ALL.map(group);
+    let on_sort =
+        on_differences.reform(move |column: Column| DifferencesChoice { sort: sort.after(column), ..now.clone() });
     html! {
         <section class="compare-table" aria-label="Differences">
             <div class="compare-tools">
-                <div class="segmented" role="group" aria-label="Group by">{ for DiffBy::ALL.map(group) }</div>
+                { segmented("Group by", groups) }
                 <input type="search" class="compare-filter" placeholder="Filter" aria-label="Filter" value={filter.clone()}
                     {oninput} />
                 <span class="compare-count numbers" role="status">{ count_text(props, &all, order.len()) }</span>
@@ -222,11 +216,12 @@ fn row(entry: &Entry, place: usize, is_current: bool, largest: u64, onclick: Cal
     let (x, width) = bar(delta, largest);
     let title = [entry.title.as_str(), &entry.place, &entry.leaf, &entry.differs, entry.category, entry.note];
     let title = title.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n");
+    let number = |text: String| html! { <span class="compare-cell numbers" role="gridcell">{ text }</span> };
     html! {
         <div key={place} id={row_id(place)} class={classes!("compare-row", entry.stack.map(|_| "pickable"))} role="row"
             aria-rowindex={(place + 2).to_string()} aria-selected={is_current.to_string()}
             data-pickable={entry.stack.map(|_| "")} {onclick} {title}>
-            <span class="compare-cell numbers" role="gridcell">{ delta_text(delta, format::bytes) }</span>
+            { number(delta_text(delta, format::bytes)) }
             <span class="compare-cell compare-bar-cell" role="gridcell">
                 <svg class={classes!("compare-bar", if delta < 0 { "less" } else { "more" })} viewBox="0 0 100 8"
                     preserveAspectRatio="none" aria-hidden="true">
@@ -234,9 +229,9 @@ fn row(entry: &Entry, place: usize, is_current: bool, largest: u64, onclick: Cal
                     <path d="M50 0V8" />
                 </svg>
             </span>
-            <span class="compare-cell numbers" role="gridcell">{ format::bytes(change.before_bytes) }</span>
-            <span class="compare-cell numbers" role="gridcell">{ format::bytes(change.after_bytes) }</span>
-            <span class="compare-cell numbers" role="gridcell">{ delta_text(change.count(), format::count) }</span>
+            { number(format::bytes(change.before_bytes)) }
+            { number(format::bytes(change.after_bytes)) }
+            { number(delta_text(change.count(), format::count)) }
             <span class="compare-cell compare-name" role="gridcell">
                 <span class="compare-title">{ &entry.title }</span>
                 if !entry.place.is_empty() { <span class="compare-place">{ &entry.place }</span> }

@@ -10,8 +10,7 @@ use super::segments::Segments;
 use super::selection::use_awaited_group;
 use super::source::SourceView;
 use super::what_if::WhatIf;
-use crate::components::controls::tab_keys;
-use crate::components::icon::{IconName, icon};
+use crate::components::{IconName, click, icon, square_button, tab_keys};
 use crate::hooks::{Seen, use_file, use_shown};
 use crate::platform::{Folder, store, stored};
 use crate::state::{DockTab, FileAction, dock_key};
@@ -55,7 +54,7 @@ pub fn Dock(props: &DockProps) -> Html {
     let on_maximize = file.acting(|()| FileAction::MaximizeDock);
     let on_dock = Callback::from(move |tab: Option<DockTab>| file.choose_dock(tab));
     let on_choose = on_dock.reform(|next: u32| Some(DockTab::ALL[next as usize]));
-    let on_key = tab_keys(open.map_or(0, |tab| tab as u32), DockTab::ALL.len() as u32, on_choose);
+    let on_key = tab_keys(open.map_or(0, |tab| tab as u32), DockTab::ALL.len() as u32, false, on_choose);
     let head = |this: DockTab| {
         let (is_shown, (id, name, label)) = (open == Some(this), face(this));
         let onclick = on_dock.reform(move |_: MouseEvent| (!is_shown).then_some(this));
@@ -80,9 +79,8 @@ pub fn Dock(props: &DockProps) -> Html {
                         <PictureButtons {tab} easel={easel.clone()} />
                         <button type="button" class="button quiet square" aria-label="Maximize" title="Maximize (F)"
                             aria-pressed={is_maximized.to_string()}
-                            onclick={on_maximize.reform(|_: MouseEvent| ())}>{ icon(IconName::Fit) }</button>
-                        <button type="button" class="button quiet square" aria-label="Close" title="Close"
-                            onclick={on_dock.reform(|_: MouseEvent| None)}>{ icon(IconName::Close) }</button>
+                            onclick={click(&on_maximize)}>{ icon(IconName::Fit) }</button>
+                        { square_button(IconName::Close, "Close", "Close", Some(on_dock.reform(|_: MouseEvent| None))) }
                     </div>
                 }
             </div>
@@ -193,7 +191,7 @@ fn Grip(props: &GripProps) -> Html {
             aria-valuetext={share.map(|share| format!("{share} % of the height"))}
             title="Drag to change the height; double-click to maximize"
             tabindex="0" {onpointerdown} {onpointermove} {onpointerup} {onkeydown}
-            ondblclick={props.on_maximize.reform(|_: MouseEvent| ())}></div>
+            ondblclick={click(&props.on_maximize)}></div>
     }
 }
 

@@ -1,7 +1,7 @@
 //! List of events of any length; only the rows on the screen are in the document.
 
 use super::model::{HEADS, Row};
-use crate::draw::scrolling::row_after;
+use crate::draw::row_after;
 use crate::hooks::{use_long_list, use_room};
 use std::rc::Rc;
 use yew::prelude::*;

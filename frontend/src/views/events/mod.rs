@@ -6,12 +6,10 @@ pub mod model;
 use self::list::List;
 use self::model::{event_of_moment, event_of_text, facts, row};
 use crate::ask::{Axis, EventDetails, GetEvent, GetEvents};
-use crate::components::icon::{IconName, icon};
-use crate::components::stack_view::StackView;
+use crate::components::{IconName, StackView, empty, fact, icon, is_checked, text_of};
 use crate::hooks::{FileHandle, Seen, use_asked, use_file, use_shown};
 use crate::state::{Choice, EventsChoice, FileAction, TimelineCommand};
 use std::rc::Rc;
-use web_sys::HtmlInputElement;
 use yew::prelude::*;
 
 /// Events requested before the list has reported which ones are in view: the first one and their number.
@@ -51,11 +49,9 @@ pub(super) fn EventsView(props: &EventsViewProps) -> Html {
                 <List first={page.as_ref().map_or(0, |page| page.first)} {rows} {events} chosen={choice.event}
                     {focus} {on_window} {on_choose} />
                 if let Some(details) = details {
-                    <EventCard {details} />
+                    { event_card(&file, &details) }
                 } else {
-                    <p class="panel-empty">
-                        { "Move the pointer over the timeline to scroll the list; choose an event to see its stack" }
-                    </p>
+                    { empty("Move the pointer over the timeline to scroll the list; choose an event to see its stack") }
                 }
             </div>
         </div>
@@ -67,22 +63,15 @@ pub(super) fn EventsView(props: &EventsViewProps) -> Html {
 fn use_focus(choice: EventsChoice, cursor: Option<u32>, events: u32) -> Option<u32> {
     let pointed = cursor.filter(|_| choice.follows).and_then(|moment| event_of_moment(moment, events));
     let focus = use_state_eq(|| choice.event.or(pointed));
-    use_effect_with(choice.event, {
-        let focus = focus.setter();
-        move |&event| {
+    let follow = |focus: UseStateSetter<Option<u32>>| {
+        move |event: &Option<u32>| {
             if event.is_some() {
-                focus.set(event);
+                focus.set(*event);
             }
         }
-    });
-    use_effect_with(pointed, {
-        let focus = focus.setter();
-        move |&pointed| {
-            if pointed.is_some() {
-                focus.set(pointed);
-            }
-        }
-    });
+    };
+    use_effect_with(choice.event, follow(focus.setter()));
+    use_effect_with(pointed, follow(focus.setter()));
     focus.filter(|&event| event < events)
 }
 
@@ -100,18 +89,11 @@ fn choose(file: &FileHandle, choice: EventsChoice, seen: Option<Seen>, event: u3
 }
 
 fn controls(file: &FileHandle, choice: EventsChoice, events: u32, on_choose: &Callback<u32>) -> Html {
-    let on_follow = file.choosing(move |event: Event| {
-        let follows = event.target_unchecked_into::<HtmlInputElement>().checked();
-        Choice::Events(EventsChoice { follows, ..choice })
-    });
+    let on_follow =
+        file.choosing(move |event: Event| Choice::Events(EventsChoice { follows: is_checked(&event), ..choice }));
     let on_number = {
         let on_choose = on_choose.clone();
-        Callback::from(move |event: Event| {
-            let text = event.target_unchecked_into::<HtmlInputElement>().value();
-            if let Some(event) = event_of_text(&text, events) {
-                on_choose.emit(event);
-            }
-        })
+        move |event: Event| event_of_text(&text_of(&event), events).iter().for_each(|&event| on_choose.emit(event))
     };
     html! {
         <div class="scope-bar">
@@ -129,21 +111,11 @@ fn controls(file: &FileHandle, choice: EventsChoice, events: u32, on_choose: &Ca
     }
 }
 
-#[derive(Clone, PartialEq, Properties)]
-struct EventCardProps {
-    details: Rc<EventDetails>,
-}
-
-#[component]
-fn EventCard(props: &EventCardProps) -> Html {
-    let file = use_file();
-    let EventDetails { report, hit } = &*props.details;
+fn event_card(file: &FileHandle, EventDetails { report, hit }: &EventDetails) -> Html {
     let row = row(&report.line);
     let title = format!("Event {}: {}", row.cells[0], row.action);
-    let onclick = {
-        let hit = hit.clone();
-        file.acting(move |_: MouseEvent| FileAction::Pin(hit.clone()))
-    };
+    let pinned = hit.clone();
+    let onclick = file.acting(move |_: MouseEvent| FileAction::Pin(pinned.clone()));
     html! {
         <article class="event-card" aria-label={title.clone()} data-event={report.line.event.to_string()}>
             <header class="event-head">
@@ -154,13 +126,9 @@ fn EventCard(props: &EventCardProps) -> Html {
                     </button>
                 }
             </header>
-            <dl class="facts">
-                { for facts(report).into_iter().map(|(name, value)| html! {
-                    <div class="fact"><dt>{ name }</dt><dd class="numbers">{ value }</dd></div>
-                }) }
-            </dl>
+            <dl class="facts">{ for facts(report).iter().map(|(name, value)| fact(name, value, "")) }</dl>
             if report.frames.is_empty() {
-                <p class="panel-empty">{ "No stack was recorded for this event" }</p>
+                { empty("No stack was recorded for this event") }
             } else {
                 <StackView title="Stack" frames={Rc::new(report.frames.clone())} />
             }

@@ -2,11 +2,11 @@
 
 use super::model::file_name;
 use crate::ask::{SheetOf, SheetOrder};
-use crate::components::buttons::{ExportButton, Making};
-use crate::draw::sketch::Sketch;
+use crate::components::{ExportButton, Making};
+use crate::draw::Sketch;
 use crate::draw::svg::svg;
 use crate::hooks::{use_file, use_shown};
-use crate::platform::{AskError, png_of, text_blob};
+use crate::platform::{AskError, Blob, png_of, text_blob};
 use crate::state::DockTab;
 use shared::export::TableFormat;
 use std::cell::RefCell;
@@ -81,12 +81,7 @@ pub fn PictureButtons(props: &PictureButtonsProps) -> Html {
             };
             Box::pin(async move {
                 let document = document.ok_or_else(|| "there is no drawing".to_owned())?;
-                let file =
-                    text_blob(&document, "image/svg+xml").map_err(|_| "the browser ran out of memory".to_owned())?;
-                match is_pixels {
-                    false => Ok(file),
-                    true => png_of(&file, PNG_SCALE).await.map_err(|_| "the browser can’t draw the picture".to_owned()),
-                }
+                file_of_text(document, "image/svg+xml", is_pixels).await
             })
         });
         let name = file_name(&file.name, false, &format!("{ending}.{}", if is_pixels { "png" } else { "svg" }));
@@ -132,9 +127,27 @@ pub fn SheetButtons(props: &SheetButtonsProps) -> Html {
     }
 }
 
-fn reason(error: AskError) -> String {
+/// Returns the reason why a worker made no file.
+pub fn reason(error: AskError) -> String {
     match error {
         AskError::Refused(reason) => reason,
         AskError::Superseded | AskError::Closed => "the file was closed".to_owned(),
     }
+}
+
+/// Makes a file of a text, or a PNG of one that is an SVG.
+///
+/// # Errors
+/// Returns the reason why there is none.
+pub async fn file_of_text(text: String, media_type: &str, is_pixels: bool) -> Result<Blob, String> {
+    let file = text_blob(&text, media_type).map_err(|_| "the browser ran out of memory".to_owned())?;
+    if is_pixels { pixels_of(&file).await } else { Ok(file) }
+}
+
+/// Turns an SVG into a PNG.
+///
+/// # Errors
+/// Returns the reason why there is none.
+pub async fn pixels_of(svg: &Blob) -> Result<Blob, String> {
+    png_of(svg, PNG_SCALE).await.map_err(|_| "the browser can’t draw the picture".to_owned())
 }

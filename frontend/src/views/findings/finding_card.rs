@@ -1,18 +1,16 @@
 //! Card for one finding: the problem, the advice, and the evidence with its allocations or events one by one.
 
 use super::card::Tried;
-use super::model::{Prose, conf_of, confidence, moments, place, prose, severity_word, unbroken};
+use super::model::{Prose, conf_of, confidence, moments, prose, severity_word, unbroken};
 use crate::ask::stack::{label, stack_mark};
 use crate::ask::{AllocationKey, ColorBy, FindAllocation, GroupBy, GroupMark, Hit, Kind, NameMark};
-use crate::components::buttons::CopyButton;
-use crate::components::icon::{IconName, icon};
-use crate::components::stack_view::StackRow;
+use crate::components::{CopyButton, IconName, StackRow, icon, square_button};
 use crate::hooks::{FileHandle, use_file};
 use crate::platform::bring_into_view;
 use crate::state::{Choice, DockTab, FileAction, RowsChoice, Selecting, TimelineCommand};
 use shared::analysis::{AdviceStep, StepKind};
 use shared::base::{Severity, format};
-use shared::report::{Finding, FindingPart, Frame, Target};
+use shared::report::{Finding, FindingPart, Target};
 use std::rc::Rc;
 use wasm_bindgen_futures::spawn_local;
 use yew::prelude::*;
@@ -39,10 +37,12 @@ pub(super) fn FindingCard(props: &FindingCardProps) -> Html {
         html! { <button type="button" class="finding-device" title="Show this device" {onclick}>{ device }</button> }
     });
     let doing = Doing {
-        on_target: Callback::from(move |target| show_part(&file, shown(position, &target))),
-        on_try: on_try.reform(move |conf| Tried { device: position, conf }),
+        on_target: Callback::from(move |target: Target| {
+            show_part(&file, position, None, (target.first, target.last), kind_of(&target));
+        }),
+        on_try: on_try.reform(move |conf| (position, conf)),
     };
-    let events = if evidence.count > 0 { show(&evidence, finding, &doing) } else { Html::default() };
+    let events = if finding.evidence.events.is_empty() { Html::default() } else { show(evidence, finding, &doing) };
     item(finding, device, events, Some(&doing))
 }
 
@@ -81,7 +81,9 @@ pub fn item(finding: &Finding, device: Html, events: Html, doing: Option<&Doing>
             if !finding.evidence.stacks.is_empty() {
                 <details>
                     <summary>{ format::counted(finding.evidence.stacks.len() as u64, "stack") }</summary>
-                    <ol class="finding-stacks">{ for finding.evidence.stacks.iter().map(|frames| stack(frames)) }</ol>
+                    <ol class="finding-stacks">{ for finding.evidence.stacks.iter().map(|frames| html! {
+                        <StackRow label={label(frames)} frames={Rc::new(frames.clone())} />
+                    }) }</ol>
                 </details>
             }
         </li>
@@ -91,59 +93,36 @@ pub fn item(finding: &Finding, device: Html, events: Html, doing: Option<&Doing>
 /// Returns the button that shows all of it and, once an event is shown, buttons for the previous and next one.
 ///
 /// If the allocations have a category, a stack or a line in common, they are shown; otherwise the first event is.
-fn show(evidence: &Evidence, finding: &Finding, doing: &Doing) -> Html {
-    let Evidence { index, count, on_event } = evidence;
+fn show((index, on_event): (Option<usize>, Callback<usize>), finding: &Finding, doing: &Doing) -> Html {
+    let count = finding.evidence.events.len();
     let common = finding.target.clone().filter(|target| kind_of(target).is_some());
+    let event = |index: usize| on_event.reform(move |_: MouseEvent| index);
     let step = |target: Option<usize>, name: IconName, label: &'static str| {
-        let onclick = on_event.reform(move |_: MouseEvent| target.unwrap_or(0));
-        html! {
-            <button type="button" class="button quiet square" aria-label={label} title={label}
-                disabled={target.is_none()} {onclick}>{ icon(name) }</button>
-        }
+        square_button(name, label, label, target.map(event))
     };
-    let around = index.filter(|_| *count > 1);
+    let around = index.filter(|_| count > 1);
     let onclick = match common {
         Some(target) => doing.on_target.reform(move |_: MouseEvent| target.clone()),
-        None => {
-            let first = index.unwrap_or(0);
-            on_event.reform(move |_: MouseEvent| first)
-        }
+        None => event(index.unwrap_or(0)),
     };
     html! {
         <div class="finding-show">
             <button type="button" class="button" {onclick}>{ icon(IconName::Search) }{ "Show in timeline" }</button>
             if let Some(index) = around {
                 { step(index.checked_sub(1), IconName::Previous, "Previous event") }
-                <span class="numbers" role="status">{ place(index, *count) }</span>
-                { step(Some(index + 1).filter(|next| next < count), IconName::Next, "Next event") }
+                <span class="numbers" role="status">{ format!("{} of {count}", index + 1) }</span>
+                { step(Some(index + 1).filter(|&next| next < count), IconName::Next, "Next event") }
             }
         </div>
     }
 }
 
-fn stack(frames: &[Frame]) -> Html {
-    html! { <StackRow label={label(frames)} frames={Rc::new(frames.to_vec())} /> }
-}
-
-fn severity_icon(severity: Severity) -> IconName {
+pub fn severity_icon(severity: Severity) -> IconName {
     match severity {
         Severity::Info => IconName::Info,
         Severity::Warning => IconName::Warning,
         Severity::Error => IconName::Error,
     }
-}
-
-/// Part of the timeline to show.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Shown {
-    /// Position of the device.
-    pub device: u32,
-    /// Allocation to pin; `None` if the event belongs to none.
-    pub hit: Option<Hit>,
-    /// First and last moment of the part.
-    pub between: (u32, u32),
-    /// Allocations to set apart from all others.
-    pub kind: Option<Kind>,
 }
 
 /// Returns the kind of the allocations that a target has in common.
@@ -159,14 +138,11 @@ fn kind_of(target: &Target) -> Option<Kind> {
     category.map(Kind::Category).or_else(of_stack).or_else(of_line).or_else(of_pattern)
 }
 
-/// Returns the part of the timeline that shows a target; `device` is a position.
-fn shown(device: u32, target: &Target) -> Shown {
-    Shown { device, hit: None, between: (target.first, target.last), kind: kind_of(target) }
-}
-
-/// Shows a part of the timeline, and the allocations of a category also in the table.
-fn show_part(file: &FileHandle, shown: Shown) {
-    let Shown { device, hit, between: (first, last), kind } = shown;
+/// Shows a part of the timeline of a device, by its position, between two moments, and the allocations of a category
+/// also in the table.
+///
+/// `hit` is pinned, and the allocations of `kind` are set apart from all others.
+fn show_part(file: &FileHandle, device: u32, hit: Option<Hit>, (first, last): (u32, u32), kind: Option<Kind>) {
     file.act(FileAction::PinFound { device, hit });
     if let Some(Kind::Category(category)) = &kind {
         file.act(FileAction::ChooseColor(ColorBy::Category));
@@ -180,19 +156,11 @@ fn show_part(file: &FileHandle, shown: Shown) {
     bring_into_view("[data-timeline]");
 }
 
-/// Events behind a finding.
-#[derive(Clone, PartialEq)]
-pub struct Evidence {
-    /// Index of the event that was shown last.
-    pub index: Option<usize>,
-    pub count: usize,
-    /// Called with the index of the event to show.
-    pub on_event: Callback<usize>,
-}
-
 /// Shows the events of a finding one by one, with all of them in view; `device` is a position.
+///
+/// Returns the index of the event that was shown last, and a callback that shows another.
 #[hook]
-fn use_evidence(file: &FileHandle, finding: &Rc<Finding>, device: u32) -> Evidence {
+fn use_evidence(file: &FileHandle, finding: &Rc<Finding>, device: u32) -> (Option<usize>, Callback<usize>) {
     let index = use_state_eq(|| None);
     let on_event = {
         let (file, finding, index) = (file.clone(), finding.clone(), index.setter());
@@ -208,15 +176,14 @@ fn use_evidence(file: &FileHandle, finding: &Rc<Finding>, device: u32) -> Eviden
                     .ask(FindAllocation { device, key: AllocationKey::Event(event), moment: event.saturating_add(1) })
                     .await
                     .ok();
-                show_part(&file, Shown { device, hit, between, kind: None });
+                show_part(&file, device, hit, between, None);
             });
         })
     };
-    Evidence { index: *index, count: finding.evidence.events.len(), on_event }
+    (*index, on_event)
 }
 
 /// What the buttons of a finding about a snapshot do; those about logs have none of this.
-#[derive(Clone, PartialEq)]
 pub struct Doing {
     /// Called with what the timeline is to show.
     pub on_target: Callback<Target>,
@@ -257,12 +224,14 @@ fn buttons(step: &AdviceStep, finding: &Finding, doing: Option<&Doing>) -> Html 
         (StepKind::Read, _) => return Html::default(),
         (StepKind::Copy, _) => copy("Copy"),
         (StepKind::Record, _) => copy("Record it: copy the code"),
-        (StepKind::Try, doing) => html! {
-            <>
-                { for doing.map(|doing| try_it(doing, step)) }
-                if !step.value.is_empty() { { copy("Copy") } }
-            </>
-        },
+        (StepKind::Try, doing) => {
+            let try_it = |doing: &Doing| {
+                let conf = conf_of(&step.value).to_owned();
+                let onclick = doing.on_try.reform(move |_: MouseEvent| conf.clone());
+                html! { <button type="button" class="button" {onclick}>{ "Try in What if" }</button> }
+            };
+            html! { <>{ for doing.map(try_it) }if !step.value.is_empty() { { copy("Copy") } }</> }
+        }
         (StepKind::Show, doing) => {
             let target = doing.zip(finding.target.as_ref());
             target.map(|(doing, target)| show_button(doing, target, "what this finding is about")).unwrap_or_default()
@@ -273,12 +242,6 @@ fn buttons(step: &AdviceStep, finding: &Finding, doing: Option<&Doing>) -> Html 
         }
     };
     html! { <span class="finding-buttons">{ buttons }</span> }
-}
-
-fn try_it(doing: &Doing, step: &AdviceStep) -> Html {
-    let conf = conf_of(&step.value).to_owned();
-    let onclick = doing.on_try.reform(move |_: MouseEvent| conf.clone());
-    html! { <button type="button" class="button" {onclick}>{ "Try in What if" }</button> }
 }
 
 fn show_button(doing: &Doing, target: &Target, what: &str) -> Html {

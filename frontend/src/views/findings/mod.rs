@@ -10,12 +10,12 @@ use self::model::{GrowthLine, Lead, card_options, growth_line, lead};
 use super::export::picture::SheetButtons;
 use super::head::model::device_name;
 use crate::ask::SheetOf;
-use crate::hooks::{use_file, use_shown};
+use crate::components::{by_position, options, waiting};
+use crate::hooks::{FileHandle, use_file, use_shown};
 use crate::state::{FileAction, ReadyFile, ThisCard};
 use shared::analysis::ClassTotal;
 use shared::report::Finding;
 use std::rc::Rc;
-use web_sys::HtmlSelectElement;
 use yew::prelude::*;
 
 /// Shows the findings of all devices as cards.
@@ -29,9 +29,7 @@ pub(super) fn FindingList() -> Html {
         let rows = findings.iter().flat_map(|diagnosis| &diagnosis.findings);
         rows.map(|finding| Rc::new(finding.clone())).collect::<Vec<_>>()
     });
-    let Some(diagnosis) = &file.findings else {
-        return html! { <p class="panel-empty" role="status">{ "Analyzing steps, growth and waste…" }</p> };
-    };
+    let Some(diagnosis) = &file.findings else { return waiting("Analyzing steps, growth and waste…") };
     let Lead { title, growth, looked_for } = lead(diagnosis);
     let summary = &file.summary;
     let run = diagnosis.runs.iter().find(|run| run.device == file.device_index());
@@ -53,7 +51,7 @@ pub(super) fn FindingList() -> Html {
                 if let Some(growth) = diagnosis.growth_of(run.device) {
                     { growth_table(&growth.classes) }
                 }
-                <CardPicker recorded_bytes={run.recorded_capacity_bytes} card={file.card} />
+                { card_picker(&opened, run.recorded_capacity_bytes, file.card) }
             }
             if !rows.is_empty() {
                 <SheetButtons table="findings" of={|()| SheetOf::Findings} />
@@ -99,36 +97,20 @@ fn growth_table(classes: &[ClassTotal]) -> Html {
     }
 }
 
-#[derive(Clone, PartialEq, Properties)]
-struct CardPickerProps {
-    /// Memory available to PyTorch when the recording ran out of memory.
-    recorded_bytes: Option<u64>,
-    card: Option<ThisCard>,
-}
-
 /// Shows the choice of a card, which tells when growth fills it and what others used of it.
-#[component]
-fn CardPicker(props: &CardPickerProps) -> Html {
-    let CardPickerProps { recorded_bytes, card } = props;
-    let file = use_file();
-    let options = card_options(*recorded_bytes, *card);
-    let chosen = options.iter().position(|option| option.card == *card).unwrap_or(0);
-    let onchange = {
-        let options = options.clone();
-        file.acting(move |event: Event| {
-            let position = event.target_unchecked_into::<HtmlSelectElement>().selected_index();
-            FileAction::ChooseCard(options.get(position.max(0) as usize).and_then(|option| option.card))
-        })
-    };
-    let option = |(position, option): (usize, &crate::views::findings::model::CardLine)| {
-        html! { <option selected={position == chosen}>{ option.label.clone() }</option> }
-    };
+///
+/// `recorded_bytes` is the memory that PyTorch had when the recording ran out of it.
+fn card_picker(file: &FileHandle, recorded_bytes: Option<u64>, card: Option<ThisCard>) -> Html {
+    let (labels, cards): (Vec<AttrValue>, Vec<_>) =
+        card_options(recorded_bytes, card).into_iter().map(|line| (line.label.into(), line.card)).unzip();
+    let chosen = cards.iter().position(|one| *one == card).unwrap_or(0);
+    let on_choose = file.acting(move |position: usize| FileAction::ChooseCard(cards[position]));
     html! {
         <div class="findings-card">
             <label for="findings-card">{ "GPU memory" }</label>
-            <select id="findings-card" {onchange}
+            <select id="findings-card" onchange={by_position(labels.len(), &on_choose)}
                 title="Shows when growth fills the GPU, what was in use outside PyTorch, and a line in the timeline">
-                { for options.iter().enumerate().map(option) }
+                { options(&labels, chosen) }
             </select>
         </div>
     }

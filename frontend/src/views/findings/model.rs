@@ -28,19 +28,16 @@ pub struct Lead {
 
 /// Returns the text above the findings.
 pub fn lead(diagnosis: &Diagnosis) -> Lead {
+    let lead = |title: &str, growth| Lead { title: title.to_owned(), growth, looked_for: String::new() };
     if diagnosis.findings.is_empty() {
-        let title = "No findings".to_owned();
-        return Lead { title, growth: "No memory was in use in this trace.".to_owned(), looked_for: String::new() };
+        return lead("No findings", "No memory was in use in this trace.".to_owned());
     }
-    let problems = counts_of_problems(diagnosis);
     let growth = growth(diagnosis);
     let is_judged = !diagnosis.findings.iter().any(|finding| finding.code == FindingCode::TooLittleRecorded);
-    match problems.is_empty() {
-        true if !is_judged => {
-            Lead { title: "Not enough recorded to judge".to_owned(), growth, looked_for: String::new() }
-        }
-        true => Lead { title: "No problem found".to_owned(), growth, looked_for: looked_for() },
-        false => Lead { title: problems, growth, looked_for: String::new() },
+    match counts_of_problems(diagnosis).as_str() {
+        "" if !is_judged => lead("Not enough recorded to judge", growth),
+        "" => Lead { looked_for: looked_for(), ..lead("No problem found", growth) },
+        problems => lead(problems, growth),
     }
 }
 
@@ -107,11 +104,6 @@ pub fn confidence(confidence: Confidence) -> &'static str {
 pub fn moments(finding: &Finding) -> Option<(u32, u32)> {
     let moments = || finding.evidence.events.iter().map(|event| event.saturating_add(1));
     Some((moments().min()?, moments().max()?))
-}
-
-/// Formats which of the events is shown, such as `2 of 5`.
-pub fn place(index: usize, count: usize) -> String {
-    format!("{} of {}", index + 1, count)
 }
 
 /// Returns the settings of an assignment such as `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True`.

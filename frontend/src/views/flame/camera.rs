@@ -2,10 +2,7 @@
 //!
 //! The plane has weight along x and rows along y; row 0 is the root.
 
-use crate::draw::camera::View;
-use crate::draw::gesture::Point;
-use crate::draw::rect::Rect;
-use crate::draw::span::Span;
+use crate::draw::{Point, Rect, Span, View};
 use crate::state::Rootward;
 use shared::draw::flame::GAP;
 

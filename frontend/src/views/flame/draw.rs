@@ -2,10 +2,7 @@
 
 use super::camera::FlameCamera;
 use super::rows::{FlameKind, FlameLabel, FlameRows};
-use crate::draw::color::Color;
-use crate::draw::op::Op;
-use crate::draw::rect::Rect;
-use crate::draw::theme::{HUES, Theme};
+use crate::draw::{Color, HUES, Op, Rect, Theme};
 use shared::draw::flame::{box_label, box_rect};
 
 /// Width below which boxes are drawn together, in CSS pixels.
@@ -102,7 +99,7 @@ fn outline(rect: Rect, color: Color) -> [Op; 4] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::draw::span::Span;
+    use crate::draw::Span;
     use crate::state::Rootward;
     use crate::views::flame::camera::ROW;
     use crate::views::flame::rows::tests::rows;

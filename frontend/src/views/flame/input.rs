@@ -2,7 +2,7 @@
 
 use super::rows::Toward;
 use super::stage::FlameStage;
-use crate::draw::gesture::{Effect, Point, wheel_factor};
+use crate::draw::{Effect, Point, wheel_factor};
 use crate::platform::{client_point, corner_of, on_event, point_in, turned_px};
 use gloo_events::EventListener;
 use wasm_bindgen::JsCast;

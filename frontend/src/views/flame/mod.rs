@@ -16,11 +16,10 @@ use self::sites::Sites;
 use super::export::picture::SheetButtons;
 use super::selection::{ScopeBar, use_selecting};
 use crate::ask::{FlameShape, FlameSource, FlameTree, GetLargest, Kind, NameMark, SheetOf};
-use crate::components::icon::{IconName, icon};
+use crate::components::{IconName, choice, icon, segmented, text_of};
 use crate::hooks::{FileHandle, Seen, use_file, use_shown};
 use crate::state::{Choice, Controls, FileAction, Rootward, StacksChoice, TimelineCommand};
 use wasm_bindgen_futures::spawn_local;
-use web_sys::HtmlInputElement;
 use yew::prelude::*;
 
 #[derive(Clone, PartialEq, Properties)]
@@ -50,11 +49,8 @@ pub(super) fn FlameView(props: &FlameViewProps) -> Html {
         }
         chosen.set(next);
     });
-    let outlined = shown.kind_facts().and_then(|facts| facts.sites).map(
-        |[line, function]| {
-            if controls.by_line { line } else { function }
-        },
-    );
+    let sites = shown.kind_facts().and_then(|facts| facts.sites);
+    let outlined = sites.map(|sites| sites[usize::from(!controls.by_line)]);
     let on_told = use_callback(told.setter(), |next: Told, told| told.set(next));
     let on_search = file.choosing(|text: AttrValue| Choice::StackSearch(text.to_string()));
     let on_controls = use_callback((file.clone(), chosen.setter()), |next: Controls, (file, chosen)| {
@@ -115,21 +111,11 @@ fn show_largest(file: &FileHandle, device: u32) -> Callback<(FlameTree, u32)> {
 
 /// Shows the switch between graph and table.
 fn view_switch(now: Controls, on_controls: &Callback<Controls>) -> Html {
-    let view = |label: &'static str, is_table: bool| {
-        let pressed = (now.is_table == is_table).to_string();
+    let view = |(label, is_table)| {
         let onclick = on_controls.reform(move |_: MouseEvent| Controls { is_table, ..now });
-        html! { <button type="button" aria-pressed={pressed} {onclick}>{ label }</button> }
+        choice(label, "", now.is_table == is_table, Some(onclick))
     };
-    html! {
-        <div class="segmented" role="group" aria-label="View">
-            { view("Graph", false) }
-            { view("Table", true) }
-        </div>
-    }
-}
-
-fn search_hint(now: Controls) -> &'static str {
-    if now.is_table { "Find functions and files" } else { "Highlight functions and files" }
+    segmented("View", [("Graph", false), ("Table", true)].map(view))
 }
 
 /// Shows the switches for the layout of the stacks, and the search with a summary of what it finds.
@@ -148,8 +134,8 @@ fn bar(
     };
     let rises = now.rootward == Rootward::Down;
     let turned = if rises { Rootward::Up } else { Rootward::Down };
-    let oninput = on_search
-        .reform(|event: InputEvent| AttrValue::from(event.target_unchecked_into::<HtmlInputElement>().value()));
+    let oninput = on_search.reform(|event: InputEvent| AttrValue::from(text_of(&event)));
+    let hint = if now.is_table { "Find functions and files" } else { "Highlight functions and files" };
     html! {
         <div class="flame-bar" role="toolbar" aria-label="Flame graph">
             <div class="flame-toggles" role="group" aria-label="Stacks">
@@ -167,8 +153,8 @@ fn bar(
             </div>
             <label class="scope-search">
                 { icon(IconName::Search) }
-                <input type="search" placeholder={search_hint(now)} aria-label={search_hint(now)} value={search}
-                    autocomplete="off" spellcheck="false" {oninput} />
+                <input type="search" placeholder={hint} aria-label={hint} value={search} autocomplete="off"
+                    spellcheck="false" {oninput} />
             </label>
             <span class="flame-found numbers" role="status">{ found.cloned().unwrap_or_default() }</span>
         </div>
@@ -194,14 +180,12 @@ fn footer(chosen: Option<&Chosen>, on_show: &Callback<(FlameTree, u32)>, on_sand
         on_show.reform(move |_: MouseEvent| (tree.clone(), node))
     });
     let on_sandwich = chosen.site.map(|site| on_sandwich.reform(move |_: MouseEvent| site));
-    let numbers = [&text.total, &text.own, &text.count];
-    let numbers: Vec<&str> = numbers.into_iter().map(String::as_str).filter(|part| !part.is_empty()).collect();
     html! {
         <footer class="flame-foot">
             <p class="flame-chosen" data-chosen="">
                 <strong>{ &text.name }</strong>
                 <span class="flame-place">{ &text.place }</span>
-                <span class="numbers">{ numbers.join(", ") }</span>
+                <span class="numbers">{ text.numbers() }</span>
             </p>
             <p class="visually-hidden" role="status">{ text.spoken() }</p>
             if let Some(onclick) = on_show {

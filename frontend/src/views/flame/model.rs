@@ -1,11 +1,9 @@
 //! Texts and numbers of the flame graph.
 
-pub use crate::ask::site_table::{SiteColumn, SiteLine, SiteOrder, lines, mark, marked, shown};
-
 use super::rows::{FlameBox, FlameKind, FlameLabel, FlameRows};
-use crate::ask::site_table::{site_name, site_place, weight_text};
+use crate::ask::site_table::{mark, site_name, site_place, weight_text};
 use crate::ask::{FlameBoxData, FlameBoxKind, FlameBoxes, FlameTally, NameMark, SiteText, Weight};
-use crate::draw::span::Span;
+use crate::draw::Span;
 use shared::base::format;
 use shared::draw::flame;
 
@@ -23,11 +21,18 @@ pub struct BoxText {
 }
 
 impl BoxText {
+    pub fn numbers(&self) -> String {
+        joined(&[&self.total, &self.own, &self.count])
+    }
+
     /// Joins all texts into one sentence.
     pub fn spoken(&self) -> String {
-        let parts = [&self.name, &self.place, &self.total, &self.own, &self.count];
-        parts.iter().filter(|part| !part.is_empty()).map(|part| part.as_str()).collect::<Vec<_>>().join(", ")
+        joined(&[&self.name, &self.place, &self.numbers()])
     }
+}
+
+fn joined(parts: &[&str]) -> String {
+    parts.iter().copied().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
 }
 
 /// Converts the boxes for drawing.

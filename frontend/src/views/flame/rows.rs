@@ -1,6 +1,6 @@
 //! Boxes of a flame graph by row, for lookup by place and steps between neighbours.
 
-use crate::draw::span::Span;
+use crate::draw::Span;
 use std::ops::Range;
 
 /// Meaning of a box.
@@ -83,13 +83,8 @@ impl FlameRows {
         self.labels.get(self.get(index)?.label as usize)
     }
 
-    /// Returns the number of boxes.
-    pub fn len(&self) -> usize {
+    pub fn box_count(&self) -> usize {
         self.boxes.len()
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.boxes.is_empty()
     }
 
     pub fn row_count(&self) -> u32 {

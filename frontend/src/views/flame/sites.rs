@@ -4,7 +4,9 @@ use super::canvas::FlameCanvas;
 use super::hook::{Chosen, Told, use_flame_sites};
 use crate::ask::site_table::{SiteColumn, SiteLine, SiteOrder, lines, marked, shown};
 use crate::ask::{FlameShape, FlameSites, FlameSource, FlameTree, NameMark, SiteKey, Weight};
+use crate::components::empty;
 use crate::state::Rootward;
+use crate::views::selection::use_latest;
 use std::rc::Rc;
 use web_sys::HtmlElement;
 use yew::prelude::*;
@@ -29,16 +31,12 @@ pub(super) struct SitesProps {
 #[component]
 pub(super) fn Sites(props: &SitesProps) -> Html {
     let answer = use_flame_sites(&props.source);
-    let readable = use_mut_ref(|| None::<Rc<FlameSites>>);
-    // While the filter's text cannot be read, the table shows the previous result.
-    if let Some(Ok(sites)) = answer.as_deref() {
-        *readable.borrow_mut() = Some(sites.clone());
-    }
+    let readable = use_latest(answer.as_deref().and_then(|answer| answer.as_ref().ok()).cloned());
     use_effect_with((props.on_told.clone(), answer), |(on_told, answer)| {
         let error = answer.as_deref().and_then(|answer| answer.as_ref().err()).cloned();
         on_told.emit(Told { found: None, error: error.map(AttrValue::from) });
     });
-    let Some(sites) = readable.borrow().clone() else {
+    let Some(sites) = readable else {
         return html! { <p class="panel-empty flame-sites">{ "Computing totals…" }</p> };
     };
     let site = props.site.and_then(|site| marked(&sites, site));
@@ -61,7 +59,7 @@ pub(super) fn Sites(props: &SitesProps) -> Html {
                     { half(FlameShape::Callers(key), Rootward::Down, "Callers") }
                     { half(FlameShape::Callees(key), Rootward::Up, "Callees") }
                 } else {
-                    <p class="panel-empty">{ "Choose a function to see its callers and callees" }</p>
+                    { empty("Choose a function to see its callers and callees") }
                 }
             </div>
         </div>
@@ -111,9 +109,15 @@ fn SitesTable(props: &SitesTableProps) -> Html {
     let range = seen.start.min(rows.len())..seen.end.min(rows.len());
     let head = |column: SiteColumn| {
         let onclick = props.on_order.reform(move |_: MouseEvent| order.after(column));
+        let (label, class) = match column {
+            SiteColumn::Name => ("Function", None),
+            SiteColumn::Total => ("Total", Some("number")),
+            SiteColumn::Own => ("Self", Some("number")),
+            SiteColumn::Count => ("Allocations", Some("number")),
+        };
         html! {
-            <th scope="col" aria-sort={(order.column == column).then(|| order.aria(column))} class={class_of(column)}>
-                <button type="button" {onclick}>{ label(column) }</button>
+            <th scope="col" aria-sort={(order.column == column).then(|| order.aria(column))} {class}>
+                <button type="button" {onclick}>{ label }</button>
             </th>
         }
     };
@@ -129,9 +133,7 @@ fn SitesTable(props: &SitesTableProps) -> Html {
                     { spacer(rows.len() - range.end) }
                 </tbody>
             </table>
-            if rows.is_empty() {
-                <p class="panel-empty">{ "No function or file matches the search" }</p>
-            }
+            if rows.is_empty() { { empty("No function or file matches the search") } }
         </div>
     }
 }
@@ -164,17 +166,4 @@ fn spacer(rows: usize) -> Html {
     html! {
         <tr class="spacer" aria-hidden="true"><td colspan="4"><svg width="1" height={(rows * ROW).to_string()} /></td></tr>
     }
-}
-
-fn label(column: SiteColumn) -> &'static str {
-    match column {
-        SiteColumn::Name => "Function",
-        SiteColumn::Total => "Total",
-        SiteColumn::Own => "Self",
-        SiteColumn::Count => "Allocations",
-    }
-}
-
-fn class_of(column: SiteColumn) -> Option<&'static str> {
-    (column != SiteColumn::Name).then_some("number")
 }

@@ -8,11 +8,7 @@ use super::hook::{Chosen, FlameCanvasProps};
 use super::model::{box_text, label_of, rows, site_of};
 use super::rows::{FlameRows, Toward};
 use crate::ask::{FlameBoxKind, FlameBoxes, FlameTree};
-use crate::draw::camera::View;
-use crate::draw::gesture::{Gesture, Point};
-use crate::draw::glide::Glide;
-use crate::draw::sketch::Sketch;
-use crate::draw::theme::Theme;
+use crate::draw::{Gesture, Glide, Point, Sketch, Theme, View};
 use crate::platform;
 use crate::state::Zoom;
 use crate::views::export::picture::Easel;
@@ -164,18 +160,14 @@ impl FlameStage {
     /// Chooses the box under a point and zooms to it.
     pub(super) fn click(&self, at: Point) {
         let hit = self.inner.borrow().hit(at);
-        if let Some(index) = hit {
-            self.choose(index);
-            self.zoom_to(index);
-        }
+        hit.into_iter().for_each(|index| self.choose(index));
+        self.zoom_to(hit);
     }
 
     /// Zooms to the chosen box.
     pub(super) fn enter(&self) {
         let index = self.inner.borrow().chosen_index();
-        if let Some(index) = index {
-            self.zoom_to(index);
-        }
+        self.zoom_to(index);
     }
 
     /// Returns to the view before the last zoom, or to the whole graph.
@@ -217,13 +209,12 @@ impl FlameStage {
 
     fn choose(&self, index: u32) {
         let told = self.inner.borrow_mut().choose(index);
-        if let Some((on_chosen, chosen)) = told {
-            on_chosen.emit(Some(chosen));
-        }
+        told.into_iter().for_each(|(on_chosen, chosen)| on_chosen.emit(Some(chosen)));
         self.draw_soon();
     }
 
-    fn zoom_to(&self, index: u32) {
+    fn zoom_to(&self, index: Option<u32>) {
+        let Some(index) = index else { return };
         let view = {
             let mut inner = self.inner.borrow_mut();
             inner.is_touched = true;
@@ -346,41 +337,34 @@ impl Inner {
         platform::paint_ops(&self.canvas, size, platform::pixel_ratio(), &ops);
         shown.easel.put(shown.props.place, Sketch { ops, width: size.0, height: size.1 });
         self.draw_tooltip(hovered, size);
-        self.tell_tests();
+        self.tell_tests(kind.is_some());
         self.glide.is_some()
     }
 
     fn draw_tooltip(&self, hovered: Option<u32>, room: (f64, f64)) {
-        let text = self
-            .shown
-            .as_ref()
-            .zip(hovered)
-            .and_then(|(shown, index)| box_text(&shown.data.1, index, shown.data.0.source.selection.weight));
-        let total = text.as_ref().map(|text| match text.own.as_str() {
-            "" => text.total.clone(),
-            own => format!("{}, {own}", text.total),
+        let shown = self.shown.as_ref().zip(hovered);
+        let text = shown.and_then(|(shown, index)| {
+            let text = box_text(&shown.data.1, index, shown.data.0.source.selection.weight)?;
+            let total = if text.own.is_empty() { text.total } else { format!("{}, {}", text.total, text.own) };
+            Some([text.name, text.place, total, text.count])
         });
-        let shown = self.pointer.zip(text.as_ref().zip(total.as_ref()));
-        let shown = shown.map(|(at, (text, total))| (at, room, [text.name.as_str(), &text.place, total, &text.count]));
+        let shown = self.pointer.zip(text.as_ref());
+        let shown = shown.map(|(at, lines)| (at, room, lines.each_ref().map(String::as_str)));
         platform::place_tooltip(&self.tooltip, shown);
     }
 
-    fn tell_tests(&self) {
+    fn tell_tests(&self, is_outlined: bool) {
         let x = self.camera.x();
+        let is_settled = self.glide.is_none() && self.resting.is_none();
         let attributes = [
             ("data-x0", x.start.to_string()),
             ("data-x1", x.end.to_string()),
-            ("data-boxes", self.rows.len().to_string()),
+            ("data-boxes", self.rows.box_count().to_string()),
+            ("data-outlined", is_outlined.to_string()),
+            ("data-settled", is_settled.to_string()),
         ];
         for (name, value) in attributes {
             platform::set_attribute(&self.host, name, &value);
         }
-        let is_outlined = self
-            .shown
-            .as_ref()
-            .is_some_and(|shown| shown.props.outlined.is_some_and(|site| label_of(&shown.data.1, site).is_some()));
-        platform::set_attribute(&self.host, "data-outlined", if is_outlined { "true" } else { "false" });
-        let is_settled = self.glide.is_none() && self.resting.is_none();
-        platform::set_attribute(&self.host, "data-settled", if is_settled { "true" } else { "false" });
     }
 }

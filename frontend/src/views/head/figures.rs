@@ -26,7 +26,7 @@ pub fn figure(figure: &Figure, class: &'static str) -> Html {
         Emphasis::Error => "error",
     };
     html! {
-        <div class={classes!(class, emphasis)} title={figure.explanation}>
+        <div class={classes!(class, emphasis)} title={(!figure.explanation.is_empty()).then_some(figure.explanation)}>
             <dt>{ figure.label }</dt>
             <dd class={classes!(format!("{class}-value"), "numbers")}>{ &figure.value }</dd>
             if !figure.note.is_empty() {

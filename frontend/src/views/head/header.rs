@@ -2,9 +2,9 @@
 
 use super::model::tab_texts;
 use crate::ask::Axis;
-use crate::components::controls::select;
-use crate::components::icon::{IconName, icon};
-use crate::components::site_header::{Place, scheme_switch, site_header};
+use crate::components::{
+    IconName, Place, choice, click, icon, scheme_switch, segmented, select, site_header, square_button,
+};
 use crate::hooks::{FilesHandle, SchemeHandle, use_file, use_shown};
 use crate::platform::{bring_into_view_soon, has_server};
 use crate::state::{FileAction, FileId, FileStatus, Files, OpenFile, TimelineCommand};
@@ -38,27 +38,18 @@ pub fn Header(props: &HeaderProps) -> Html {
     let texts = tab_texts(&names);
     let tab = |(file, text): (&OpenFile, String)| file_tab(files, file, text);
     let is_ready = files.files().shown_file().is_some_and(|file| matches!(file.status, FileStatus::Ready(_)));
-    let on_scheme = {
-        let scheme = scheme.clone();
-        Callback::from(move |choice| scheme.choose(choice))
-    };
+    let dialog = |above: Above| on_above.reform(move |_: MouseEvent| above);
     let actions = html! {
         <>
             { open_button(on_open) }
             if is_ready {
-                <button type="button" class="button" onclick={on_above.reform(|_: MouseEvent| Above::Export)}
-                    aria-label="Export" title="Save a report, a picture or a table">
-                    { icon(IconName::Drop) }<span class="wide-only">{ "Export" }</span>
-                </button>
+                { wide_button(IconName::Drop, "Export", "Save a report, a picture or a table", dialog(Above::Export)) }
                 if has_server() {
-                    <button type="button" class="button" onclick={on_above.reform(|_: MouseEvent| Above::Share)}
-                        aria-label="Share" title="Share a copy">
-                        { icon(IconName::Share) }<span class="wide-only">{ "Share" }</span>
-                    </button>
+                    { wide_button(IconName::Share, "Share", "Share a copy", dialog(Above::Share)) }
                 }
             }
-            { scheme_switch(scheme.choice(), &on_scheme) }
-            { last_actions(&on_above.reform(|()| Above::Links), &on_above.reform(|()| Above::Keys)) }
+            { scheme_buttons(scheme) }
+            { last_actions(dialog(Above::Links), dialog(Above::Keys)) }
         </>
     };
     let tabs = html! {
@@ -74,29 +65,30 @@ pub fn Header(props: &HeaderProps) -> Html {
 
 /// Returns the button that opens files.
 pub fn open_button(on_open: &Callback<()>) -> Html {
-    let on_open = on_open.reform(|_: MouseEvent| ());
+    wide_button(IconName::Open, "Open", "Open snapshots (O)", click(on_open))
+}
+
+/// Shows a button whose text is left out where there is little room.
+fn wide_button(name: IconName, label: &'static str, title: &'static str, onclick: Callback<MouseEvent>) -> Html {
     html! {
-        <button type="button" class="button" onclick={on_open} aria-label="Open" title="Open snapshots (O)">
-            { icon(IconName::Open) }<span class="wide-only">{ "Open" }</span>
+        <button type="button" class="button" {onclick} aria-label={label} {title}>
+            { icon(name) }<span class="wide-only">{ label }</span>
         </button>
     }
 }
 
+/// Returns the choice of colors.
+pub fn scheme_buttons(scheme: &SchemeHandle) -> Html {
+    let chosen = scheme.clone();
+    scheme_switch(scheme.choice(), &Callback::from(move |choice| chosen.choose(choice)))
+}
+
 /// Returns the buttons for the links, if there is a server, and for the keys.
-pub fn last_actions(on_links: &Callback<()>, on_help: &Callback<()>) -> Html {
-    let (on_links, on_help) = (on_links.reform(|_: MouseEvent| ()), on_help.reform(|_: MouseEvent| ()));
+pub fn last_actions(on_links: Callback<MouseEvent>, on_help: Callback<MouseEvent>) -> Html {
     html! {
         <>
-            if has_server() {
-                <button type="button" class="button quiet square" onclick={on_links} aria-label="My links"
-                    title="My links">
-                    { icon(IconName::Links) }
-                </button>
-            }
-            <button type="button" class="button quiet square" onclick={on_help} aria-label="Keyboard shortcuts"
-                title="Keyboard shortcuts (?)">
-                { icon(IconName::Help) }
-            </button>
+            if has_server() { { square_button(IconName::Links, "My links", "My links", Some(on_links)) } }
+            { square_button(IconName::Help, "Keyboard shortcuts", "Keyboard shortcuts (?)", Some(on_help)) }
         </>
     }
 }
@@ -142,9 +134,8 @@ fn file_tab(files: &FilesHandle, file: &OpenFile, text: String) -> Html {
                 <span class="dot" aria-hidden="true" />
                 <span class="file-text">{ text }</span>
             </button>
-            <button type="button" class="file-close" onclick={on_close} aria-label={format!("Close {}", file.name)}>
-                { icon(IconName::Close) }
-            </button>
+            <button type="button" class="file-close" onclick={on_close}
+                aria-label={format!("Close {}", file.name)}>{ icon(IconName::Close) }</button>
         </li>
     }
 }
@@ -165,40 +156,48 @@ pub fn Toolbar(props: &ToolbarProps) -> Html {
     let has_times = shown.device.has_times;
     let axis = |axis: Axis, label: &'static str, title: &'static str, is_enabled: bool| {
         let onclick = file.acting(move |_: MouseEvent| FileAction::ChooseAxis(axis));
-        let pressed = (shown.ready.axis == axis).to_string();
-        html! {
-            <button type="button" {onclick} {title} disabled={!is_enabled} aria-pressed={pressed}>{ label }</button>
-        }
+        choice(label, title, shown.ready.axis == axis, is_enabled.then_some(onclick))
     };
     let time_title = match has_times {
         true => "Show wall-clock time on the x axis (T)",
         false => "This trace has no timestamps: only torch 2.2 and later record them",
     };
-    let command = |command: TimelineCommand| file.commanding(move |_: MouseEvent| command);
+    let axes = [
+        axis(Axis::Events, "Events", "Show event numbers on the x axis (E)", true),
+        axis(Axis::Time, "Time", time_title, has_times),
+    ];
+    // The texts of those behind the second are left out.
+    let tools = [
+        (IconName::Peak, "Jump to peak", "Jump to peak (P)", TimelineCommand::JumpToPeak),
+        (IconName::Fit, "Reset view", "Reset view (0)", TimelineCommand::Reset),
+        (IconName::Back, "Back", "Go back to the previous view (Backspace)", TimelineCommand::Back),
+        (
+            IconName::Bookmark,
+            "Bookmark",
+            "Bookmark the middle of the view (B: the moment under the pointer)",
+            TimelineCommand::Bookmark,
+        ),
+        (
+            IconName::Measure,
+            "Measure",
+            "Measure the middle of the view (X: from the moment under the pointer)",
+            TimelineCommand::Measure,
+        ),
+    ];
+    let tool = |(position, (name, label, title, command)): (usize, (IconName, &'static str, _, TimelineCommand))| {
+        let (is_named, title): (bool, &'static str) = (position < 2, title);
+        html! {
+            <button type="button" class="button" {title} aria-label={(!is_named).then_some(label)}
+                disabled={command == TimelineCommand::Back && !props.can_go_back}
+                onclick={file.commanding(move |_: MouseEvent| command)}>
+                { icon(name) }if is_named { { label } }
+            </button>
+        }
+    };
     html! {
         <div class="toolbar" role="toolbar" aria-label="Timeline">
-            <div class="segmented" role="group" aria-label="Axis">
-                { axis(Axis::Events, "Events", "Show event numbers on the x axis (E)", true) }
-                { axis(Axis::Time, "Time", time_title, has_times) }
-            </div>
-            <button type="button" class="button" title="Jump to peak (P)" onclick={command(TimelineCommand::JumpToPeak)}>
-                { icon(IconName::Peak) }{ "Jump to peak" }
-            </button>
-            <button type="button" class="button" title="Reset view (0)" onclick={command(TimelineCommand::Reset)}>
-                { icon(IconName::Fit) }{ "Reset view" }
-            </button>
-            <button type="button" class="button" title="Go back to the previous view (Backspace)" aria-label="Back"
-                disabled={!props.can_go_back} onclick={command(TimelineCommand::Back)}>
-                { icon(IconName::Back) }
-            </button>
-            <button type="button" class="button" title="Bookmark the middle of the view (B: the moment under the pointer)"
-                aria-label="Bookmark" onclick={command(TimelineCommand::Bookmark)}>
-                { icon(IconName::Bookmark) }
-            </button>
-            <button type="button" class="button" title="Measure the middle of the view (X: from the moment under the pointer)"
-                aria-label="Measure" onclick={command(TimelineCommand::Measure)}>
-                { icon(IconName::Measure) }
-            </button>
+            { segmented("Axis", axes) }
+            { for tools.into_iter().enumerate().map(tool) }
             { props.children.clone() }
             <span class="toolbar-hint">{ "Scroll to zoom, drag to pan, " }<kbd>{ "?" }</kbd>{ " for more" }</span>
         </div>

@@ -1,7 +1,7 @@
 //! Dialog that lists the keyboard shortcuts.
 
 use super::keys_model::{KEYS, KeyGroup};
-use crate::components::dialog::Dialog;
+use crate::components::Dialog;
 use yew::prelude::*;
 
 /// Shows the keyboard shortcuts by group.

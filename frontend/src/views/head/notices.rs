@@ -1,11 +1,13 @@
 //! Notices about oddities in a readable file, and where the file came from.
 
-use super::model::{is_folded, notices_of, severity_word, summary};
+use super::model::{is_folded, notices_of, summary};
 use crate::ask::Notice;
-use crate::components::icon::{IconName, icon};
-use crate::hooks::{use_file, use_shown};
+use crate::components::{IconName, icon, square_button};
+use crate::hooks::{FileHandle, use_shown};
 use crate::state::{FileAction, LinkFacts, Origin};
-use std::rc::Rc;
+use crate::views::findings::finding_card::severity_icon;
+use crate::views::findings::model::severity_word;
+use shared::base::Severity;
 use yew::prelude::*;
 
 /// Shows the notices, folded under one line if there are many.
@@ -23,7 +25,7 @@ pub fn NoticeList() -> Html {
     html! {
         <details class="notices folded" data-notices="">
             <summary class={classes!("notice", worst.severity.clone())}>
-                { icon(severity_icon(worst)) }<span>{ summary(notices) }</span>
+                { icon(severity_icon(severity_of(worst))) }<span>{ summary(notices) }</span>
                 <span class="notice-first">{ &worst.message }</span>
             </summary>
             { lines }
@@ -32,42 +34,29 @@ pub fn NoticeList() -> Html {
 }
 
 fn line(notice: &Notice) -> Html {
+    let word = severity_word(severity_of(notice));
     html! {
         <li key={notice.code.clone()} class={classes!("notice", notice.severity.clone())} data-code={notice.code.clone()}>
-            { icon(severity_icon(notice)) }
-            <span><span class="visually-hidden">{ severity_word(notice) }{ ": " }</span>{ &notice.message }</span>
+            { icon(severity_icon(severity_of(notice))) }
+            <span><span class="visually-hidden">{ word }{ ": " }</span>{ &notice.message }</span>
         </li>
     }
 }
 
-fn severity_icon(notice: &Notice) -> IconName {
-    match notice.severity.as_str() {
-        "error" => IconName::Error,
-        "warning" => IconName::Warning,
-        _ => IconName::Info,
-    }
-}
-
-#[derive(Clone, PartialEq, Properties)]
-pub struct OriginBarProps {
-    pub origin: Origin,
-    /// Message about the file's view.
-    pub notice: Option<Rc<str>>,
+fn severity_of(notice: &Notice) -> Severity {
+    Severity::of_name(&notice.severity).unwrap_or_default()
 }
 
 /// Shows a line about a shared copy, and one about a view that could not be restored.
-#[component]
-pub fn OriginBar(props: &OriginBarProps) -> Html {
-    let on_dismiss = use_file().acting(|_: MouseEvent| FileAction::DismissNotice);
+pub fn origin_bar(file: &FileHandle, origin: &Origin, notice: Option<&str>) -> Html {
+    let on_dismiss = file.acting(|_: MouseEvent| FileAction::DismissNotice);
     html! {
         <>
-            if let Origin::Link(facts) = &props.origin { { shared_copy(facts) } }
-            if let Some(notice) = &props.notice {
+            if let Origin::Link(facts) = origin { { shared_copy(facts) } }
+            if let Some(notice) = notice {
                 <p class="origin notice warning" role="status" data-view-notice="">
-                    { icon(IconName::Warning) }<span>{ &**notice }</span>
-                    <button type="button" class="button quiet square" onclick={on_dismiss} aria-label="Dismiss">
-                        { icon(IconName::Close) }
-                    </button>
+                    { icon(IconName::Warning) }<span>{ notice }</span>
+                    { square_button(IconName::Close, "Dismiss", "", Some(on_dismiss)) }
                 </p>
             }
         </>

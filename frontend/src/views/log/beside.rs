@@ -1,21 +1,24 @@
 //! Charts of other open files on the same clock: other logs, and snapshots whose events have times.
 
 use super::chart::LogChart;
-use super::model::{Range, shifted};
+use super::model::{Range, overlap, shifted};
 use crate::ask::GetCourse;
 use crate::hooks::{Peer, use_answer};
 use crate::state::{FileId, Scheme};
 use crate::views::head::model::device_name;
 use shared::report::LogCurves;
+use std::collections::HashMap;
 use std::rc::Rc;
 use web_sys::HtmlInputElement;
 use yew::prelude::*;
 
+/// File, and the position of a chart or device in it.
+pub(super) type Place = (FileId, usize);
+
 /// Chart of another file.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Beside {
-    /// File, and the position of the chart or device in it.
-    pub(super) place: (FileId, usize),
+    pub(super) place: Place,
     pub(super) name: AttrValue,
     pub(super) curves: Rc<LogCurves>,
 }
@@ -31,7 +34,42 @@ pub(super) struct BesideChartProps {
     pub(super) apart_s: Option<f64>,
     /// Seconds by which its clock is moved.
     pub(super) shift_s: f64,
-    pub(super) on_shift: Callback<f64>,
+    pub(super) on_shift: Callback<(Place, f64)>,
+}
+
+/// Seconds by which the clocks of other files are moved.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Shifts(HashMap<Place, f64>);
+
+impl Shifts {
+    pub(super) fn of(&self, beside: &Beside) -> f64 {
+        self.0.get(&beside.place).copied().unwrap_or(0.0)
+    }
+
+    /// Returns the first and last time of a file by its moved clock.
+    pub(super) fn times(&self, beside: &Beside) -> Range {
+        let ((from, to), shift_us) = (beside.curves.whole(), (self.of(beside) * 1e6) as i64);
+        (from.saturating_add(shift_us), to.saturating_add(shift_us))
+    }
+
+    /// Returns the seconds by which a clock has to be moved so that both begin together, unless they have common times.
+    pub(super) fn apart_s(&self, beside: &Beside, own: Range) -> Option<f64> {
+        let begin_s = (own.0 - beside.curves.whole().0) as f64 / 1e6;
+        (!overlap(own, self.times(beside))).then_some(begin_s)
+    }
+}
+
+/// Returns the moved clocks, and a callback that moves one.
+#[hook]
+pub(super) fn use_shifts() -> (UseStateHandle<Shifts>, Callback<(Place, f64)>) {
+    let shifts = use_state_eq(Shifts::default);
+    let now = shifts.clone();
+    let on_shift = Callback::from(move |(place, seconds): (Place, f64)| {
+        let mut next = (*now).clone();
+        next.0.insert(place, seconds);
+        now.set(next);
+    });
+    (shifts, on_shift)
 }
 
 /// Shows a chart of another file, whose clock can be moved by hand.
@@ -41,9 +79,12 @@ pub(super) fn BesideChart(props: &BesideChartProps) -> Html {
     let curves = use_memo((beside.curves.clone(), *shift_s), |(curves, shift_s)| {
         Rc::new(shifted(curves, (shift_s * 1e6) as i64))
     });
+    let on_shift = on_shift.reform({
+        let place = beside.place;
+        move |seconds: f64| (place, seconds)
+    });
     let oninput = on_shift.reform(|event: InputEvent| {
-        let input: HtmlInputElement = event.target_unchecked_into();
-        let seconds = input.value_as_number();
+        let seconds = event.target_unchecked_into::<HtmlInputElement>().value_as_number();
         if seconds.is_finite() { seconds } else { 0.0 }
     });
     let head = html! {

@@ -1,7 +1,7 @@
 //! Chart of memory over time, of which a part can be looked at more closely.
 
 use super::model::{Range, key_range, legend, nearest, place_to_us, plot};
-use crate::components::picture::Picture;
+use crate::components::{Picture, color_key};
 use crate::platform::{share_across, size_of_element};
 use crate::state::Scheme;
 use shared::report::LogCurves;
@@ -35,14 +35,8 @@ pub(super) fn LogChart(props: &LogChartProps) -> Html {
     let node = use_node_ref();
     let draw = use_callback((curves.clone(), range, all, *chosen, *hovered, *scheme), |size, deps| {
         let (curves, range, all, chosen, hovered, scheme) = deps;
-        plot(
-            curves,
-            (*range, all.0),
-            *chosen,
-            hovered.and_then(|at| curves.times_us.get(at).copied()),
-            size,
-            scheme.theme(),
-        )
+        let hovered = hovered.and_then(|at| curves.times_us.get(at).copied());
+        plot(curves, (*range, all.0), *chosen, hovered, size, scheme.theme())
     });
     let us_of = {
         let node = node.clone();
@@ -60,8 +54,7 @@ pub(super) fn LogChart(props: &LogChartProps) -> Html {
         }
     };
     let onpointermove = {
-        let (us_of, began, chosen, hovered, curves) =
-            (us_of.clone(), began.clone(), chosen.setter(), hovered.setter(), curves.clone());
+        let (began, chosen, hovered, curves) = (began.clone(), chosen.setter(), hovered.setter(), curves.clone());
         move |event: PointerEvent| {
             let Some(us) = us_of(&event) else { return };
             hovered.set(nearest(&curves, us));
@@ -118,12 +111,7 @@ pub(super) fn LogChart(props: &LogChartProps) -> Html {
                 }
                 <ul class="log-legend">
                     { for legend(curves, scheme.theme()).into_iter().map(|(name, color)| html! {
-                        <li>
-                            <svg class="timeline-key" viewBox="0 0 18 10" aria-hidden="true">
-                                <rect width="18" height="10" fill={color.css()} />
-                            </svg>
-                            { name }
-                        </li>
+                        <li>{ color_key(color.css()) }{ name }</li>
                     }) }
                 </ul>
             </figcaption>

@@ -1,10 +1,6 @@
 //! Texts, numbers and drawing of the view of a log.
 
-use crate::draw::color::Color;
-use crate::draw::op::{Op, crisp};
-use crate::draw::rect::Rect;
-use crate::draw::sketch::Sketch;
-use crate::draw::theme::Theme;
+use crate::draw::{Color, Op, Rect, Sketch, Theme, crisp};
 use shared::export::{LOG_ROOM, log_chart, series_color};
 use shared::report::{LogCell, LogCurves, LogOwner, LogOwners, LogSpan};
 

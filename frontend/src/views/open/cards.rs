@@ -1,12 +1,11 @@
 //! Cards and bars for files that are not open: being read, unreadable, forgotten by a reload, or not to be forgotten.
 
 use super::preview_model::progress;
-use crate::components::icon::{IconName, icon};
+use crate::components::{IconName, click, icon, is_checked, square_button};
 use crate::hooks::ArrivalFailure;
 use crate::platform::{can_keep, has_server, site_url};
 use crate::state::{Failure, Keeping, Loading, Remedy, SessionFile, awaited_text};
 use shared::base::format;
-use web_sys::HtmlInputElement;
 use yew::prelude::*;
 
 /// Shows why the address leads to nothing, and where to go instead.
@@ -33,15 +32,11 @@ pub fn awaited_bar(files: &[SessionFile], on_open: &Callback<()>, on_dismiss: &C
     if files.is_empty() {
         return Html::default();
     }
-    let on_open = on_open.reform(|_: MouseEvent| ());
-    let on_dismiss = on_dismiss.reform(|_: MouseEvent| ());
     html! {
         <p class="origin awaited" role="status" data-awaited="">
             { icon(IconName::Info) }<span>{ awaited_text(files) }</span>
-            <button type="button" class="button" onclick={on_open}>{ "Open…" }</button>
-            <button type="button" class="button quiet square" onclick={on_dismiss} aria-label="Dismiss">
-                { icon(IconName::Close) }
-            </button>
+            <button type="button" class="button" onclick={click(on_open)}>{ "Open…" }</button>
+            { square_button(IconName::Close, "Dismiss", "", Some(click(on_dismiss))) }
         </p>
     }
 }
@@ -49,7 +44,6 @@ pub fn awaited_bar(files: &[SessionFile], on_open: &Callback<()>, on_dismiss: &C
 /// Shows what is wrong, where, and what to do; `on_remedy` is called when the user does it.
 pub fn error_card(name: &str, failure: &Failure, on_close: &Callback<()>, on_remedy: &Callback<Remedy>) -> Html {
     let Failure { code, message, offset, hint, remedy } = failure;
-    let on_close = on_close.reform(|_: MouseEvent| ());
     // Without a server there are no jobs.
     let remedy = if *remedy == Remedy::Jobs && !has_server() { Remedy::OtherFile } else { *remedy };
     let what = match remedy {
@@ -73,7 +67,7 @@ pub fn error_card(name: &str, failure: &Failure, on_close: &Callback<()>, on_rem
                 <p class="hint">{ hint }</p>
                 <div class="card-foot">
                     <button type="button" class="button primary" onclick={on_remedy}>{ what }</button>
-                    <button type="button" class="button" onclick={on_close}>{ "Close" }</button>
+                    <button type="button" class="button" onclick={click(on_close)}>{ "Close" }</button>
                 </div>
             </section>
         </main>
@@ -83,7 +77,6 @@ pub fn error_card(name: &str, failure: &Failure, on_close: &Callback<()>, on_rem
 /// Shows the name, a progress bar, the bytes read, and buttons to cancel or to choose a part of the file instead.
 pub fn loading_card(name: &AttrValue, loading: &Loading, on_cancel: &Callback<()>, on_part: &Callback<()>) -> Html {
     let progress = progress(loading);
-    let on_cancel = on_cancel.reform(|_: MouseEvent| ());
     let value = progress.share.map(|share| share.to_string());
     let doing = if loading.is_survey { "Scanning " } else { "Reading " };
     html! {
@@ -94,11 +87,9 @@ pub fn loading_card(name: &AttrValue, loading: &Loading, on_cancel: &Callback<()
                 <div class="card-foot">
                     <span class="numbers">{ progress.text }</span>
                     if !loading.is_survey {
-                        <button type="button" class="button" onclick={on_part.reform(|_: MouseEvent| ())}>
-                            { "Open part…" }
-                        </button>
+                        <button type="button" class="button" onclick={click(on_part)}>{ "Open part…" }</button>
                     }
-                    <button type="button" class="button" onclick={on_cancel}>{ "Cancel" }</button>
+                    <button type="button" class="button" onclick={click(on_cancel)}>{ "Cancel" }</button>
                 </div>
                 <p class="visually-hidden" role="status">{ progress.spoken }</p>
             </section>
@@ -115,7 +106,7 @@ pub fn keep_box(is_on: bool, keeping: Option<Keeping>, on_keep: &Callback<bool>)
             <p class="keep hint">{ "This browser can't keep files here. After a reload, open them again." }</p>
         };
     }
-    let onchange = on_keep.reform(|event: Event| event.target_unchecked_into::<HtmlInputElement>().checked());
+    let onchange = on_keep.reform(|event: Event| is_checked(&event));
     html! {
         <div class="keep">
             <label class="keep-choice">

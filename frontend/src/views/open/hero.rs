@@ -1,9 +1,7 @@
 //! Start page, shown while no file is open, with Python code that records a snapshot.
 
 use super::mistakes::{Follow, mistakes, stored_link};
-use crate::components::buttons::CopyButton;
-use crate::components::controls::tab_keys;
-use crate::components::icon::{IconName, icon};
+use crate::components::{CopyButton, IconName, click, icon, setting, tab_keys};
 use crate::platform::{fragment, has_server};
 use yew::prelude::*;
 
@@ -11,7 +9,6 @@ use yew::prelude::*;
 ///
 /// `on_follow` is called with a snapshot of this site instead of leaving the page.
 pub fn hero(on_open: &Callback<()>, on_follow: Option<&Follow>, keep: Html) -> Html {
-    let on_open = on_open.reform(|_: MouseEvent| ());
     let sample = ("?sample&tour".to_owned(), "the sample");
     html! {
         <main class="hero">
@@ -23,7 +20,7 @@ pub fn hero(on_open: &Callback<()>, on_follow: Option<&Follow>, keep: Html) -> H
                        what makes up the peak, which code allocated it, and when it was freed." }
                 </p>
                 <div class="hero-actions">
-                    <button type="button" class="button primary large" onclick={on_open}>
+                    <button type="button" class="button primary large" onclick={click(on_open)}>
                         { icon(IconName::Open) }{ "Open snapshot" }
                     </button>
                     { stored_link("button large", sample, on_follow, "Try the sample".into()) }
@@ -62,27 +59,21 @@ fn picture() -> Html {
     }
 }
 
-/// Code for one purpose.
-struct Recipe {
-    name: &'static str,
-    code: &'static str,
-}
-
-/// The recipes; `docs/recording.md` has the same.
-const RECIPES: [Recipe; 3] = [
-    Recipe {
-        name: "A command",
-        code: "\
+/// Purposes and their code; `docs/recording.md` has the same.
+const RECIPES: [(&str, &str); 3] = [
+    (
+        "A command",
+        "\
 # on a GPU, with nothing to change in the script
 snapscope record -- python train.py
 
 # without a GPU: whether it fits, and a snapshot of what it would need
 snapscope run --card t4-16gb -- python train.py
 ",
-    },
-    Recipe {
-        name: "A few steps",
-        code: "\
+    ),
+    (
+        "A few steps",
+        "\
 torch.cuda.memory._record_memory_history(
     max_entries=1_000_000,  # keeps the last million events
     global_record_annotations=True,  # marks steps; since PyTorch 2.8
@@ -94,10 +85,10 @@ try:
 finally:  # also after an out-of-memory error
     torch.cuda.memory._dump_snapshot(\"snapshot.pickle\")
 ",
-    },
-    Recipe {
-        name: "On out of memory",
-        code: "\
+    ),
+    (
+        "On out of memory",
+        "\
 torch.cuda.memory._record_memory_history(max_entries=1_000_000)
 
 def dump(device, requested, allocated, free):
@@ -105,26 +96,23 @@ def dump(device, requested, allocated, free):
 
 torch._C._cuda_attach_out_of_memory_observer(dump)
 ",
-    },
+    ),
 ];
 
 /// Shows one recipe, with tabs for the others.
 #[component]
 fn RecipeBox() -> Html {
     let chosen = use_state_eq(|| 0_u32);
-    let on_choose = {
-        let chosen = chosen.setter();
-        Callback::from(move |next: u32| chosen.set(next))
-    };
-    let onkeydown = tab_keys(*chosen, RECIPES.len() as u32, on_choose.clone());
-    let Recipe { code, .. } = RECIPES[*chosen as usize];
-    let tab = |(number, recipe): (u32, &Recipe)| {
+    let on_choose = setting(&chosen);
+    let onkeydown = tab_keys(*chosen, RECIPES.len() as u32, false, on_choose.clone());
+    let code = RECIPES[*chosen as usize].1;
+    let tab = |(number, (name, _)): (u32, &(&str, &str))| {
         let is_chosen = number == *chosen;
         let onclick = on_choose.reform(move |_: MouseEvent| number);
         html! {
             <button type="button" role="tab" id={format!("recipe-{number}")} data-tab={number.to_string()}
                 aria-selected={is_chosen.to_string()} tabindex={if is_chosen { "0" } else { "-1" }}
-                aria-controls="recipe-code" {onclick}>{ recipe.name }</button>
+                aria-controls="recipe-code" {onclick}>{ *name }</button>
         }
     };
     html! {

@@ -1,12 +1,9 @@
 //! Texts and numbers of the progress of reading a file, and of the curve of a file that is read or of which a part is
 //! chosen.
 
-use crate::ask::{PartOrder, PreviewDevice};
+use crate::ask::PreviewDevice;
 use crate::draw::chart::{Axis, Chart, Room};
-use crate::draw::op::{Font, Op, crisp};
-use crate::draw::rect::Rect;
-use crate::draw::sketch::Sketch;
-use crate::draw::theme::Theme;
+use crate::draw::{Font, Op, Rect, Sketch, Theme, crisp};
 use crate::state::Loading;
 use shared::base::format;
 use std::ops::Range;
@@ -103,10 +100,6 @@ pub fn range_text(device: &PreviewDevice, range: &Range<u64>) -> Result<String, 
         .map_or_else(String::new, |peak| format!(", up to {} live", format::bytes(peak)));
     let has_peak = if (range.start..=range.end).contains(&device.peak_moment) { ", including the peak" } else { "" };
     Ok(format!("{} of {}{peak}{has_peak}", format::count(range.end - range.start), format::counted(total, "event")))
-}
-
-pub fn order(device: &PreviewDevice, range: &Range<u64>) -> PartOrder {
-    PartOrder { device: device.index, start: range.start, end: range.end }
 }
 
 /// Returns the range between two places of the plot, in `0.0..=1.0` from the left.

@@ -3,7 +3,10 @@
 use super::part_card::PreviewCurve;
 use super::preview_model::progress;
 use crate::ask::PreviewDevice;
+use crate::components::click;
 use crate::state::{Loading, Scheme};
+use crate::views::head::figures::figure;
+use crate::views::head::model::Figure;
 use shared::base::format;
 use yew::prelude::*;
 
@@ -23,17 +26,13 @@ pub fn preview_view(
     let value = progress.share.map(|share| share.to_string());
     html! {
         <main class="viewer" aria-busy="true" data-loading="">
-            <dl class="figures" data-figures="">{ for figures(devices, &device).into_iter().map(figure) }</dl>
+            <dl class="figures" data-figures="">{ for figures(devices, &device).iter().map(|row| figure(row, "figure")) }</dl>
             <div class="toolbar">
                 <span class="preview-name">{ "Reading " }<span class="file-text">{ name }</span></span>
                 <progress class="progress" max="1" {value} aria-label="Progress" />
                 <span class="numbers preview-progress">{ progress.text }</span>
-                <button type="button" class="button" onclick={on_part.reform(|_: MouseEvent| ())}>
-                    { "Open part…" }
-                </button>
-                <button type="button" class="button" onclick={on_cancel.reform(|_: MouseEvent| ())}>
-                    { "Cancel" }
-                </button>
+                <button type="button" class="button" onclick={click(on_part)}>{ "Open part…" }</button>
+                <button type="button" class="button" onclick={click(on_cancel)}>{ "Cancel" }</button>
             </div>
             <div class="workspace">
                 <div class="stage">
@@ -57,22 +56,12 @@ pub fn preview_view(
     }
 }
 
-fn figures(devices: &[PreviewDevice], device: &PreviewDevice) -> Vec<(&'static str, String, String)> {
+fn figures(devices: &[PreviewDevice], device: &PreviewDevice) -> [Figure; 2] {
     let highest = device.highest_bytes.iter().copied().max().unwrap_or(0).max(0) as u64;
     let events = devices.iter().map(|device| device.events).sum();
     let devices = format::counted(devices.len() as u64, "device");
-    vec![
-        ("Peak live so far", format::bytes(highest), "relative to the start".to_owned()),
-        ("Events so far", format::count(events), format!("on {devices}")),
+    [
+        Figure::plain("Peak live so far", format::bytes(highest), "relative to the start", ""),
+        Figure::plain("Events so far", format::count(events), format!("on {devices}"), ""),
     ]
-}
-
-fn figure((label, value, note): (&'static str, String, String)) -> Html {
-    html! {
-        <div class="figure plain">
-            <dt>{ label }</dt>
-            <dd class="figure-value numbers">{ value }</dd>
-            <dd class="figure-note numbers">{ note }</dd>
-        </div>
-    }
 }

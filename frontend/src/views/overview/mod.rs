@@ -5,15 +5,13 @@ pub mod model;
 use self::model::{Place, drawing, places};
 use super::head::model::device_name;
 use crate::ask::{DeviceFigures, GetStrip, StripData};
-use crate::components::controls::{row_keys, tab_keys};
-use crate::components::picture::Picture;
+use crate::components::{Picture, by_position, options, tab_keys, toggling};
 use crate::hooks::{Peer, use_answer, use_file};
 use crate::platform::{WorkerClient, store, stored};
 use crate::state::{FileAction, FileId, ReadyFile};
 use shared::analysis::rank_of_name;
 use shared::base::{ShortSort, format};
 use std::rc::Rc;
-use web_sys::HtmlSelectElement;
 use yew::prelude::*;
 
 /// Number of columns of a strip.
@@ -70,21 +68,11 @@ pub fn Overview(props: &OverviewProps) -> Html {
     if *is_folded {
         return html! { <div class="overview folded">{ picker }{ fold("Show all devices") }</div> };
     }
-    let unused = unused(shown);
-    let on_unused = {
-        let are_all = are_all.clone();
-        Callback::from(move |_: MouseEvent| are_all.set(!*are_all))
-    };
     let chosen = rows.iter().position(|row| row.file == id && row.device == shown.file.device).unwrap_or(0);
     html! {
         <section class="overview" aria-label="All devices" data-overview={rows.len().to_string()}>
             <Rows {rows} chosen={chosen as u32}>
-                if unused > 0 {
-                    <button type="button" class="button quiet" aria-expanded={are_all.to_string()} onclick={on_unused}
-                        title="Devices without events or memory">
-                        { if *are_all { "Hide unused".to_owned() } else { format!("{unused} unused") } }
-                    </button>
-                }
+                { unused_button("button quiet", unused(shown), &are_all) }
                 { fold("Fold") }
             </Rows>
         </section>
@@ -129,7 +117,7 @@ fn Rows(props: &RowsProps) -> Html {
             file.act(FileAction::ChooseDevice(row.device));
         })
     };
-    let onkeydown = row_keys(chosen, rows.len() as u32, choose.clone());
+    let onkeydown = tab_keys(chosen, rows.len() as u32, true, choose.clone());
     let mut row = |(position, row): (u32, &Row)| {
         let strip = found(row).cloned().and_then(|strip| Some((strip, places.next()?)));
         let onclick = choose.reform(move |_: MouseEvent| position);
@@ -174,8 +162,6 @@ fn row_of(peer: &Peer, device: u32, are_several: bool, has_others: bool) -> Row 
         (Some(rank), _) => format!("Rank {rank}"),
         (None, gpu) => gpu,
     };
-    let figures = file.figures[device as usize].as_ref();
-    let peak = |figures: &Rc<DeviceFigures>| format!("peak live {}", format::bytes(figures.summary.peak_live_bytes));
     let growth = file.findings.as_ref().and_then(|findings| findings.growth_of(index));
     let growth = growth.map(|growth| growth.bytes_per_step).filter(|&bytes| bytes > 0);
     Row {
@@ -183,13 +169,13 @@ fn row_of(peer: &Peer, device: u32, are_several: bool, has_others: bool) -> Row 
         device,
         name,
         client: peer.client.clone(),
-        peak: figures.map_or_else(|| "…".to_owned(), peak),
+        peak: live_text(file, device),
         problem: match growth {
             _ if file.is_out_of_memory(device as usize) => " · out of memory".to_owned(),
             Some(bytes) => format!(" · +{} per step", format::bytes(bytes)),
             None => String::new(),
         },
-        is_ready: figures.is_some(),
+        is_ready: file.figures[device as usize].is_some(),
     }
 }
 
@@ -256,20 +242,24 @@ fn DevicePicker(props: &DevicePickerProps) -> Html {
     if count <= 1 {
         return Html::default();
     }
-    let onclick = {
-        let are_all = are_all.clone();
-        Callback::from(move |_: MouseEvent| are_all.set(!*are_all))
-    };
+    let choice = if listed.len() <= TABS_AT_MOST { tabs } else { list };
     html! {
         <div class="devices">
-            { if listed.len() <= TABS_AT_MOST { tabs(&props.file, &listed, &on_choose) } else { list(&props.file, &listed, &on_choose) } }
-            if unused > 0 {
-                <button type="button" class="button quiet unused" aria-expanded={are_all.to_string()} {onclick}
-                    title="Devices without events or memory">
-                    { if *are_all { "Hide unused".to_owned() } else { format!("{unused} unused") } }
-                </button>
-            }
+            { choice(&props.file, &listed, &on_choose) }
+            { unused_button("button quiet unused", unused, &are_all) }
         </div>
+    }
+}
+
+/// Shows the button that lists devices without anything, or hides them again; renders nothing if there are none.
+fn unused_button(class: &'static str, unused: usize, are_all: &UseStateHandle<bool>) -> Html {
+    html! {
+        if unused > 0 {
+            <button type="button" {class} aria-expanded={are_all.to_string()} onclick={toggling(are_all)}
+                title="Devices without events or memory">
+                { if **are_all { "Hide unused".to_owned() } else { format!("{unused} unused") } }
+            </button>
+        }
     }
 }
 
@@ -279,7 +269,7 @@ fn tabs(file: &ReadyFile, listed: &[u32], on_choose: &Callback<u32>) -> Html {
         let listed = listed.to_vec();
         on_choose.reform(move |place: u32| listed[place as usize])
     };
-    let onkeydown = tab_keys(place_of(file.device) as u32, listed.len() as u32, on_place);
+    let onkeydown = tab_keys(place_of(file.device) as u32, listed.len() as u32, false, on_place);
     let tab = |&position: &u32| {
         let is_chosen = position == file.device;
         let is_failed = file.is_out_of_memory(position as usize);
@@ -300,28 +290,28 @@ fn tabs(file: &ReadyFile, listed: &[u32], on_choose: &Callback<u32>) -> Html {
 
 fn list(file: &ReadyFile, listed: &[u32], on_choose: &Callback<u32>) -> Html {
     let positions = listed.to_vec();
-    let onchange = on_choose.reform(move |event: Event| {
-        let select: HtmlSelectElement = event.target_unchecked_into();
-        usize::try_from(select.selected_index()).map_or(positions[0], |place| positions[place])
-    });
-    let option = |&position: &u32| {
+    let onchange = by_position(listed.len(), &on_choose.reform(move |place: usize| positions[place]));
+    let text = |&position: &u32| {
         let name = device_name(file.summary.devices[position as usize].index);
-        html! {
-            <option selected={position == file.device}>{ format!("{name} · {}", peak_text(file, position)) }</option>
-        }
+        AttrValue::from(format!("{name} · {}", peak_text(file, position)))
     };
+    let texts: Vec<AttrValue> = listed.iter().map(text).collect();
+    let chosen = listed.iter().position(|position| *position == file.device);
     html! {
         <label class="device-list">
             <span>{ "Device" }</span>
-            <select {onchange}>{ for listed.iter().map(option) }</select>
+            <select {onchange}>{ options(&texts, chosen.unwrap_or(usize::MAX)) }</select>
         </label>
     }
 }
 
+fn live_text(file: &ReadyFile, position: u32) -> String {
+    let figures = file.figures[position as usize].as_ref();
+    let text = |figures: &Rc<DeviceFigures>| format!("peak live {}", format::bytes(figures.summary.peak_live_bytes));
+    figures.map_or_else(|| "…".to_owned(), text)
+}
+
 fn peak_text(file: &ReadyFile, position: u32) -> String {
-    let peak = match &file.figures[position as usize] {
-        Some(figures) => format!("peak live {}", format::bytes(figures.summary.peak_live_bytes)),
-        None => "…".to_owned(),
-    };
-    if file.is_out_of_memory(position as usize) { format!("{peak} · out of memory") } else { peak }
+    let is_out = file.is_out_of_memory(position as usize);
+    format!("{}{}", live_text(file, position), if is_out { " · out of memory" } else { "" })
 }

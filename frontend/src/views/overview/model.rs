@@ -2,10 +2,7 @@
 
 use crate::ask::StripData;
 use crate::draw::chart::{Axis, Chart, Curve, Labels, Room, steps};
-use crate::draw::op::Font;
-use crate::draw::sketch::Sketch;
-use crate::draw::span::Span;
-use crate::draw::theme::Theme;
+use crate::draw::{Font, Sketch, Span, Theme};
 
 /// Place of a strip on the common axis, which goes from 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq)]

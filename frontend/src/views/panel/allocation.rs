@@ -2,8 +2,7 @@
 
 use super::model::{Fact, exact_bytes, facts, kind_text, near_texts};
 use crate::ask::{Around, Details, GetAround, GetDetails, NearEvent};
-use crate::components::icon::{IconName, icon};
-use crate::components::stack_view::StackView;
+use crate::components::{IconName, StackView, empty, fact, icon};
 use crate::hooks::{FileHandle, ShownFile, use_asked, use_file, use_shown};
 use crate::state::{FileAction, TimelineCommand};
 use shared::base::format;
@@ -28,11 +27,11 @@ pub(super) fn Allocation(props: &AllocationProps) -> Html {
     let around = use_asked(pinned.map(|allocation| GetAround { device, allocation, moment }));
     let around = around.filter(|around| Some(around.allocation) == pinned);
     let Some(details) = details else {
-        return html! {
-            <p class="panel-empty">{ "Point at an allocation in the timeline to see its details, or click to pin it" }</p>
-        };
+        return empty("Point at an allocation in the timeline to see its details, or click to pin it");
     };
     let on_unpin = file.acting(|_: MouseEvent| FileAction::Pin(None));
+    let around = around.as_deref();
+    let facts = facts(&details, shown.device.summary.events, around, ready.shown_parts().map(Rc::as_ref));
     html! {
         <article class={classes!("allocation", is_pinned.then_some("pinned"))}
             aria-label={if is_pinned { "Pinned allocation" } else { "Allocation" }}
@@ -46,14 +45,24 @@ pub(super) fn Allocation(props: &AllocationProps) -> Html {
                     </button>
                 }
             </header>
-            { kind_button(&file, &shown, around.as_deref()) }
+            { kind_button(&file, &shown, around) }
             <dl class="facts">
-                { for facts(&details, shown.device.summary.events, around.as_deref(), ready.shown_parts().map(Rc::as_ref)).iter().map(fact) }
+                { for facts.iter().map(|Fact { label, value, note }| fact(label, value, note)) }
             </dl>
             { stack(&details) }
-            { forward_stack(&details) }
-            if let Some(around) = &around {
-                { free_stack(around) }
+            if !details.forward_frames.is_empty() {
+                <details class="forward">
+                    <summary>{ "Stack of the forward pass" }</summary>
+                    <pre>{ details.forward_frames.join("\n") }</pre>
+                </details>
+            }
+            if let Some(around) = around {
+                if !around.free_frames.is_empty() {
+                    <details class="forward">
+                        <summary>{ "Stack where it was freed" }</summary>
+                        <StackView title="Freed by" frames={Rc::new(around.free_frames.clone())} />
+                    </details>
+                }
                 { near(&file, "Around its allocation", &around.near_alloc) }
                 { near(&file, "Around its free", &around.near_free) }
             }
@@ -76,17 +85,6 @@ fn kind_button(file: &FileHandle, shown: &ShownFile, around: Option<&Around>) ->
                 { kind_text(around, shown.moment().1) }
             </button>
         </p>
-    }
-}
-
-fn free_stack(around: &Around) -> Html {
-    html! {
-        if !around.free_frames.is_empty() {
-            <details class="forward">
-                <summary>{ "Stack where it was freed" }</summary>
-                <StackView title="Freed by" frames={Rc::new(around.free_frames.clone())} />
-            </details>
-        }
     }
 }
 
@@ -114,38 +112,11 @@ fn near(file: &FileHandle, title: &'static str, events: &[NearEvent]) -> Html {
     }
 }
 
-fn fact(fact: &Fact) -> Html {
-    html! {
-        <div class="fact">
-            <dt>{ fact.label }</dt>
-            <dd class="numbers">
-                { &fact.value }
-                if !fact.note.is_empty() { <span class="fact-note">{ &fact.note }</span> }
-            </dd>
-        </div>
-    }
-}
-
 fn stack(details: &Details) -> Html {
     let title = if details.is_free_stack { "Stack where it was freed" } else { "Stack" };
-    if details.frames.is_empty() {
-        let reason = match details.is_initial {
-            true => "No stack was recorded, because this was allocated before recording",
-            false => "No stack was recorded, which is common for the autograd engine and some libraries",
-        };
-        return html! { <p class="panel-empty">{ reason }</p> };
-    }
-    html! { <StackView {title} frames={Rc::new(details.frames.clone())} /> }
-}
-
-fn forward_stack(details: &Details) -> Html {
-    if details.forward_frames.is_empty() {
-        return Html::default();
-    }
-    html! {
-        <details class="forward">
-            <summary>{ "Stack of the forward pass" }</summary>
-            <pre>{ details.forward_frames.join("\n") }</pre>
-        </details>
+    match (details.frames.is_empty(), details.is_initial) {
+        (true, true) => empty("No stack was recorded, because this was allocated before recording"),
+        (true, false) => empty("No stack was recorded, which is common for the autograd engine and some libraries"),
+        (false, _) => html! { <StackView {title} frames={Rc::new(details.frames.clone())} /> },
     }
 }

@@ -11,9 +11,8 @@ use super::findings::FindingList;
 use super::findings::model::problem_count;
 use crate::ask::stack::stack_mark;
 use crate::ask::{FileSummary, GetStacks, Hit, Kind, NameMark, SettingText};
-use crate::components::controls::tab_keys;
-use crate::components::stack_view::{RowFigures, StackRow};
-use crate::hooks::{FileHandle, use_asked, use_file, use_shown};
+use crate::components::{RowFigures, StackRow, empty, fact, tab_keys};
+use crate::hooks::{FileHandle, ShownFile, use_asked, use_file, use_shown};
 use crate::state::{FileAction, PanelTab, ReadyFile};
 use shared::base::{Moment, format};
 use shared::report::LiveGroup;
@@ -46,7 +45,7 @@ pub fn Panel(props: &PanelProps) -> Html {
     let hovered = props.hovered.as_ref().filter(|_| ready.pinned.is_none());
     let allocation = ready.pinned_allocation().or(hovered.and_then(|hit| hit.allocation.as_ref()));
     let on_choose = file.acting(|next: u32| FileAction::ChooseTab(PanelTab::ALL[next as usize]));
-    let on_key = tab_keys(tab as u32, PanelTab::ALL.len() as u32, on_choose);
+    let on_key = tab_keys(tab as u32, PanelTab::ALL.len() as u32, false, on_choose);
     let head = |this: PanelTab| {
         let is_shown = tab == this;
         let label = match this {
@@ -75,7 +74,7 @@ pub fn Panel(props: &PanelProps) -> Html {
                         <Allocation allocation={allocation.map(|found| found.allocation)} />
                     },
                     PanelTab::Stacks => html! { <TopStacks /> },
-                    PanelTab::File => html! { <About keep={props.keep.clone()} /> },
+                    PanelTab::File => about(&file, &shown, props.keep.clone()),
                 } }
             </div>
         </aside>
@@ -90,34 +89,24 @@ fn findings_label(file: &ReadyFile) -> Html {
     }
 }
 
-#[derive(Clone, PartialEq, Properties)]
-struct AboutProps {
-    /// Control for keeping the file in the browser.
-    keep: Html,
-}
-
 /// Shows facts about the file, the events of the shown device, and the allocator's settings.
-#[component]
-fn About(props: &AboutProps) -> Html {
-    let (file, shown) = (use_file(), use_shown());
-    let (device, summary) = (&shown.device, &shown.ready.summary);
+fn about(file: &FileHandle, shown: &ShownFile, keep: Html) -> Html {
+    let (file, device, summary) = (file.clone(), &shown.device, &shown.ready.summary);
     let FileSummary { format, unique_frames, unique_stacks, annotations, settings, .. } = &**summary;
-    let of_file = [
+    let facts = [
         ("Format", format.clone()),
         ("Distinct stacks", format::count(*unique_stacks)),
         ("Distinct frames", format::count(*unique_frames)),
         ("Annotations", format::count(*annotations)),
-    ];
-    let end = [
         ("Reserved at the end", format::bytes(device.summary.reserved_bytes)),
         ("Active at the end", format::bytes(device.summary.active_bytes)),
         ("Allocated at the end", format::bytes(device.summary.allocated_bytes)),
     ];
-    let actions = device.summary.actions.iter().map(|(action, count)| line(action.name(), &format::count(*count)));
+    let actions = device.summary.actions.iter().map(|(action, count)| fact(action.name(), &format::count(*count), ""));
     html! {
         <section class="about">
-            { props.keep.clone() }
-            <dl class="facts">{ for of_file.iter().chain(&end).map(|(name, value)| line(name, value)) }</dl>
+            { keep }
+            <dl class="facts">{ for facts.iter().map(|(name, value)| fact(name, value, "")) }</dl>
             if !device.summary.actions.is_empty() {
                 <h2>{ "Events" }</h2>
                 <dl class="facts code">{ for actions }</dl>
@@ -131,21 +120,14 @@ fn About(props: &AboutProps) -> Html {
             }
             <h2>{ "Allocator settings" }</h2>
             if settings.is_empty() {
-                <p class="panel-empty">{ "Not in this file: only torch 2.3 and later write them" }</p>
+                { empty("Not in this file: only torch 2.3 and later write them") }
             } else {
-                <dl class="facts code">{ for settings.iter().map(setting) }</dl>
+                <dl class="facts code">{ for settings.iter().map(|SettingText { name, value }| {
+                    fact(name, if value.is_empty() { "not set" } else { value }, "")
+                }) }</dl>
             }
         </section>
     }
-}
-
-fn setting(setting: &SettingText) -> Html {
-    let SettingText { name, value } = setting;
-    line(name, if value.is_empty() { "not set" } else { value })
-}
-
-fn line(name: &str, value: &str) -> Html {
-    html! { <div class="fact"><dt>{ name }</dt><dd class="numbers">{ value }</dd></div> }
 }
 
 /// Number of stacks in the list.
@@ -157,29 +139,30 @@ fn TopStacks() -> Html {
     let (file, shown) = (use_file(), use_shown());
     let (device, moment) = (shown.device.device, shown.moment().0);
     let Some(stacks) = use_asked(Some(GetStacks { device, moment, limit: ROWS })) else {
-        return html! { <p class="panel-empty">{ "Computing totals…" }</p> };
+        return empty("Computing totals…");
     };
     if stacks.groups.is_empty() {
-        return html! { <p class="panel-empty">{ "No memory is live at this moment" }</p> };
+        return empty("No memory is live at this moment");
     }
     let selected = shown.kind_facts().and_then(|facts| facts.stack);
     let moment = Moment::of_event_number(stacks.event);
     let lines = rows(&stacks).into_iter().zip(&stacks.groups).enumerate();
+    let line = |(rank, (row, data))| stack_line(&file, selected, &format!("{}/{rank}", moment.0), row, data);
     html! {
         <section class="top-stacks">
             <p class="panel-lead numbers">
                 <strong>{ format::bytes(stacks.live_bytes) }</strong>{ format!(" live {moment}, by stack") }
             </p>
             <OwnCodeChoice />
-            <ol>{ for lines.map(|(rank, (row, data))| stack_line(&file, selected, &format!("{}/{rank}", moment.0), (row, data))) }</ol>
+            <ol>{ for lines.map(line) }</ol>
             if let Some(rest) = rest(&stacks) { <p class="panel-empty numbers">{ rest }</p> }
         </section>
     }
 }
 
-fn stack_line(file: &FileHandle, selected: Option<NameMark>, key: &str, (row, data): (TopStack, &LiveGroup)) -> Html {
-    let TopStack { label, size, share, count, bar } = row;
-    let figures = RowFigures { size, note: format!("{share}, {count}"), bar };
+fn stack_line(file: &FileHandle, selected: Option<NameMark>, key: &str, row: TopStack, data: &LiveGroup) -> Html {
+    let TopStack { label, size, note, bar } = row;
+    let figures = RowFigures { size, note, bar };
     let mark = stack_mark(&data.frames);
     // Allocations without a stack have nothing in common.
     let on_open = (!data.frames.is_empty())

@@ -1,15 +1,12 @@
 //! Choice of what counts as the user's own code, by which stacks are named.
 
-use crate::ask::{Report, SetOwnCode};
-use crate::components::controls::select;
+use crate::ask::SetOwnCode;
+use crate::components::{select, text_of};
 use crate::hooks::{FileHandle, use_file, use_shown};
-use crate::platform::now_ms;
-use crate::state::{Choice, FileAction};
+use crate::state::Choice;
+use crate::views::findings::card::hear_findings;
 use shared::base::OwnCode;
-use std::cell::Cell;
 use std::rc::Rc;
-use wasm_bindgen_futures::spawn_local;
-use web_sys::HtmlInputElement;
 use yew::prelude::*;
 
 /// Tells the worker the chosen rule, and returns the one that it follows.
@@ -21,21 +18,10 @@ pub fn use_own_code(file: &FileHandle, own: &Rc<str>) -> Rc<str> {
     let asked = use_mut_ref(|| Rc::<str>::from(""));
     let (setter, file) = (followed.setter(), file.clone());
     use_effect_with((file.client.clone(), own.clone()), move |(_, own)| {
-        let is_current = Rc::new(Cell::new(true));
-        if asked.replace(own.clone()) != *own {
-            let (file, own, waiting) = (file.clone(), own.clone(), is_current.clone());
-            spawn_local(async move {
-                // An error means that the file was closed, or another rule was chosen.
-                if let Ok(findings) = file.client.ask(SetOwnCode { own: own.to_string() }).await
-                    && waiting.get()
-                {
-                    setter.set(own);
-                    let report = Box::new(Report::Findings(findings));
-                    file.act(FileAction::Hear { id: file.id, report, now_ms: now_ms() });
-                }
-            });
-        }
-        move || is_current.set(false)
+        let own = own.clone();
+        let is_other = asked.replace(own.clone()) != own;
+        let question = SetOwnCode { own: own.to_string() };
+        hear_findings(&file, is_other.then_some(question), move || setter.set(own))
     });
     (*followed).clone()
 }
@@ -67,10 +53,7 @@ pub(super) fn OwnCodeChoice() -> Html {
             on_own.emit(rule_text(kind, &texts));
         })
     };
-    let onchange = on_own.reform(move |event: Event| {
-        let input: HtmlInputElement = event.target_unchecked_into();
-        rule_text(kind, &input.value())
-    });
+    let onchange = on_own.reform(move |event: Event| rule_text(kind, &text_of(&event)));
     html! {
         <div class="own-code" title="Stacks are named by their innermost frame of your own code">
             <span>{ "Own code" }</span>

@@ -3,9 +3,7 @@
 use super::draw::{Direction, MapPlan, MapScene, bytes_per_line, ops};
 use super::model::block_lines;
 use crate::ask::{AllocationKey, FindAllocation, SegmentsData};
-use crate::draw::rect::Rect;
-use crate::draw::sketch::Sketch;
-use crate::draw::theme::Theme;
+use crate::draw::{Rect, Sketch, Theme};
 use crate::hooks::{FileHandle, use_file, use_shown};
 use crate::platform;
 use crate::platform::ResizeListener;
@@ -46,18 +44,39 @@ pub(super) fn Map(props: &MapProps) -> Html {
     let nodes = (*use_memo((), |()| Nodes::default())).clone();
     let view = use_state_eq(Rect::default);
     let hovered = use_state_eq(|| None::<usize>);
-    use_measured(&nodes.scroller, view.setter());
+    use_effect_with((), {
+        let (scroller, view) = (nodes.scroller.clone(), view.setter());
+        move |()| {
+            view.set(measured(&scroller));
+            let element = scroller.cast::<HtmlElement>();
+            let listener =
+                element.and_then(|element| ResizeListener::new(&element, move || view.set(measured(&scroller))));
+            move || drop(listener)
+        }
+    });
     let scale = bytes_per_line(shown.device.summary.peak_reserved_bytes, view.height, props.choice.scale);
     let width = (view.width - 2.0 * MARGIN).max(1.0);
     let plan =
         use_memo((props.data.clone(), width.to_bits(), scale), |(data, _, scale)| MapPlan::new(data, width, *scale));
+    let on_hover = {
+        let (hovered, nodes, plan, data) = (hovered.setter(), nodes.clone(), plan.clone(), props.data.clone());
+        Callback::from(move |over: Option<((f64, f64), Option<usize>)>| {
+            let block = over.and_then(|(_, block)| block);
+            hovered.set(block);
+            let Some(tooltip) = nodes.tooltip.cast::<HtmlElement>() else { return };
+            let room = nodes.scroller.cast::<HtmlElement>().map_or((0.0, 0.0), |all| platform::size_of_element(&all));
+            let lines = block.and_then(|block| describe(&plan, &data, block));
+            let shown = over.zip(lines.as_ref());
+            platform::place_tooltip(
+                &tooltip,
+                shown.map(|((at, _), lines)| (at, room, lines.each_ref().map(String::as_str))),
+            );
+        })
+    };
     // The hovered block means something else at another moment.
     use_effect_with(props.data.moment, {
-        let (hovered, tooltip) = (hovered.setter(), nodes.tooltip.clone());
-        move |_| {
-            hovered.set(None);
-            show_tooltip(&tooltip, None);
-        }
+        let on_hover = on_hover.clone();
+        move |_| on_hover.emit(None)
     });
     use_effect_with((props.focus, props.data.moment), {
         let (nodes, plan, data, view) = (nodes.clone(), plan.clone(), props.data.clone(), *view);
@@ -80,22 +99,10 @@ pub(super) fn Map(props: &MapProps) -> Html {
             Some(((x, y), plan.hit(&data, x - MARGIN, y + top)))
         }
     };
+    let onpointerleave = on_hover.reform(|_: PointerEvent| None);
     let onpointermove = {
-        let (hit, hovered, nodes, plan, data) =
-            (hit.clone(), hovered.setter(), nodes.clone(), plan.clone(), props.data.clone());
-        move |event: PointerEvent| {
-            let Some((at, block)) = hit(&event) else { return };
-            hovered.set(block);
-            let lines = block.and_then(|block| describe(&plan, &data, block));
-            show_tooltip(&nodes.tooltip, lines.map(|lines| (at, room(&nodes), lines)));
-        }
-    };
-    let onpointerleave = {
-        let (hovered, tooltip) = (hovered.setter(), nodes.tooltip.clone());
-        move |_: PointerEvent| {
-            hovered.set(None);
-            show_tooltip(&tooltip, None);
-        }
+        let hit = hit.clone();
+        move |event: PointerEvent| hit(&event).into_iter().for_each(|over| on_hover.emit(Some(over)))
     };
     let on_pin = {
         let (device, data) = (shown.device.device, props.data.clone());
@@ -138,18 +145,6 @@ pub(super) fn Map(props: &MapProps) -> Html {
             </p>
         </div>
     }
-}
-
-/// Sets `view` to the scroller's visible part, initially and whenever its size changes.
-#[hook]
-fn use_measured(scroller: &NodeRef, view: UseStateSetter<Rect>) {
-    let scroller = scroller.clone();
-    use_effect_with((), move |()| {
-        view.set(measured(&scroller));
-        let element = scroller.cast::<HtmlElement>();
-        let listener = element.and_then(|element| ResizeListener::new(&element, move || view.set(measured(&scroller))));
-        move || drop(listener)
-    });
 }
 
 /// Returns the part of the map that the scroller shows.
@@ -203,18 +198,6 @@ fn reveal(nodes: &Nodes, plan: &MapPlan, data: &SegmentsData, block: usize, view
 fn describe(plan: &MapPlan, data: &SegmentsData, block: usize) -> Option<[String; 4]> {
     let (segment, offset) = plan.place(block)?;
     Some(block_lines(data, segment, block, offset))
-}
-
-type Shown = ((f64, f64), (f64, f64), [String; 4]);
-
-fn show_tooltip(tooltip: &NodeRef, shown: Option<Shown>) {
-    let Some(tooltip) = tooltip.cast::<HtmlElement>() else { return };
-    let shown = shown.as_ref().map(|(at, room, lines)| (*at, *room, lines.each_ref().map(String::as_str)));
-    platform::place_tooltip(&tooltip, shown);
-}
-
-fn room(nodes: &Nodes) -> (f64, f64) {
-    nodes.scroller.cast::<HtmlElement>().map_or((0.0, 0.0), |element| platform::size_of_element(&element))
 }
 
 /// Pins the allocation of a block; a free block has none.

@@ -5,12 +5,13 @@ pub mod draw;
 mod map;
 pub mod model;
 
-use self::controls::Controls;
+use self::controls::controls;
 use self::draw::block_at_addr;
 use self::map::Map;
 use self::model::{HeldGroup, facts, held_groups, parts};
 use super::export::picture::SheetButtons;
 use crate::ask::{Fragmentation, GetSegments, Instant, Kind, SegmentsData, SheetOf};
+use crate::components::{empty, waiting};
 use crate::hooks::{use_file, use_shown};
 use crate::platform::WorkerClient;
 use crate::state::{Choice, SegmentsChoice};
@@ -37,19 +38,22 @@ pub(super) fn Segments() -> Html {
     });
     html! {
         <section class="segments" aria-label="Segments" data-segments="">
-            <Controls {choice} {moment} previous={data.as_ref().and_then(|data| data.previous)}
-                next={data.as_ref().and_then(|data| data.next)}>
+            { controls(&file, &shown, moment, data.as_deref(), html! {
                 <SheetButtons table={segments_name(instant, moment)} of={move |()| SheetOf::Segments(instant)} />
-            </Controls>
+            }) }
             { waste(data.as_ref().map(|data| data.reserved.bytes)) }
             <div class="segments-main">
-                { body(data.as_ref(), |data| html! {
-                    <>
-                        <Map data={data.clone()} {choice} on_focus={set_focus.clone()} focus={focus_at(choice.focus, &data)}
-                            pinned={shown.ready.pinned_allocation().map(|found| found.key())} />
-                        { held_list(&data, &set_focus) }
-                    </>
-                }) }
+                { match data {
+                    None => waiting("Reading the segments…"),
+                    Some(data) if data.segments.is_empty() => waiting("PyTorch has no segments at this moment"),
+                    Some(data) => html! {
+                        <>
+                            <Map data={data.clone()} {choice} on_focus={set_focus.clone()} focus={focus_at(choice.focus, &data)}
+                                pinned={shown.ready.pinned_allocation().map(|found| found.key())} />
+                            { held_list(&data, &set_focus) }
+                        </>
+                    },
+                } }
             </div>
         </section>
     }
@@ -69,16 +73,6 @@ fn segments_name(instant: Instant, moment: Option<u32>) -> String {
         (Instant::End, _) | (_, None) => "segments".to_owned(),
         (_, Some(0)) => "segments-before-event-0".to_owned(),
         (_, Some(moment)) => format!("segments-after-event-{}", moment - 1),
-    }
-}
-
-fn body(data: Option<&Rc<SegmentsData>>, full: impl FnOnce(Rc<SegmentsData>) -> Html) -> Html {
-    match data {
-        None => html! { <p class="panel-empty" role="status">{ "Reading the segments…" }</p> },
-        Some(data) if data.segments.is_empty() => html! {
-            <p class="panel-empty" role="status">{ "PyTorch has no segments at this moment" }</p>
-        },
-        Some(data) => full(data.clone()),
     }
 }
 
@@ -131,12 +125,12 @@ fn held_list(data: &SegmentsData, on_show: &Callback<usize>) -> Html {
         <aside class="held-list" aria-label="Mostly free segments">
             <h2 title="At most a quarter of each segment is in use, but it can't be returned to CUDA">{ "Mostly free segments" }</h2>
             if data.reserved.held.is_empty() {
-                <p class="panel-empty">{ "No segment in use is mostly free" }</p>
+                { empty("No segment in use is mostly free") }
             } else {
                 <ol>{ for held_groups(&data.reserved.held).into_iter().map(row) }</ol>
             }
             if data.reserved.other_held > 0 {
-                <p class="panel-empty">{ format!("{} more", format::counted(data.reserved.other_held, "segment")) }</p>
+                { empty(&format!("{} more", format::counted(data.reserved.other_held, "segment"))) }
             }
         </aside>
     }

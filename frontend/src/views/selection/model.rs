@@ -95,16 +95,6 @@ pub fn mistyped_text(message: &str) -> String {
     format!("{first}{}. Turn off .* to search for the text itself.", chars.as_str())
 }
 
-/// Formats a weight with its unit.
-pub fn weighed(weight: Weight, value: u64) -> String {
-    match weight {
-        Weight::Bytes => format::bytes(value),
-        Weight::ByteEvents => format!("{} × events", format::bytes(value)),
-        Weight::ByteTime => format!("{} × s", format::bytes(value / 1000)),
-        Weight::Count => format::counted(value, "allocation"),
-    }
-}
-
 /// Formats a selection's part of its scope: `2.10 GiB in 312 of 5,120 allocations`.
 pub fn share_text(bytes: u64, count: u64, all_count: u64) -> String {
     let noun = if all_count == 1 { "allocation" } else { "allocations" };
@@ -136,12 +126,6 @@ mod tests {
     fn a_wrong_expression_is_a_sentence() {
         let text = mistyped_text("invalid regular expression: open group");
         assert_eq!(text, "Invalid regular expression: open group. Turn off .* to search for the text itself.");
-    }
-
-    #[test]
-    fn weights_have_units() {
-        assert_eq!(weighed(Weight::ByteTime, 2_048_000), "2.00 KiB × s");
-        assert_eq!(weighed(Weight::Count, 1), "1 allocation");
     }
 
     #[test]

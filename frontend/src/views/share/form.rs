@@ -5,7 +5,7 @@ use std::rc::Rc;
 use super::hook::SharingHandle;
 use super::model::{CutRow, FoundTexts, copy_text, cut_rows, end_text, ends, sent_text, typed_names, typed_text};
 use crate::ask::CopyOptions;
-use crate::components::icon::{IconName, icon};
+use crate::components::{IconName, icon};
 use crate::hooks::use_long_list;
 use crate::state::{CopyStep, SendFailure, SendStep, SharingAction};
 use shared::base::format;

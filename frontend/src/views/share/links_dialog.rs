@@ -2,8 +2,7 @@
 
 use super::hook;
 use super::hook::delete_link;
-use crate::components::buttons::CopyButton;
-use crate::components::dialog::Dialog;
+use crate::components::{CopyButton, Dialog};
 use crate::platform::{ApiError, day_text, site_url, unix_ms};
 use crate::state::Link;
 use wasm_bindgen_futures::spawn_local;

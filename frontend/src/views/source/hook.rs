@@ -6,7 +6,6 @@ use crate::hooks::{use_answer, use_asked, use_subject};
 use crate::platform::Folder;
 use shared::source::SourceText;
 use std::rc::Rc;
-use wasm_bindgen_futures::spawn_local;
 use yew::prelude::*;
 
 /// Sums by line with the selection that they are about, or an error message if the filter's text is invalid.
@@ -43,22 +42,12 @@ pub(super) fn use_sums(selection: SelectionData, focus: Option<Vec<String>>) -> 
 /// Returns the text of a file of the folder; `None` while it is read, and without a file.
 #[hook]
 pub(super) fn use_text(folder: Option<Folder>, position: Option<usize>) -> Option<Rc<Read>> {
-    let text = use_state(|| None::<(usize, Rc<Read>)>);
-    let setter = text.setter();
-    use_effect_with((folder, position), move |(folder, position)| {
-        let is_current = Rc::new(std::cell::Cell::new(true));
-        if let (Some(folder), Some(position)) = (folder.clone(), *position) {
-            let is_current = is_current.clone();
-            spawn_local(async move {
-                let read = folder.read(position).await;
-                if is_current.get() {
-                    setter.set(Some((position, Rc::new(read))));
-                }
-            });
-        } else {
-            setter.set(None);
-        }
-        move || is_current.set(false)
+    let text = use_answer((folder, position), |of| async move {
+        Ok(match of {
+            (Some(folder), Some(position)) => Some((position, Rc::new(folder.read(position).await))),
+            _ => None,
+        })
     });
-    text.as_ref().filter(|(of, _)| Some(*of) == position).map(|(_, read)| read.clone())
+    let of_this = text.as_deref().and_then(Option::as_ref).filter(|(of, _)| Some(*of) == position);
+    of_this.map(|(_, read)| read.clone())
 }

@@ -5,11 +5,12 @@ mod hook;
 pub mod model;
 
 use self::code::Code;
-use self::hook::{Sums, use_located, use_sums};
+use self::hook::{use_located, use_sums};
 use self::model::{Located, MOST_FILES, folder_text, head_text, listed, split, unowned_text};
 use super::selection::model::mistyped_text;
-use super::selection::{ScopeBar, use_selecting};
+use super::selection::{ScopeBar, use_latest, use_selecting};
 use crate::ask::SelectionData;
+use crate::components::empty;
 use crate::hooks::{Seen, use_file};
 use crate::platform::{Folder, choose_folder, folder_of, has_folder_dialog};
 use crate::state::DockTab;
@@ -37,12 +38,7 @@ pub(super) fn SourceView(props: &SourceViewProps) -> Html {
     let located = use_located(folder.as_ref()).unwrap_or_default();
     let focus = (!located.files.is_empty()).then(|| located.files.keys().cloned().collect());
     let sums = use_sums(selection, focus);
-    let readable = use_mut_ref(|| None::<Rc<Sums>>);
-    if let Some(answer) = &sums
-        && answer.1.is_ok()
-    {
-        *readable.borrow_mut() = Some(answer.clone());
-    }
+    let shown = use_latest(sums.clone().filter(|answer| answer.1.is_ok()));
     let error = sums.as_deref().and_then(|(_, sums)| sums.as_ref().err());
     let error = error.map(|error| AttrValue::from(mistyped_text(error)));
     let on_folder = use_callback(folder.setter(), |next: Folder, folder| folder.set(Some(next)));
@@ -56,7 +52,6 @@ pub(super) fn SourceView(props: &SourceViewProps) -> Html {
             file.choose_dock(Some(DockTab::Allocations));
         })
     };
-    let shown = readable.borrow().clone();
     html! {
         <div class="dock-view source-view">
             <ScopeBar {error} lead={html! { <ChooseFolder {on_folder} /> }} />
@@ -70,7 +65,7 @@ pub(super) fn SourceView(props: &SourceViewProps) -> Html {
                 <p class="source-note">{ head_text(report, selection.scope) }</p>
                 <Files report={report.clone()} {located} folder={(**folder).clone()} {on_line} />
             } else {
-                <p class="panel-empty">{ "Computing totals…" }</p>
+                { empty("Computing totals…") }
             }
         </div>
     }
@@ -93,9 +88,7 @@ fn Files(props: &FilesProps) -> Html {
     let files = listed(report, located);
     let is_chosen = |file: &&SourceFile| Some(&file.path) == chosen.as_ref();
     let Some(file) = files.iter().copied().find(is_chosen).or(files.first().copied()) else {
-        return html! {
-            <p class="panel-empty">{ "No stack of these allocations names a source file of the program." }</p>
-        };
+        return empty("No stack of these allocations names a source file of the program.");
     };
     let button = |of: &SourceFile| {
         let (name, above) = split(&of.path);

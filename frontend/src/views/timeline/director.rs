@@ -2,15 +2,10 @@
 
 mod walk;
 
-use super::draw::plan::Layer;
 use super::model as texts;
 use super::stage::Stage;
-use crate::ask::{
-    Axis, Details, GetDetails, GetHit, GetMarks, GetOutline, GetPicture, GetPlace, Hit, View as Asked, area_by,
-};
-use crate::draw::camera::View;
-use crate::draw::gesture::Point;
-use crate::draw::span::Span;
+use crate::ask::{Ask, Axis, Details, GetDetails, GetHit, GetMarks, GetOutline, GetPicture, GetPlace, Hit, area_by};
+use crate::draw::{Point, Span, View};
 use crate::platform;
 use crate::platform::{AskError, WorkerClient};
 use crate::state::{FileAction, PointAction, TimelineCommand};
@@ -26,15 +21,6 @@ const OUTLINE_COLUMNS: u32 = 1600;
 #[derive(Clone)]
 pub(super) struct Director {
     stage: Rc<RefCell<Stage>>,
-}
-
-/// Recipient and context of a request.
-#[derive(Clone)]
-struct Subject {
-    client: WorkerClient,
-    device: u32,
-    axis: Axis,
-    generation: u32,
 }
 
 impl Director {
@@ -105,28 +91,41 @@ impl Director {
         file.act(action);
     }
 
-    fn subject(&self) -> Subject {
+    /// Returns the worker, the shown device and the axis.
+    fn subject(&self) -> (WorkerClient, u32, Axis) {
         let stage = self.stage.borrow();
-        Subject {
-            client: stage.file.client.clone(),
-            device: stage.shown.device.device,
-            axis: stage.shown.ready.axis,
-            generation: stage.generation,
-        }
+        (stage.file.client.clone(), stage.shown.device.device, stage.shown.ready.axis)
     }
 
     /// Passes an answer on, unless the device or the axis has changed since the request.
     fn answer<T: 'static>(
         &self,
-        subject: &Subject,
         question: impl Future<Output = Result<T, AskError>> + 'static,
         take: impl FnOnce(&Self, Result<T, AskError>) + 'static,
     ) {
-        let (director, generation) = (self.clone(), subject.generation);
+        let (director, generation) = (self.clone(), self.stage.borrow().generation);
         spawn_local(async move {
             let answer = question.await;
             if director.stage.borrow().generation == generation {
                 take(&director, answer);
+            }
+        });
+    }
+
+    /// Asks, and passes the answer on if there is one and it is still wanted.
+    fn ask<Q: Ask + 'static>(&self, question: Q, take: impl FnOnce(&Self, Q::Answer) + 'static) {
+        let (client, ..) = self.subject();
+        self.answered(async move { client.ask(question).await }, take);
+    }
+
+    fn answered<T: 'static>(
+        &self,
+        question: impl Future<Output = Result<T, AskError>> + 'static,
+        take: impl FnOnce(&Self, T) + 'static,
+    ) {
+        self.answer(question, |director, answer| {
+            if let Ok(answer) = answer {
+                take(director, answer);
             }
         });
     }
@@ -138,10 +137,8 @@ impl Director {
             (stage.plan.next(&camera, axis), stage.shown.ready.kind.as_deref().cloned())
         };
         let Some((layer, asked)) = next else { return };
-        let subject = self.subject();
-        let Subject { client, device, .. } = subject.clone();
+        let (client, device, _) = self.subject();
         self.answer(
-            &subject,
             async move { client.picture(GetPicture { device, view: asked, kind }).await },
             move |director, answer| match answer {
                 Ok(picture) => {
@@ -150,61 +147,36 @@ impl Director {
                         platform::mark_when_presented("timeline-drawn");
                     }
                 }
-                Err(reason) => director.picture_failed(layer, asked, &reason),
+                // One that was refused would be refused again; a superseded one is asked for again.
+                Err(AskError::Refused(_)) => director.stage.borrow_mut().plan.answered(layer, asked),
+                Err(AskError::Superseded) => director.with(|stage| stage.plan.failed()),
+                Err(AskError::Closed) => (),
             },
         );
-    }
-
-    /// Marks a superseded request for a retry; one that was refused would be refused again.
-    fn picture_failed(&self, layer: Layer, asked: Asked, reason: &AskError) {
-        match reason {
-            AskError::Superseded => self.with(|stage| stage.plan.failed()),
-            AskError::Closed => (),
-            AskError::Refused(_) => self.stage.borrow_mut().plan.answered(layer, asked),
-        }
     }
 
     fn ask_outline(&self) {
-        let subject = self.subject();
-        let Subject { client, device, axis, .. } = subject.clone();
-        self.answer(
-            &subject,
-            async move { client.ask(GetOutline { device, axis, columns: OUTLINE_COLUMNS }).await },
-            |director, answer| {
-                if let Ok(outline) = answer {
-                    director.with(|stage| stage.take_outline(outline));
-                }
-            },
-        );
+        let (_, device, axis) = self.subject();
+        self.ask(GetOutline { device, axis, columns: OUTLINE_COLUMNS }, |director, outline| {
+            director.with(|stage| stage.take_outline(outline));
+        });
     }
 
     fn ask_marks(&self) {
-        let subject = self.subject();
-        let Subject { client, device, .. } = subject.clone();
-        self.answer(&subject, async move { client.ask(GetMarks { device }).await }, |director, answer| {
-            if let Ok(marks) = answer {
-                director.with(|stage| stage.take_marks(marks));
-            }
-        });
+        let (_, device, _) = self.subject();
+        self.ask(GetMarks { device }, |director, marks| director.with(|stage| stage.take_marks(marks)));
     }
 
     /// Requests the lifetime of the pinned allocation, which is shown along the axis.
     pub(super) fn ask_pin(&self) {
-        let (subject, pinned) = (self.subject(), self.stage.borrow().shown.pinned());
+        let ((_, device, axis), pinned) = (self.subject(), self.stage.borrow().shown.pinned());
         let Some((allocation, _)) = pinned else {
-            self.with(|stage| stage.take_pin(None));
+            self.with(|stage| stage.pin = None);
             return;
         };
-        let Subject { client, device, axis, .. } = subject.clone();
-        self.answer(
-            &subject,
-            async move { client.ask(GetDetails { device, allocation }).await },
-            move |director, answer| {
-                if let Ok(details) = answer {
-                    director.with(|stage| stage.take_pin(Some(texts::lifespan(&details, axis, stage.x_end()))));
-                }
-            },
-        );
+        self.ask(GetDetails { device, allocation }, move |director, details| {
+            director.with(|stage| stage.pin = Some(texts::lifespan(&details, axis, stage.x_end())));
+        });
     }
 
     /// Requests what is under the cursor, one request at a time.
@@ -218,8 +190,8 @@ impl Director {
             (stage.hover_is_due, stage.hover_is_asked) = (false, true);
             at
         };
-        let Some((subject, question)) = at.map(|at| self.hit_at(at, false)) else { return };
-        self.answer(&subject, question, |director, answer| {
+        let Some(question) = at.map(|at| self.hit_at(at, false)) else { return };
+        self.answer(question, |director, answer| {
             director.with(|stage| stage.hover_is_asked = false);
             if let Ok(hit) = answer {
                 director.hovered(Some(hit));
@@ -241,9 +213,7 @@ impl Director {
 
     /// Pins the allocation under a point, or unpins if there is none; selects the allocations of an area.
     pub(super) fn pin_at(&self, at: Point) {
-        let (subject, question) = self.hit_at(at, true);
-        self.answer(&subject, question, |director, answer| {
-            let Ok(hit) = answer else { return };
+        self.answered(self.hit_at(at, true), |director, hit| {
             director.hovered(Some(hit.clone()));
             director.act(match hit.area.as_ref().and_then(|area| area.kind.clone()) {
                 Some(kind) => FileAction::SelectKind(Some(kind)),
@@ -254,15 +224,13 @@ impl Director {
 
     /// Zooms to the lifetime of the allocation under a point; without one it zooms in by a factor of 2.
     pub(super) fn zoom_to(&self, at: Point) {
-        let (subject, question) = self.hit_at(at, true);
-        let Subject { client, device, axis, .. } = subject.clone();
+        let ((client, device, axis), question) = (self.subject(), self.hit_at(at, true));
         let found = async move {
             let Some(allocation) = question.await?.allocation else { return Ok(None) };
             let details = client.ask(GetDetails { device, allocation: allocation.allocation }).await?;
             Ok(Some((details, allocation.below_bytes as f64)))
         };
-        self.answer(&subject, found, move |director, answer| {
-            let Ok(found) = answer else { return };
+        self.answered(found, move |director, found| {
             director.with(|stage| {
                 let mut camera = stage.camera;
                 match found {
@@ -326,45 +294,30 @@ impl Director {
     }
 
     fn jump_to(&self, moment: u32) {
-        let subject = self.subject();
-        let Subject { client, device, axis, .. } = subject.clone();
-        self.answer(
-            &subject,
-            async move { client.ask(GetPlace { device, axis, moment }).await },
-            |director, answer| {
-                if let Ok(position) = answer {
-                    director.with(|stage| stage.go_to(stage.camera.view_around(position)));
-                }
-            },
-        );
+        let (_, device, axis) = self.subject();
+        self.ask(GetPlace { device, axis, moment }, |director, position| {
+            director.with(|stage| stage.go_to(stage.camera.view_around(position)));
+        });
     }
 
     fn show_between(&self, first: u32, last: u32) {
-        let subject = self.subject();
-        let Subject { client, device, axis, .. } = subject.clone();
+        let (client, device, axis) = self.subject();
         let places = async move {
             let place = |moment| client.ask(GetPlace { device, axis, moment });
             Ok((place(first).await?, place(last).await?))
         };
-        self.answer(&subject, places, |director, answer| {
-            if let Ok((first, last)) = answer {
-                director.with(|stage| stage.go_to(stage.camera.view_between(first, last)));
-            }
+        self.answered(places, |director, (first, last)| {
+            director.with(|stage| stage.go_to(stage.camera.view_between(first, last)));
         });
     }
 
-    fn hit_at(&self, at: Point, is_click: bool) -> (Subject, impl Future<Output = Result<Hit, AskError>> + 'static) {
-        let (x, units_per_px, bytes, areas) = {
-            let stage = self.stage.borrow();
-            let (camera, (x, y)) = (&stage.camera, stage.in_plot(at));
-            let areas = area_by(stage.shown.ready.color());
-            (camera.position_from_x(x), camera.units_per_device_pixel(), camera.bytes_from_y(y), areas)
-        };
-        let subject = self.subject();
-        let Subject { client, device, axis, .. } = subject.clone();
-        let question =
-            async move { client.ask(GetHit { device, areas, axis, x, bytes, units_per_px, is_click }).await };
-        (subject, question)
+    fn hit_at(&self, at: Point, is_click: bool) -> impl Future<Output = Result<Hit, AskError>> + use<> {
+        let (client, device, axis) = self.subject();
+        let stage = self.stage.borrow();
+        let (camera, (x, y)) = (&stage.camera, stage.in_plot(at));
+        let (units_per_px, bytes) = (camera.units_per_device_pixel(), camera.bytes_from_y(y));
+        let (areas, x) = (area_by(stage.shown.ready.color()), camera.position_from_x(x));
+        async move { client.ask(GetHit { device, areas, axis, x, bytes, units_per_px, is_click }).await }
     }
 }
 

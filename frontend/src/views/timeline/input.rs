@@ -3,10 +3,7 @@
 use super::director::Director;
 use super::draw::minimap::Hold;
 use crate::ask::Toward;
-use crate::draw::camera::View;
-use crate::draw::gesture::{Effect, Point, wheel_factor};
-use crate::draw::rect::Rect;
-use crate::draw::span::Span;
+use crate::draw::{Effect, Point, Rect, Span, View, wheel_factor};
 use crate::platform;
 use crate::platform::Surface;
 use gloo_events::EventListener;

@@ -5,9 +5,8 @@ use crate::ask::{
     AreaRow, BandName, CategoryBytes, ColorBy, GetAreas, GetBandNames, GetCategories, GroupBy, GroupKeyData, Kind,
     PhaseBasis, area_by,
 };
-use crate::draw::color::Color;
 use crate::draw::shade;
-use crate::draw::theme::Theme;
+use crate::draw::{Color, Theme};
 use crate::hooks::{FileHandle, ShownFile, use_asked, use_file, use_shown};
 use crate::state::FileAction;
 use shared::analysis::Category;

@@ -15,14 +15,12 @@ mod input;
 pub mod legend;
 pub mod model;
 mod paint;
-mod shown;
 mod stage;
 
 use self::director::Director;
 use self::legend::Legend;
 use self::paint::Painter;
-use self::shown::{Given, TimelineProps};
-use self::stage::Stage;
+use self::stage::{Given, Stage, TimelineProps};
 use crate::hooks::{use_file, use_shown};
 use crate::platform::{ResizeListener, Surface};
 use gloo_events::EventListener;
@@ -36,15 +34,18 @@ use yew::prelude::*;
 pub fn Timeline(props: &TimelineProps) -> Html {
     let nodes = use_memo((), |()| Nodes::default());
     let running = use_mut_ref(|| None::<Running>);
-    {
+    let given = (use_file(), use_shown(), props.clone());
+    use_effect_with(given, {
         let (nodes, running) = (nodes.clone(), running.clone());
-        let given = (use_file(), use_shown(), props.clone());
-        use_effect_with(given, move |given| follow(&mut running.borrow_mut(), &nodes, given));
-    }
-    {
-        let running = running.clone();
-        use_effect_with((), move |()| move || drop(running.take()));
-    }
+        move |given: &Given| {
+            let mut running = running.borrow_mut();
+            match &mut *running {
+                Some(running) => running.update(given),
+                None => *running = nodes.surface().and_then(|surface| Running::start(given, surface)),
+            }
+        }
+    });
+    use_effect_with((), move |()| move || drop(running.take()));
     html! {
         <section class="timeline" aria-label="Timeline">
             <div ref={&nodes.plot} class="timeline-plot" data-timeline="" tabindex="0" role="application"
@@ -97,14 +98,6 @@ struct Running {
     _listeners: Vec<EventListener>,
     _resize: [Option<ResizeListener>; 2],
     _restored: EventListener,
-}
-
-/// Updates a running timeline to its properties, or starts it.
-fn follow(running: &mut Option<Running>, nodes: &Nodes, given: &Given) {
-    match running {
-        Some(running) => running.update(given),
-        None => *running = nodes.surface().and_then(|surface| Running::start(given, surface)),
-    }
 }
 
 impl Running {

@@ -3,8 +3,7 @@
 use super::draw::axes::position_label;
 use super::draw::markers::{Marker, MarkerKind};
 use crate::ask::{AreaRow, Axis, Details, DeviceFigures, Hit, HitAllocation, MarkKind, Marks};
-use crate::draw::camera::Content;
-use crate::draw::span::Span;
+use crate::draw::{Content, Span};
 use shared::base::{Moment, StackLabel, format};
 
 /// Returns the shortest range of x that can be zoomed to: two moments, or ten microseconds.

@@ -10,9 +10,8 @@
 
 use crate::ask::raster::{Band, bands};
 use crate::ask::{OutlineStep, PictureData, View as Asked, raster};
-use crate::draw::color::Color;
 use crate::draw::shade;
-use crate::draw::theme::Theme;
+use crate::draw::{Color, Theme};
 use crate::platform::{fit_canvas, opaque_context_of, sibling_of};
 use crate::views::timeline::draw::pieces::{Piece, pieces};
 use crate::views::timeline::draw::plan::Layer;

@@ -1,30 +1,67 @@
 //! State of the timeline between renderings, and the drawing of its frames.
 
 use super::draw::axes;
-use super::draw::flags::Placed;
+use super::draw::flags::{Flag, Placed};
+use super::draw::initial::InitialBands;
 use super::draw::labels::Labels;
 use super::draw::lane::{Lane, Pointed};
 use super::draw::markers::Marker;
 use super::draw::minimap::{self, Minimap};
 use super::draw::navigation::{History, step_beside, steps_along};
 use super::draw::plan::{Layer, Looks, Plan};
+use super::draw::scene::{Frame, placements};
 use super::model as texts;
 use super::paint::Painter;
-use super::shown::{Given, Shown, TimelineProps, frame};
+use crate::ask::raster::owners;
 use crate::ask::{Hit, Kind, Marks, PictureData, View as Asked};
-use crate::draw::camera::{Camera, Content, View};
-use crate::draw::gesture::{Gesture, Point};
-use crate::draw::glide::Glide;
-use crate::draw::layout::Layout;
-use crate::draw::rect::Rect;
-use crate::draw::span::Span;
+use crate::draw::{Camera, Content, Gesture, Glide, Layout, Point, Rect, Span, View};
 use crate::hooks::{FileHandle, Seen, ShownFile};
 use crate::platform;
 use crate::platform::{Drawn, Surface};
+use crate::state::Issued;
+use std::cell::OnceCell;
 use std::rc::Rc;
+use yew::{Callback, Properties};
+
+#[derive(Clone, PartialEq, Properties)]
+pub struct TimelineProps {
+    /// Last command of the page, executed once per number.
+    pub command: Option<Issued>,
+    /// Bookmarks, the chosen event, and the measurement.
+    pub flags: Rc<Vec<Flag>>,
+    /// Called when another part comes into view.
+    pub on_view: Callback<Seen>,
+    /// Called with what is under the pointer, and with `None` when the pointer leaves the plot.
+    pub on_hover: Callback<Option<Hit>>,
+}
+
+/// What the stage draws from, without yew.
+pub(super) type Given = (FileHandle, Rc<ShownFile>, TimelineProps);
 
 /// Height in device pixels from which pictures draw an allocation by itself.
 const BAND_PX: f64 = 1.25;
+
+/// A picture that was uploaded to the painter, with indices for looking things up in it.
+#[derive(Clone, Debug)]
+struct Shown {
+    asked: Asked,
+    picture: Rc<PictureData>,
+    /// Owners of bands, looked up only under a pointer.
+    owners: OnceCell<Vec<u32>>,
+    initial: InitialBands,
+}
+
+impl Shown {
+    fn new(asked: Asked, picture: PictureData) -> Self {
+        let initial = InitialBands::of(&picture);
+        Self { asked, picture: Rc::new(picture), owners: OnceCell::new(), initial }
+    }
+
+    /// Returns true if an allocation is drawn as bands of its own.
+    fn has_bands_of(&self, owner: u32) -> bool {
+        self.owners.get_or_init(|| owners(&self.picture.bands)).binary_search(&owner).is_ok()
+    }
+}
 
 pub(super) struct Stage {
     pub(super) file: FileHandle,
@@ -44,9 +81,11 @@ pub(super) struct Stage {
     pub(super) hover_is_asked: bool,
     /// True if a picture has arrived since the last frame.
     pub(super) picture_is_new: bool,
-    painter: Painter,
     /// Lifetime of the pinned allocation, along the x axis.
-    pin: Option<Span>,
+    pub(super) pin: Option<Span>,
+    /// Marked moments, by position.
+    pub(super) flags: Vec<Placed>,
+    painter: Painter,
     layout: Layout,
     layers: [Option<Shown>; 2],
     glide: Option<Glide>,
@@ -54,7 +93,6 @@ pub(super) struct Stage {
     marks: Marks,
     lane: Lane,
     markers: Vec<Marker>,
-    flags: Vec<Placed>,
     outline: PictureData,
     bands_are_due: bool,
     chart_is_due: bool,
@@ -153,8 +191,7 @@ impl Stage {
     /// Stores the device's spans and marks.
     pub(super) fn take_marks(&mut self, marks: Marks) {
         self.marks = marks;
-        self.place_marks();
-        self.fit_to_element();
+        self.take_parts();
     }
 
     /// Applies the steps and phases of the properties.
@@ -178,9 +215,9 @@ impl Stage {
     fn place_marks(&mut self) {
         let Marks { spans, awaits_steps, awaits_phases, .. } = &self.marks;
         let awaited = usize::from(*awaits_steps) + usize::from(*awaits_phases);
-        self.lane =
-            Lane::new(spans, self.shown.ready.shown_parts().map(|parts| &**parts), awaited, self.shown.ready.axis);
-        self.markers = texts::markers(&self.shown.device, &self.marks, self.shown.ready.axis);
+        let (parts, axis) = (self.shown.ready.shown_parts().map(|parts| &**parts), self.shown.ready.axis);
+        self.lane = Lane::new(spans, parts, awaited, axis);
+        self.markers = texts::markers(&self.shown.device, &self.marks, axis);
     }
 
     /// Stores the outline of the whole trace.
@@ -289,16 +326,6 @@ impl Stage {
         self.hover_is_due = true;
     }
 
-    /// Sets the lifetime of the pinned allocation.
-    pub(super) fn take_pin(&mut self, pin: Option<Span>) {
-        self.pin = pin;
-    }
-
-    /// Sets the marked moments, by position.
-    pub(super) fn take_flags(&mut self, flags: Vec<Placed>) {
-        self.flags = flags;
-    }
-
     /// Moves the camera by hand, and records the view before in the history.
     pub(super) fn steer(&mut self, change: impl FnOnce(&mut Camera)) {
         let before = self.camera.view();
@@ -381,8 +408,11 @@ impl Stage {
     }
 
     fn draw_bands(&mut self) {
-        let frame = frame(&self.camera, &self.layout, &self.layers, self.marked(), self.file.scheme);
-        self.painter.paint(&frame);
+        let [overview, detail] = self.layers.each_ref().map(|layer| layer.as_ref().map(|shown| &shown.asked));
+        let placements = placements(&self.camera, overview, detail);
+        let [hovered, pinned] = self.marked();
+        let theme = self.file.scheme.theme();
+        self.painter.paint(&Frame { layout: &self.layout, placements, theme, hovered, pinned });
     }
 
     /// Returns the allocations under the cursor and pinned, each only if it has bands of its own.
@@ -397,13 +427,17 @@ impl Stage {
 
     fn draw_overlay(&self) {
         let (camera, layout, theme) = (&self.camera, &self.layout, self.file.scheme.theme());
-        let initial = self.sharpest().map(|shown| {
-            let text = texts::initial_label(&self.shown.device);
-            (&shown.initial, &shown.asked, text)
-        });
-        let (axis, lane, markers) = (self.shown.ready.axis, &self.lane, &self.markers);
-        let (capacity_bytes, pin) = (self.shown.capacity_bytes(), self.pin);
-        let labels = Labels { axis, lane, markers, capacity_bytes, initial, pin, flags: &self.flags };
+        let labels = Labels {
+            axis: self.shown.ready.axis,
+            lane: &self.lane,
+            markers: &self.markers,
+            capacity_bytes: self.shown.capacity_bytes(),
+            initial: self
+                .sharpest()
+                .map(|shown| (&shown.initial, &shown.asked, texts::initial_label(&self.shown.device))),
+            pin: self.pin,
+            flags: &self.flags,
+        };
         let mut ops = labels.ops(camera, layout, theme);
         let cursor = self.pointer.filter(|&at| self.is_in_plot(at) && !self.gesture.is_active());
         if let Some(at) = cursor {
@@ -444,17 +478,22 @@ impl Stage {
     }
 
     fn tell_tests(&self) {
-        let (View { x, y }, plot) = (self.camera.view(), &self.surface.plot);
-        for (name, value) in [("data-x0", x.start), ("data-x1", x.end), ("data-y0", y.start), ("data-y1", y.end)] {
-            platform::set_attribute(plot, name, &value.to_string());
-        }
-        platform::set_attribute(plot, "data-axis", texts::axis_name(self.shown.ready.axis));
-        let bands = self.sharpest().map_or(0, |shown| shown.picture.band_count());
-        platform::set_attribute(plot, "data-bands", &bands.to_string());
-        let is_marked = self.sharpest().is_some_and(|shown| shown.asked.marking.kind.is_some());
-        platform::set_attribute(plot, "data-marked", if is_marked { "true" } else { "false" });
+        let (View { x, y }, sharpest) = (self.camera.view(), self.sharpest());
+        let is_marked = sharpest.is_some_and(|shown| shown.asked.marking.kind.is_some());
         let is_settled = self.plan.is_settled(&self.camera, self.shown.ready.axis) && self.glide.is_none();
-        platform::set_attribute(plot, "data-settled", if is_settled { "true" } else { "false" });
+        let attributes = [
+            ("data-x0", x.start.to_string()),
+            ("data-x1", x.end.to_string()),
+            ("data-y0", y.start.to_string()),
+            ("data-y1", y.end.to_string()),
+            ("data-axis", texts::axis_name(self.shown.ready.axis).to_owned()),
+            ("data-bands", sharpest.map_or(0, |shown| shown.picture.band_count()).to_string()),
+            ("data-marked", is_marked.to_string()),
+            ("data-settled", is_settled.to_string()),
+        ];
+        for (name, value) in attributes {
+            platform::set_attribute(&self.surface.plot, name, &value);
+        }
     }
 
     /// Stores the hit; the bands are drawn again if it changes what is highlighted.

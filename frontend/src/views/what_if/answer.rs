@@ -7,9 +7,7 @@ use super::model::{
     sweep_rows,
 };
 use crate::ask::{ReplayData, WhatIfSetup};
-use crate::components::buttons::CopyButton;
-use crate::components::icon::{IconName, icon};
-use crate::components::picture::Picture;
+use crate::components::{CopyButton, IconName, Picture, icon};
 use crate::hooks::use_file;
 use crate::views::export::picture::use_easel;
 use std::rc::Rc;

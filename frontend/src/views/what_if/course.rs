@@ -2,7 +2,7 @@
 
 use super::model::{column_at, fragmentation, moved, occurring, reading, stalls};
 use crate::ask::ReplayData;
-use crate::components::picture::Picture;
+use crate::components::Picture;
 use crate::hooks::use_file;
 use crate::platform;
 use std::ops::Range;

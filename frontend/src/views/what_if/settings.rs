@@ -2,8 +2,7 @@
 
 use super::model::{FIELDS, Field, FieldKind, cards_with, environment, option, refusal, with_option};
 use crate::ask::{RecordedSetup, WhatIfSetup};
-use crate::components::buttons::CopyButton;
-use crate::components::icon::{IconName, icon};
+use crate::components::{CopyButton, IconName, icon};
 use crate::hooks::{FileHandle, use_file};
 use crate::state::Choice;
 use std::rc::Rc;

@@ -1,8 +1,7 @@
 //! Exchange of a flame graph's zoom with the page, which stores it.
 
 use super::{Inner, Shown};
-use crate::draw::camera::View;
-use crate::draw::span::Span;
+use crate::draw::{Span, View};
 use crate::platform;
 use crate::state::Zoom;
 use yew::Callback;

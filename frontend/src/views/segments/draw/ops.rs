@@ -5,11 +5,8 @@
 
 use super::plan::{MapPlan, blocks_of};
 use crate::ask::{BlockState, ColorBy, SegmentsData};
-use crate::draw::color::Color;
-use crate::draw::op::{Op, Point};
-use crate::draw::rect::Rect;
 use crate::draw::shade;
-use crate::draw::theme::Theme;
+use crate::draw::{Color, Op, Point, Rect, Theme};
 use crate::state::BlockColors;
 use shared::draw::segment_lines;
 use shared::draw::segment_lines::{Line, Piece, Run};

@@ -3,7 +3,7 @@
 //! Cost: a plan is linear in the segments and blocks; a block is found by two binary searches.
 
 use crate::ask::SegmentsData;
-use crate::draw::rect::Rect;
+use crate::draw::Rect;
 use shared::draw::segment_lines::{HEAD, LINE, Line, Run, Writer};
 use std::ops::Range;
 
@@ -173,7 +173,7 @@ fn distance(run: &Run, x: f64) -> f64 {
 }
 
 /// Returns the positions of each pool's segments by address, in the order of the pools.
-pub(super) fn groups(data: &SegmentsData) -> Vec<Vec<u32>> {
+fn groups(data: &SegmentsData) -> Vec<Vec<u32>> {
     let mut groups = vec![Vec::new(); data.reserved.pools.len()];
     for (row, position) in data.segments.iter().zip(0..) {
         groups[row.room as usize].push(position);

@@ -1,8 +1,8 @@
 //! Steps from allocation to allocation, by keys and by the buttons of a selection, and moments that the user marks.
 
-use super::{Director, Subject};
+use super::Director;
 use crate::ask::{AllocationKey, FindAllocation, GetMoments, GetPlace, Hit, StepAllocation, StepKind, Toward};
-use crate::draw::span::Span;
+use crate::draw::Span;
 use crate::state::{FileAction, PointAction};
 use crate::views::timeline::model as texts;
 use std::rc::Rc;
@@ -10,17 +10,13 @@ use std::rc::Rc;
 impl Director {
     /// Pins the next or previous allocation of the selected kind, or else of the pinned allocation's kind.
     pub(super) fn step_kind(&self, is_back: bool) {
-        let (kind, from, moment) = {
-            let shown = &self.stage.borrow().shown;
-            let ready = &shown.ready;
-            let kind = ready.kind.as_deref().cloned().or_else(|| ready.pinned_kind());
-            (kind, shown.pinned().map(|(allocation, _)| allocation), shown.moment().0)
-        };
-        let (subject, Some(kind)) = (self.subject(), kind) else { return };
-        let Subject { client, device, .. } = subject.clone();
-        let found = async move { client.ask(StepKind { device, kind, from, is_back, moment }).await };
-        self.answer(&subject, found, |director, answer| {
-            if let Ok(Ok(Some(found))) = answer {
+        let (_, device, _) = self.subject();
+        let shown = self.stage.borrow().shown.clone();
+        let kind = shown.ready.kind.as_deref().cloned().or_else(|| shown.ready.pinned_kind());
+        let Some(kind) = kind else { return };
+        let (from, moment) = (shown.pinned().map(|(allocation, _)| allocation), shown.moment().0);
+        self.ask(StepKind { device, kind, from, is_back, moment }, |director, found| {
+            if let Ok(Some(found)) = found {
                 director.pin(found.hit);
             }
         });
@@ -28,17 +24,14 @@ impl Director {
 
     /// Pins the allocation next to the pinned one, of those that are drawn by themselves.
     pub(in crate::views::timeline) fn step_allocation(&self, toward: Toward) {
-        let (subject, from) = (self.subject(), self.stage.borrow().shown.pinned().map(|(allocation, _)| allocation));
-        let Subject { client, device, .. } = subject.clone();
-        let (moment, min_bytes) = {
+        let (_, device, _) = self.subject();
+        let (shown, min_bytes) = {
             let stage = self.stage.borrow();
-            (stage.shown.moment().0, stage.least_drawn_bytes())
+            (stage.shown.clone(), stage.least_drawn_bytes())
         };
-        let question = StepAllocation { device, from, moment, toward, min_bytes };
-        self.answer(&subject, async move { client.ask(question).await }, |director, answer| {
-            if let Ok(Some(hit)) = answer {
-                director.pin(hit);
-            }
+        let (from, moment) = (shown.pinned().map(|(allocation, _)| allocation), shown.moment().0);
+        self.ask(StepAllocation { device, from, moment, toward, min_bytes }, |director, hit| {
+            hit.into_iter().for_each(|hit| director.pin(hit));
         });
     }
 
@@ -51,8 +44,7 @@ impl Director {
             let middle = (stage.plot_corner().0 + stage.plot_center().0, stage.plot_corner().1 + 1.0);
             (middle, peak.map(|_| stage.shown.device.peak_moment))
         };
-        let (subject, question) = self.hit_at(middle, true);
-        let Subject { client, device, .. } = subject.clone();
+        let ((client, device, _), question) = (self.subject(), self.hit_at(middle, true));
         let found = async move {
             let moment = match peak {
                 Some(moment) => moment,
@@ -60,66 +52,42 @@ impl Director {
             };
             client.ask(StepAllocation { device, from: None, moment, toward: Toward::Larger, min_bytes: 0 }).await
         };
-        self.answer(&subject, found, |director, answer| {
-            if let Ok(Some(hit)) = answer {
-                director.pin(hit);
-            }
-        });
+        self.answered(found, |director, hit| hit.into_iter().for_each(|hit| director.pin(hit)));
     }
 
     pub(super) fn pin_key(&self, key: AllocationKey, moment: u32) {
-        let subject = self.subject();
-        let Subject { client, device, .. } = subject.clone();
-        let found = async move { client.ask(FindAllocation { device, key, moment }).await };
-        self.answer(&subject, found, |director, answer| {
-            if let Ok(hit) = answer {
-                director.pin(hit);
-            }
-        });
+        let (_, device, _) = self.subject();
+        self.ask(FindAllocation { device, key, moment }, |director, hit| director.pin(hit));
     }
 
     /// Pins an allocation that a key led to, and moves the view if it is not in sight.
     fn pin(&self, hit: Hit) {
-        let subject = self.subject();
-        let Subject { client, device, axis, .. } = subject.clone();
-        let moment = hit.moment;
+        let ((_, device, axis), moment) = (self.subject(), hit.moment);
         let bytes = hit.allocation.as_ref().map(|found| (found.below_bytes, found.size_bytes));
         self.act(FileAction::Pin(Some(hit)));
-        self.answer(
-            &subject,
-            async move { client.ask(GetPlace { device, axis, moment }).await },
-            move |director, answer| {
-                if let (Ok(position), Some((below_bytes, size_bytes))) = (answer, bytes) {
-                    let y = Span::new(below_bytes as f64, (below_bytes + size_bytes) as f64);
-                    director.with(|stage| stage.reveal(position, y));
-                }
-            },
-        );
+        self.ask(GetPlace { device, axis, moment }, move |director, position| {
+            if let Some((below_bytes, size_bytes)) = bytes {
+                let y = Span::new(below_bytes as f64, (below_bytes + size_bytes) as f64);
+                director.with(|stage| stage.reveal(position, y));
+            }
+        });
     }
-}
 
-impl Director {
     /// Requests the positions of the marked moments.
     pub(in crate::views::timeline) fn ask_flags(&self) {
-        let (subject, flags) = (self.subject(), self.stage.borrow().props.flags.clone());
+        let ((_, device, axis), flags) = (self.subject(), self.stage.borrow().props.flags.clone());
         if flags.is_empty() {
-            self.with(|stage| stage.take_flags(Vec::new()));
+            self.with(|stage| stage.flags = Vec::new());
             return;
         }
-        let Subject { client, device, axis, .. } = subject.clone();
-        let moments: Vec<u32> = flags.iter().map(|flag| flag.moment).collect();
-        self.answer(
-            &subject,
-            async move { client.ask(GetMoments { device, axis, moments }).await },
-            move |director, answer| {
-                // Flags that were changed meanwhile have sent a question of their own.
-                let is_current = Rc::ptr_eq(&flags, &director.stage.borrow().props.flags);
-                if let (Ok(facts), true) = (answer, is_current) {
-                    let placed = facts.iter().map(|facts| facts.position).zip(flags.iter().cloned()).collect();
-                    director.with(|stage| stage.take_flags(placed));
-                }
-            },
-        );
+        let moments = flags.iter().map(|flag| flag.moment).collect();
+        self.ask(GetMoments { device, axis, moments }, move |director, facts| {
+            // Flags that were changed meanwhile have sent a question of their own.
+            if Rc::ptr_eq(&flags, &director.stage.borrow().props.flags) {
+                let placed = facts.iter().map(|facts| facts.position).zip(flags.iter().cloned()).collect();
+                director.with(|stage| stage.flags = placed);
+            }
+        });
     }
 
     /// Marks the moment under the pointer, or without a pointer the middle of the view; a measurement without a pointer
@@ -136,11 +104,8 @@ impl Director {
         let is_range = action(0) == PointAction::Measure(0);
         for share in if is_range { &[0.25, 0.75][..] } else { &[0.5] } {
             let (corner, width) = self.with(|stage| (stage.plot_corner(), 2.0 * stage.plot_center().0));
-            let (subject, question) = self.hit_at((corner.0 + width * share, corner.1), true);
-            self.answer(&subject, question, move |director, answer| {
-                if let Ok(hit) = answer {
-                    director.act(FileAction::Point(action(hit.moment)));
-                }
+            self.answered(self.hit_at((corner.0 + width * share, corner.1), true), move |director, hit| {
+                director.act(FileAction::Point(action(hit.moment)));
             });
         }
     }

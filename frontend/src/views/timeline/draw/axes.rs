@@ -2,14 +2,8 @@
 
 use super::places::Places;
 use crate::ask::{Axis, Hit};
-use crate::draw::camera::Camera;
-use crate::draw::color::Color;
-use crate::draw::layout::Layout;
-use crate::draw::op::{Align, Font, Op, crisp};
-use crate::draw::rect::Rect;
-use crate::draw::span::Span;
-use crate::draw::theme::Theme;
 use crate::draw::ticks::{Tick, byte_ticks, count_ticks, time_ticks};
+use crate::draw::{Align, Camera, Color, Font, Layout, Op, Rect, Span, Theme, crisp};
 use shared::base::format;
 
 /// Minimum distance between labels of the byte axis, in CSS pixels.

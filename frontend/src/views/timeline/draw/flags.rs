@@ -1,11 +1,7 @@
 //! Moments that the user marked: bookmarks, the chosen event, and the two ends of a measurement.
 
 use super::places::Places;
-use crate::draw::camera::Camera;
-use crate::draw::layout::Layout;
-use crate::draw::op::{Align, Font, Op, crisp};
-use crate::draw::rect::Rect;
-use crate::draw::theme::Theme;
+use crate::draw::{Align, Camera, Font, Layout, Op, Rect, Theme, crisp};
 
 /// Height of a label in CSS pixels.
 const HEIGHT: f64 = 15.0;

@@ -3,11 +3,7 @@
 use super::places::Places;
 use crate::ask::raster::{Band, bands};
 use crate::ask::{PictureData, View as Asked, raster};
-use crate::draw::camera::{Camera, View};
-use crate::draw::layout::Layout;
-use crate::draw::op::{Align, Font, Op};
-use crate::draw::span::Span;
-use crate::draw::theme::Theme;
+use crate::draw::{Align, Camera, Font, Layout, Op, Span, Theme, View};
 
 /// Minimum height of a band with a label, in CSS pixels.
 const MIN_HEIGHT: f64 = 18.0;
@@ -86,7 +82,7 @@ impl InitialBands {
 mod tests {
     use super::*;
     use crate::ask::{Axis, ColorBy};
-    use crate::draw::camera::Content;
+    use crate::draw::Content;
     use shared::analysis::PictureRequest;
 
     fn stage() -> (Camera, Layout, Asked) {

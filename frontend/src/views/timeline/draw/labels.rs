@@ -11,11 +11,7 @@ use super::lane::Lane;
 use super::markers::{Marker, markers};
 use super::places::Places;
 use crate::ask::{Axis, View as Asked};
-use crate::draw::camera::Camera;
-use crate::draw::layout::Layout;
-use crate::draw::op::Op;
-use crate::draw::span::Span;
-use crate::draw::theme::Theme;
+use crate::draw::{Camera, Layout, Op, Span, Theme};
 
 /// Labels of the view, except for those that follow the pointer.
 #[derive(Clone, Debug)]
@@ -64,8 +60,7 @@ impl Labels<'_> {
 mod tests {
     use super::*;
     use crate::ask::{ColorBy, PartSpan, Parts, Phase, PictureData, Span as Annotated, raster};
-    use crate::draw::camera::{Content, View};
-    use crate::draw::rect::Rect;
+    use crate::draw::{Content, Rect, View};
     use crate::views::timeline::draw::markers::MarkerKind;
     use shared::analysis::PictureRequest;
 

@@ -4,12 +4,7 @@
 
 use super::rows::{Kind, Row};
 use crate::ask::{Axis, Parts, Span as Annotated};
-use crate::draw::camera::Camera;
-use crate::draw::layout::{LANE_ROW, LANE_ROWS, Layout};
-use crate::draw::op::{Align, Font, Op};
-use crate::draw::rect::Rect;
-use crate::draw::span::Span;
-use crate::draw::theme::Theme;
+use crate::draw::{Align, Camera, Font, LANE_ROW, LANE_ROWS, Layout, Op, Rect, Span, Theme};
 
 /// Width below which spans are drawn together, in CSS pixels.
 const DENSE: f64 = 2.0;
@@ -191,7 +186,7 @@ fn remark(row: &Row, y: f64, layout: &Layout, theme: &Theme) -> Option<Op> {
 mod tests {
     use super::*;
     use crate::ask::{PartSpan, Phase, PhaseBasis, StepSource};
-    use crate::draw::camera::Content;
+    use crate::draw::Content;
 
     fn span(name: &str, start: u32, end: u32, depth: u32) -> Annotated {
         Annotated { name: name.to_owned(), start_moment: start, end_moment: end, depth, ..Annotated::default() }

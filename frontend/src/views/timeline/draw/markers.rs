@@ -1,12 +1,7 @@
 //! Markers over the plot for the peak and for out-of-memory errors.
 
 use super::places::Places;
-use crate::draw::camera::Camera;
-use crate::draw::color::Color;
-use crate::draw::layout::Layout;
-use crate::draw::op::{Align, Font, Op, crisp};
-use crate::draw::rect::Rect;
-use crate::draw::theme::Theme;
+use crate::draw::{Align, Camera, Color, Font, Layout, Op, Rect, Theme, crisp};
 
 /// Distance from a dot to its label, in CSS pixels.
 const BESIDE: f64 = 10.0;

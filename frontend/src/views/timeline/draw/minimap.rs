@@ -2,9 +2,7 @@
 
 use crate::ask::OutlineStep;
 use crate::draw::chart::{Axis, Chart, Curve, Labels, Room, steps};
-use crate::draw::op::Font;
-use crate::draw::span::Span;
-use crate::draw::theme::Theme;
+use crate::draw::{Font, Span, Theme};
 
 /// Distance from an edge of the window within which the pointer grabs that edge, in CSS pixels.
 const GRIP: f64 = 6.0;

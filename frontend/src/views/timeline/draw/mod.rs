@@ -18,8 +18,7 @@ pub mod scene;
 /// What the tests of several painters draw on.
 #[cfg(test)]
 mod stage {
-    use crate::draw::camera::{Camera, Content};
-    use crate::draw::layout::Layout;
+    use crate::draw::{Camera, Content, Layout};
 
     pub(super) const GIB: f64 = 1024.0 * 1024.0 * 1024.0;
 

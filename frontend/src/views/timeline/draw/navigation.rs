@@ -2,8 +2,7 @@
 
 use super::rows::place_of_part;
 use crate::ask::{Axis, Parts};
-use crate::draw::camera::View;
-use crate::draw::span::Span;
+use crate::draw::{Span, View};
 
 /// Maximum number of stored views.
 const CAPACITY: usize = 64;
@@ -84,7 +83,7 @@ fn is_same(step: Span, view: Span) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::draw::span::Span;
+    use crate::draw::Span;
 
     fn view(x1: f64) -> View {
         View { x: Span::new(0.0, x1), y: Span::new(0.0, 1.0) }

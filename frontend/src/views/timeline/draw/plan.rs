@@ -4,8 +4,7 @@
 //! zooming move them at once; a sharper one is requested as soon as the last request is answered.
 
 use crate::ask::{Axis, ColorBy, Marking, NameMark, View as Asked};
-use crate::draw::camera::{Camera, MAX_PICTURE_PX, View};
-use crate::draw::span::Span;
+use crate::draw::{Camera, MAX_PICTURE_PX, Span, View};
 use crate::state::Scheme;
 use shared::analysis::PictureRequest;
 
@@ -191,7 +190,7 @@ fn reaches(picture: Span, view: Span, whole: Span, pixels: f64) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::draw::camera::{Content, PlotSize};
+    use crate::draw::{Content, PlotSize};
 
     const AXIS: Axis = Axis::Events;
 

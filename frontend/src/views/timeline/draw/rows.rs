@@ -1,9 +1,7 @@
 //! Content of the rows of spans above the plot.
 
 use crate::ask::{Axis, PartSpan, Parts, Phase, PhaseBasis, Span as Annotated, StepSource};
-use crate::draw::color::Color;
-use crate::draw::span::Span;
-use crate::draw::theme::Theme;
+use crate::draw::{Color, Span, Theme};
 use shared::base::{ShortSort, format};
 
 /// Spans of one kind that do not overlap, sorted by start.

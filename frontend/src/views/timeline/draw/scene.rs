@@ -2,10 +2,7 @@
 
 use super::plan::Layer;
 use crate::ask::View as Asked;
-use crate::draw::camera::{Camera, View};
-use crate::draw::layout::Layout;
-use crate::draw::span::Span;
-use crate::draw::theme::Theme;
+use crate::draw::{Camera, Layout, Span, Theme, View};
 
 /// Rectangle in device pixels of the plot, with y pointing up from its bottom edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,7 +87,7 @@ fn device_range(view: Span, picture: Span, pixels: f64) -> (f64, f64) {
 mod tests {
     use super::*;
     use crate::ask::Axis;
-    use crate::draw::camera::{Content, PlotSize};
+    use crate::draw::{Content, PlotSize};
     use crate::views::timeline::draw::plan::Plan;
 
     fn camera() -> Camera {

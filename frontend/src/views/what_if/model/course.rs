@@ -5,12 +5,8 @@
 use super::plot::line;
 use crate::ask::{ReplayData, WhatIfColumn};
 use crate::draw::chart::{Axis, Chart, Curve};
-use crate::draw::color::Color;
 use crate::draw::curves::ROOM;
-use crate::draw::op::{Font, Op};
-use crate::draw::rect::Rect;
-use crate::draw::sketch::Sketch;
-use crate::draw::theme::Theme;
+use crate::draw::{Color, Font, Op, Rect, Sketch, Theme};
 use shared::base::format;
 use std::fmt::Write as _;
 use std::ops::Range;

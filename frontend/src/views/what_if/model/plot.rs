@@ -3,8 +3,7 @@
 use crate::ask::{ReplayData, WhatIfColumn, WhatIfSetup};
 use crate::draw::chart::{Axis, Chart, Curve, columns};
 use crate::draw::curves::{Curves, Mark, MarkAt, ROOM};
-use crate::draw::op::{Font, Point};
-use crate::draw::theme::Theme;
+use crate::draw::{Font, Point, Theme};
 use shared::base::format;
 
 /// Chart of a replay, with what its legend says.
