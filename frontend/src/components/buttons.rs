@@ -13,7 +13,6 @@ const SAID_MS: u32 = 1600;
 #[derive(Clone, PartialEq, Properties)]
 pub struct CopyButtonProps {
     pub text: AttrValue,
-    /// Label before the button is pressed.
     pub label: AttrValue,
 }
 
@@ -49,11 +48,9 @@ pub type Making = Pin<Box<dyn Future<Output = Result<Blob, String>>>>;
 
 #[derive(Clone, PartialEq, Properties)]
 pub struct ExportButtonProps {
-    /// Text of the button: the file's format.
     pub label: AttrValue,
     /// Tooltip and accessible name, which say what the button does.
     pub title: AttrValue,
-    /// Name of the saved file.
     pub name: AttrValue,
     pub make: Callback<(), Making>,
 }

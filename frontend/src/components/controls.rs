@@ -81,7 +81,6 @@ pub fn by_position(count: usize, on_choose: &Callback<usize>) -> Callback<Event>
     })
 }
 
-/// Shows the options of a select box.
 pub fn options(texts: &[AttrValue], chosen: usize) -> Html {
     let option = |(index, text): (usize, &AttrValue)| {
         html! { <option key={index} selected={index == chosen}>{ text }</option> }

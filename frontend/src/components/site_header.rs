@@ -9,9 +9,7 @@ use yew::prelude::*;
 /// A page that the bar links to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// Page that shows snapshots.
     Viewer,
-    /// Page that records snapshots.
     Jobs,
 }
 

@@ -67,7 +67,6 @@ pub struct StackRowProps {
     pub figures: Option<RowFigures>,
     /// Frames, innermost first.
     pub frames: Rc<Vec<Frame>>,
-    /// True if the stack's allocations are selected.
     #[prop_or_default]
     pub is_selected: bool,
     /// Called with true when the row is opened, with false when it is closed.

@@ -15,9 +15,7 @@ use yew::prelude::*;
 /// Progress of loading the viewer.
 #[derive(Clone, PartialEq)]
 enum Step {
-    /// The viewer has not been requested.
     Waiting,
-    /// The viewer is being loaded.
     Loading {
         /// Name of the first file, or title of a snapshot.
         name: AttrValue,
@@ -29,7 +27,6 @@ enum Step {
 
 #[derive(Clone, PartialEq, Properties)]
 pub struct HomeProps {
-    /// Handle that loads the viewer.
     pub hand_over: HandOver,
 }
 

@@ -33,7 +33,6 @@ pub(super) struct ViewerProps {
     /// True if ranks are compared rather than moments.
     pub(super) are_ranks: bool,
     pub(super) origin: Origin,
-    /// Last command to the timeline.
     pub(super) command: Option<Issued>,
     /// Control that shows and changes whether the file is stored for a reload.
     pub(super) keep: Html,

@@ -14,25 +14,20 @@ const GROUP_COLUMNS: usize = 3;
 
 #[derive(Clone, PartialEq, Properties)]
 pub(super) struct LongTableProps {
-    /// Accessible name.
     pub(super) label: AttrValue,
     pub(super) heads: Rc<Vec<Head>>,
     pub(super) sort: Sort,
     /// Row number of the first of `lines`.
     pub(super) first: u32,
-    /// The lines that have arrived.
     pub(super) lines: Rc<Vec<Line>>,
     pub(super) row_count: u32,
     /// Line chosen elsewhere on the page.
     pub(super) chosen: Option<Target>,
     /// Selected kind, which marks the group with the same allocations.
     pub(super) kind: Option<Kind>,
-    /// Text shown if there are no rows.
     pub(super) empty: AttrValue,
-    /// Called with the column whose head was clicked.
     pub(super) on_sort: Callback<Column>,
     pub(super) on_row: Callback<Target>,
-    /// Called with a group to open or to close.
     pub(super) on_open: Callback<GroupKeyData>,
     /// Called when other lines are needed, with the first row and the number of rows.
     pub(super) on_window: Callback<(u32, u32)>,
@@ -164,7 +159,6 @@ fn table_row(props: &LongTableProps, row: u32, current: Option<u32>) -> Html {
     }
 }
 
-/// Returns the button that opens or closes a group.
 fn opener(props: &LongTableProps, line: &Line) -> Html {
     let (Target::Group(key, title, ..), Level::Group(is_open)) = (&line.target, line.level) else {
         return Html::default();

@@ -24,7 +24,6 @@ const FIRST_ROWS: (u32, u32) = (0, 64);
 
 #[derive(Clone, PartialEq, Properties)]
 pub(super) struct AllocationsViewProps {
-    /// Part of the timeline in view.
     pub(super) seen: Option<Seen>,
 }
 

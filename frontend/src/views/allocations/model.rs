@@ -11,7 +11,6 @@ pub struct Head {
     /// Key by which a click on the head sorts.
     pub column: Column,
     pub label: &'static str,
-    /// Tooltip that explains the label.
     pub hint: &'static str,
 }
 
@@ -22,7 +21,6 @@ const fn head(column: Column, label: &'static str, hint: &'static str) -> Head {
 const SIZE: Head = head(Column::Bytes, "Size", "Requested size, and its share of the listed total");
 const STACK: Head = head(Column::Title, "Stack", "Code that allocated it");
 
-/// Columns of a table of groups.
 const OF_GROUPS: [Head; 3] = [
     head(Column::Bytes, "Size", "Sum of requested sizes, and its share of the listed total"),
     head(Column::Count, "Count", "Number of allocations"),
@@ -48,7 +46,6 @@ pub fn optional_head(column: Column) -> Head {
     head(column, label, hint)
 }
 
-/// Returns the columns of a table.
 pub fn heads(has_groups: bool, columns: Columns) -> Vec<Head> {
     if has_groups {
         return OF_GROUPS.to_vec();
@@ -73,7 +70,6 @@ pub enum Level {
     Plain,
     /// Group, and true if its allocations follow.
     Group(bool),
-    /// Allocation of an open group.
     Member,
 }
 
@@ -93,7 +89,6 @@ pub struct Line {
     pub target: Target,
 }
 
-/// Returns the lines of a page with these optional columns.
 pub fn lines(page: &TablePage, columns: Columns) -> Vec<Line> {
     match &page.rows {
         TableRows::Allocations(rows) => rows.iter().map(|row| allocation_line(page, row, columns)).collect(),
@@ -112,7 +107,6 @@ fn mixed_line(page: &TablePage, row: &MixedRow) -> Line {
     }
 }
 
-/// Returns the text of an optional column.
 fn cell(row: &AllocationRow, column: Column) -> String {
     let facts = &row.facts;
     let unknown = || "–".to_owned();

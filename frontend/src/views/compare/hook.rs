@@ -15,7 +15,6 @@ use yew::prelude::*;
 /// Number of columns of a curve; each shows the maximum over its moments.
 const CURVE_COLUMNS: u32 = 320;
 
-/// Number of columns of a rank's strip.
 const STRIP_COLUMNS: u32 = 160;
 
 /// Device of an open file.

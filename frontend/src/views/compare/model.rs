@@ -6,7 +6,6 @@ use crate::draw::curves::{Curves, Mark, MarkAt, ROOM};
 use crate::draw::{Font, Sketch, Span, Theme};
 use shared::base::{Moment, format};
 
-/// One option of a select box.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MomentChoice {
     /// Value of the option, see [`side_value`].
@@ -43,7 +42,6 @@ pub fn step_choices(steps: &[StepData]) -> Vec<MomentChoice> {
     (0..).zip(steps).map(label).collect()
 }
 
-/// Returns the name of a side in the legend.
 pub fn side_name(side: CompareSide) -> String {
     match side {
         CompareSide::Peak => "peak".to_owned(),
@@ -67,7 +65,6 @@ pub fn default_sides(is_same_device: bool, steps: usize) -> (CompareSide, Compar
     }
 }
 
-/// Opacity of the area below a curve.
 const AREA: f32 = 0.14;
 
 /// Returns the position of a moment on a curve, from 0 to 1; `None` if the curve does not contain it.

@@ -19,7 +19,6 @@ use yew::prelude::*;
 #[derive(Clone, PartialEq, Properties)]
 pub(super) struct MomentsProps {
     pub(super) devices: Vec<Comparable>,
-    /// Switch between moments and ranks.
     pub(super) switches: Html,
 }
 
@@ -174,7 +173,6 @@ fn on_pick(
 
 #[derive(Clone, PartialEq, Properties)]
 struct SidePickProps {
-    /// Accessible name, which says which side it is.
     label: &'static str,
     /// Figures of the side's device; `None` until they have arrived.
     figures: Option<Rc<DeviceFigures>>,
@@ -227,7 +225,6 @@ struct DevicePickProps {
     on_choose: Callback<Place>,
 }
 
-/// Offers the devices of all open files.
 #[component]
 fn DevicePick(props: &DevicePickProps) -> Html {
     let places: Vec<Place> = props.devices.iter().map(|device| device.place).collect();

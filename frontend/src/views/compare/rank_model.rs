@@ -26,7 +26,6 @@ pub struct Strip {
     pub peak: String,
     /// Reserved bytes, and growth and out-of-memory errors if there are any.
     pub facts: String,
-    /// Curve of the live bytes.
     pub curve: CurveData,
     /// Bytes at the top of every rank's curve.
     pub top_bytes: u64,

@@ -12,9 +12,7 @@ use yew::prelude::*;
 
 #[derive(Clone, PartialEq, Properties)]
 pub(super) struct RanksProps {
-    /// Devices of all open files.
     pub(super) devices: Vec<Comparable>,
-    /// Switch between moments and ranks.
     pub(super) switches: Html,
 }
 
@@ -108,7 +106,6 @@ struct RankCurveProps {
     top_bytes: u64,
 }
 
-/// Shows the live bytes of one rank.
 #[component]
 fn RankCurve(props: &RankCurveProps) -> Html {
     let drawn = (props.clone(), use_file().scheme);

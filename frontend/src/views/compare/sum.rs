@@ -20,7 +20,6 @@ pub(super) struct SumProps {
     pub(super) names: [String; 2],
     /// Curves of the sides; `None` until they have arrived.
     pub(super) curves: [Option<Rc<CurveData>>; 2],
-    /// The difference; `None` until it has arrived.
     pub(super) comparison: Option<Rc<Comparison>>,
     /// Stack of a picked row that only the other side has: its frames, innermost first.
     pub(super) stack: Option<Rc<Vec<Frame>>>,

@@ -15,15 +15,11 @@ use yew::prelude::*;
 
 #[derive(Clone, PartialEq, Properties)]
 pub(super) struct TableProps {
-    /// The difference; `None` until it has arrived.
     pub(super) comparison: Option<Rc<Comparison>>,
-    /// Called with the position of the picked stack in the difference.
     pub(super) on_pick: Callback<usize>,
-    /// Buttons that save the table.
     pub(super) files: Html,
 }
 
-/// Shows the table with its controls.
 #[component]
 pub(super) fn Table(props: &TableProps) -> Html {
     let on_differences = use_file().choosing(Choice::Differences);
@@ -95,11 +91,8 @@ struct RowsProps {
     /// Positions in `all` of the rows shown, in display order.
     pub(super) order: Rc<Vec<usize>>,
     pub(super) sort: Sort,
-    /// Text shown if there are no rows.
     pub(super) empty: AttrValue,
-    /// Called with the column whose head was clicked.
     pub(super) on_sort: Callback<Column>,
-    /// Called with the position of the picked stack in the difference.
     pub(super) on_pick: Callback<usize>,
 }
 

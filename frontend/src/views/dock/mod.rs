@@ -18,7 +18,6 @@ use std::rc::Rc;
 use web_sys::HtmlElement;
 use yew::prelude::*;
 
-/// Returns the id, the icon and the label of a tab.
 fn face(tab: DockTab) -> (&'static str, IconName, &'static str) {
     match tab {
         DockTab::Flame => ("dock-flame", IconName::Flame, "Flame graph"),
@@ -121,7 +120,6 @@ const STEP_PX: f64 = 32.0;
 #[derive(Clone, PartialEq, Properties)]
 struct GripProps {
     dock: NodeRef,
-    /// Called to maximise the dock.
     on_maximize: Callback<()>,
 }
 

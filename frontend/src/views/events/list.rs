@@ -10,17 +10,13 @@ use yew::prelude::*;
 pub(super) struct ListProps {
     /// Index of the first of `rows`.
     pub(super) first: u32,
-    /// The rows that have arrived.
     pub(super) rows: Rc<Vec<Row>>,
-    /// Number of events of the device.
     pub(super) events: u32,
-    /// Event whose details are shown.
     pub(super) chosen: Option<u32>,
     /// Event that the list is scrolled to when it changes.
     pub(super) focus: Option<u32>,
     /// Called when other rows are needed, with the first event and the number of events.
     pub(super) on_window: Callback<(u32, u32)>,
-    /// Called with the event that was clicked or reached by a key.
     pub(super) on_choose: Callback<u32>,
 }
 

@@ -17,9 +17,7 @@ const FIRST_EVENTS: (u32, u32) = (0, 64);
 
 #[derive(Clone, PartialEq, Properties)]
 pub(super) struct EventsViewProps {
-    /// Part of the timeline in view.
     pub(super) seen: Option<Seen>,
-    /// Moment under the pointer, or pinned.
     pub(super) cursor: Option<u32>,
 }
 

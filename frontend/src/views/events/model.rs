@@ -25,7 +25,6 @@ pub struct Row {
     pub callers: String,
 }
 
-/// Returns the texts of an event.
 pub fn row(line: &EventLine) -> Row {
     let address = match (line.address, line.free_bytes) {
         (Some(address), _) => format::address(address),

@@ -20,7 +20,6 @@ pub struct ExportDialogProps {
     pub client: WorkerClient,
     pub file: ReadyFile,
     pub name: AttrValue,
-    /// The view on the screen.
     pub view: ViewState,
     pub scheme: Scheme,
     pub on_close: Callback<()>,

@@ -30,12 +30,10 @@ impl PartialEq for Easel {
 }
 
 impl Easel {
-    /// Stores the drawing of the element at `place`.
     pub fn put(&self, place: u8, sketch: Sketch) {
         self.sketches.borrow_mut().insert(place, sketch);
     }
 
-    /// Removes the drawing of an element that is gone.
     pub fn clear(&self, place: u8) {
         self.sketches.borrow_mut().remove(&place);
     }
@@ -127,7 +125,6 @@ pub fn SheetButtons(props: &SheetButtonsProps) -> Html {
     }
 }
 
-/// Returns the reason why a worker made no file.
 pub fn reason(error: AskError) -> String {
     match error {
         AskError::Refused(reason) => reason,

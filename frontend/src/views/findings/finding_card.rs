@@ -22,7 +22,6 @@ pub(super) struct FindingCardProps {
     pub(super) position: u32,
     /// Name of the finding's device; `None` if the file has only one.
     pub(super) device: Option<AttrValue>,
-    /// Called with settings to replay in What if.
     pub(super) on_try: Callback<Tried>,
 }
 
@@ -185,13 +184,11 @@ fn use_evidence(file: &FileHandle, finding: &Rc<Finding>, device: u32) -> (Optio
 
 /// What the buttons of a finding about a snapshot do; those about logs have none of this.
 pub struct Doing {
-    /// Called with what the timeline is to show.
     pub on_target: Callback<Target>,
     /// Called with settings to replay in What if.
     pub on_try: Callback<String>,
 }
 
-/// Lists the allocations that a finding is about.
 fn parts(finding: &Finding, doing: Option<&Doing>) -> Html {
     if finding.parts.is_empty() {
         return Html::default();

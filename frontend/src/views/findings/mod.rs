@@ -18,7 +18,6 @@ use shared::report::Finding;
 use std::rc::Rc;
 use yew::prelude::*;
 
-/// Shows the findings of all devices as cards.
 #[component]
 pub(super) fn FindingList() -> Html {
     let (opened, shown) = (use_file(), use_shown());

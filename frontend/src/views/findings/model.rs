@@ -26,7 +26,6 @@ pub struct Lead {
     pub looked_for: String,
 }
 
-/// Returns the text above the findings.
 pub fn lead(diagnosis: &Diagnosis) -> Lead {
     let lead = |title: &str, growth| Lead { title: title.to_owned(), growth, looked_for: String::new() };
     if diagnosis.findings.is_empty() {
@@ -51,7 +50,6 @@ pub fn counts_of_problems(diagnosis: &Diagnosis) -> String {
     problems.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-/// Lists what is checked on every device.
 fn looked_for() -> String {
     let mut checks: Vec<&str> = FindingCode::ALL.into_iter().filter_map(FindingCode::checked_for).collect();
     checks.dedup();
@@ -118,7 +116,6 @@ pub enum Prose<'a> {
     Code(&'a str),
 }
 
-/// Splits a sentence into words and code.
 pub fn prose(text: &str) -> impl Iterator<Item = Prose<'_>> {
     let part = |(index, text)| if index % 2 == 0 { Prose::Words(text) } else { Prose::Code(text) };
     text.split('`').enumerate().map(part).filter(|part| !matches!(part, Prose::Words("") | Prose::Code("")))
@@ -147,7 +144,6 @@ pub struct GrowthLine {
     pub is_leak: bool,
 }
 
-/// Returns the line for one reason why memory stays.
 pub fn growth_line(row: &ClassTotal) -> GrowthLine {
     let hint = match row.class {
         GrowthClass::Leak => "It grows until the end of the trace",

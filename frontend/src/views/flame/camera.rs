@@ -16,7 +16,6 @@ pub struct FlameCamera {
     x: Span,
     /// The row at the element's edge nearest the root; a fraction of a row means that it is partly cut off.
     row: f64,
-    /// Weight of the whole graph.
     weight: f64,
     rows: u32,
     width: f64,
@@ -37,7 +36,6 @@ impl FlameCamera {
         self
     }
 
-    /// Returns the weights from the left edge to the right one.
     pub fn x(&self) -> Span {
         self.x
     }
@@ -47,7 +45,6 @@ impl FlameCamera {
         self.x.len() >= self.weight
     }
 
-    /// Returns the visible weights and rows.
     pub fn view(&self) -> View {
         View { x: self.x, y: Span::new(self.row, self.row + self.shown_rows()) }
     }

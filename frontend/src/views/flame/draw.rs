@@ -11,7 +11,6 @@ const NARROW: f64 = 1.0;
 /// Boxes that stand out in a frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FlameMarks {
-    /// The box under the pointer.
     pub hovered: Option<u32>,
     pub chosen: Option<u32>,
     /// Label of the boxes whose allocations are selected.
@@ -20,7 +19,6 @@ pub struct FlameMarks {
     pub is_searched: bool,
 }
 
-/// Returns the operations that draw what is in view.
 pub fn flame(rows: &FlameRows, camera: &FlameCamera, marks: FlameMarks, theme: &Theme) -> Vec<Op> {
     let mut ops = Vec::new();
     for row in camera.rows() {

@@ -38,7 +38,6 @@ pub fn use_flame_sites(source: &FlameSource) -> Option<Readable<FlameSites>> {
     })
 }
 
-/// A box that was chosen.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Chosen {
     pub(super) tree: FlameTree,
@@ -54,7 +53,6 @@ pub(super) struct Chosen {
 pub(super) struct Told {
     /// Summary of what the search finds.
     pub(super) found: Option<AttrValue>,
-    /// Error in the filter's text.
     pub(super) error: Option<AttrValue>,
 }
 
@@ -68,7 +66,6 @@ pub(super) struct FlameCanvasProps {
     pub(super) outlined: Option<NameMark>,
     /// Direction in which the root lies.
     pub(super) rootward: Rootward,
-    /// Accessible description of the graph.
     pub(super) label: AttrValue,
     /// Position of this drawing from the top among the drawings of the view.
     #[prop_or_default]
@@ -76,12 +73,10 @@ pub(super) struct FlameCanvasProps {
     /// Stored part to show; `None` for the whole graph.
     #[prop_or_default]
     pub(super) zoom: Option<Zoom>,
-    /// Called when another part comes into view.
     #[prop_or_default]
     pub(super) on_zoom: Callback<Option<Zoom>>,
     /// Called when a box is chosen, and with `None` when none is chosen any more.
     pub(super) on_chosen: Callback<Option<Chosen>>,
-    /// Called with the outcome of each request.
     #[prop_or_default]
     pub(super) on_told: Callback<Told>,
 }

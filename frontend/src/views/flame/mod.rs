@@ -24,7 +24,6 @@ use yew::prelude::*;
 
 #[derive(Clone, PartialEq, Properties)]
 pub(super) struct FlameViewProps {
-    /// Part of the timeline in view.
     pub(super) seen: Option<Seen>,
 }
 
@@ -109,7 +108,6 @@ fn show_largest(file: &FileHandle, device: u32) -> Callback<(FlameTree, u32)> {
     })
 }
 
-/// Shows the switch between graph and table.
 fn view_switch(now: Controls, on_controls: &Callback<Controls>) -> Html {
     let view = |(label, is_table)| {
         let onclick = on_controls.reform(move |_: MouseEvent| Controls { is_table, ..now });

@@ -25,7 +25,6 @@ impl BoxText {
         joined(&[&self.total, &self.own, &self.count])
     }
 
-    /// Joins all texts into one sentence.
     pub fn spoken(&self) -> String {
         joined(&[&self.name, &self.place, &self.numbers()])
     }
@@ -35,7 +34,6 @@ fn joined(parts: &[&str]) -> String {
     parts.iter().copied().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
 }
 
-/// Converts the boxes for drawing.
 pub fn rows(data: &FlameBoxes, weight: Weight) -> FlameRows {
     let mut labels: Vec<FlameLabel> = data.sites.iter().map(label).collect();
     let boxes = data.boxes.iter().map(|found| {
@@ -88,7 +86,6 @@ pub fn site_of(data: &FlameBoxes, index: u32) -> Option<NameMark> {
     }
 }
 
-/// Describes the result of a search.
 pub fn found_text(found: FlameTally, all: FlameTally, weight: Weight) -> String {
     match found.count {
         0 => "Not found".to_owned(),

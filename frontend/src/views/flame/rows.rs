@@ -22,7 +22,6 @@ pub struct FlameLabel {
     /// Text behind the name if there is room; may be empty.
     pub place: String,
     pub kind: FlameKind,
-    /// True if the search finds the site.
     pub is_match: bool,
 }
 
@@ -45,9 +44,7 @@ pub enum Toward {
     Parent,
     /// The largest of the contained boxes.
     Child,
-    /// The left neighbour in the row.
     Left,
-    /// The right neighbour in the row.
     Right,
 }
 
@@ -63,7 +60,6 @@ pub struct FlameRows {
 }
 
 impl FlameRows {
-    /// Sorts boxes into rows.
     pub fn new(boxes: Vec<FlameBox>, labels: Vec<FlameLabel>) -> Self {
         let mut order: Vec<u32> = (0..boxes.len() as u32).collect();
         let at = |index: &u32| &boxes[*index as usize];
@@ -73,12 +69,10 @@ impl FlameRows {
         Self { boxes, labels, order, starts }
     }
 
-    /// Returns the box at a position.
     pub fn get(&self, index: u32) -> Option<&FlameBox> {
         self.boxes.get(index as usize)
     }
 
-    /// Returns the label of a box.
     pub fn label(&self, index: u32) -> Option<&FlameLabel> {
         self.labels.get(self.get(index)?.label as usize)
     }

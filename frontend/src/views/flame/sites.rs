@@ -13,7 +13,6 @@ use yew::prelude::*;
 
 #[derive(Clone, PartialEq, Properties)]
 pub(super) struct SitesProps {
-    /// Allocations that are summed up.
     pub(super) source: FlameSource,
     /// Search text, empty if nothing is searched.
     pub(super) search: AttrValue,
@@ -23,7 +22,6 @@ pub(super) struct SitesProps {
     pub(super) on_order: Callback<SiteOrder>,
     /// Called when a box is chosen, and with `None` when none is chosen any more.
     pub(super) on_chosen: Callback<Option<Chosen>>,
-    /// Called with the outcome of each request.
     pub(super) on_told: Callback<Told>,
 }
 
@@ -78,14 +76,12 @@ const FIRST: usize = 40;
 #[derive(Clone, PartialEq, Properties)]
 struct SitesTableProps {
     sites: Rc<FlameSites>,
-    /// Weight of the totals.
     weight: Weight,
     /// Search text, empty if nothing is searched.
     search: AttrValue,
     chosen: Option<SiteKey>,
     on_choose: Callback<NameMark>,
     order: SiteOrder,
-    /// Called with the new order when the head of a column is clicked.
     on_order: Callback<SiteOrder>,
 }
 

@@ -28,7 +28,6 @@ pub(super) struct Shown {
     pub(super) theme: &'static Theme,
     /// Keeps what is drawn, so that it can be saved as a picture.
     pub(super) easel: Easel,
-    /// The boxes, with their tree.
     pub(super) data: Rc<(FlameTree, FlameBoxes)>,
 }
 
@@ -68,7 +67,6 @@ struct Inner {
 }
 
 impl FlameStage {
-    /// Creates a stage that has nothing to show yet.
     pub(super) fn new(
         host: HtmlElement,
         canvas: HtmlCanvasElement,
@@ -137,7 +135,6 @@ impl FlameStage {
         self.draw_soon();
     }
 
-    /// Updates the pointers' gesture.
     pub(super) fn gesture<T>(&self, change: impl FnOnce(&mut Gesture) -> T) -> T {
         change(&mut self.inner.borrow_mut().gesture)
     }
@@ -157,14 +154,12 @@ impl FlameStage {
         self.draw_soon();
     }
 
-    /// Chooses the box under a point and zooms to it.
     pub(super) fn click(&self, at: Point) {
         let hit = self.inner.borrow().hit(at);
         hit.into_iter().for_each(|index| self.choose(index));
         self.zoom_to(hit);
     }
 
-    /// Zooms to the chosen box.
     pub(super) fn enter(&self) {
         let index = self.inner.borrow().chosen_index();
         self.zoom_to(index);

@@ -10,7 +10,6 @@ use crate::platform::{bring_into_view_soon, has_server};
 use crate::state::{FileAction, FileId, FileStatus, Files, OpenFile, TimelineCommand};
 use yew::prelude::*;
 
-/// Dialog of the page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Above {
     Keys,
@@ -24,11 +23,9 @@ pub struct HeaderProps {
     pub files: FilesHandle,
     pub scheme: SchemeHandle,
     pub on_open: Callback<()>,
-    /// Called with the dialog to show.
     pub on_above: Callback<Above>,
 }
 
-/// Shows the bar at the top of the viewer.
 #[component]
 pub fn Header(props: &HeaderProps) -> Html {
     let HeaderProps { files, scheme, on_open, on_above } = props;
@@ -63,7 +60,6 @@ pub fn Header(props: &HeaderProps) -> Html {
     site_header(Place::Viewer, tabs, actions)
 }
 
-/// Returns the button that opens files.
 pub fn open_button(on_open: &Callback<()>) -> Html {
     wide_button(IconName::Open, "Open", "Open snapshots (O)", click(on_open))
 }
@@ -77,7 +73,6 @@ fn wide_button(name: IconName, label: &'static str, title: &'static str, onclick
     }
 }
 
-/// Returns the choice of colors.
 pub fn scheme_buttons(scheme: &SchemeHandle) -> Html {
     let chosen = scheme.clone();
     scheme_switch(scheme.choice(), &Callback::from(move |choice| chosen.choose(choice)))
@@ -142,7 +137,6 @@ fn file_tab(files: &FilesHandle, file: &OpenFile, text: String) -> Html {
 
 #[derive(Clone, PartialEq, Properties)]
 pub struct ToolbarProps {
-    /// True if the history has an earlier view.
     pub can_go_back: bool,
     /// Bar of the selected kind, in place of the hint.
     #[prop_or_default]

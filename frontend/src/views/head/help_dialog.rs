@@ -4,7 +4,6 @@ use super::keys_model::{KEYS, KeyGroup};
 use crate::components::Dialog;
 use yew::prelude::*;
 
-/// Shows the keyboard shortcuts by group.
 pub fn help_dialog(on_close: &Callback<()>) -> Html {
     html! {
         <Dialog id="keys-title" title="Keyboard shortcuts" {on_close}>

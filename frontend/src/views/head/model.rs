@@ -10,12 +10,10 @@ pub struct Figure {
     pub value: String,
     /// Second, smaller figure; may be empty.
     pub note: String,
-    /// Sentence that explains the figure.
     pub explanation: &'static str,
     pub emphasis: Emphasis,
 }
 
-/// Visual emphasis of a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Emphasis {
     /// Colour of the outline of live bytes.
@@ -160,7 +158,6 @@ const SHOWN_AT_MOST: usize = 1;
 /// Code of the notice about a request that failed.
 const OUT_OF_MEMORY: &str = "out-of-memory";
 
-/// Returns true if the notices are folded at first.
 pub fn is_folded(notices: &[Notice]) -> bool {
     notices.len() > SHOWN_AT_MOST
 }

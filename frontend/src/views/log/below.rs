@@ -18,7 +18,6 @@ const COMMANDS: [&str; 2] = [
 
 #[derive(Clone, PartialEq, Properties)]
 pub struct LogsBelowProps {
-    /// Part of the timeline in view.
     pub seen: Option<Seen>,
 }
 

@@ -119,7 +119,6 @@ pub(super) fn BesideChart(props: &BesideChartProps) -> Html {
 #[derive(Clone, PartialEq, Properties)]
 pub(super) struct CourseProps {
     pub(super) peer: Peer,
-    /// Position of the device.
     pub(super) device: u32,
     pub(super) on_course: Callback<Beside>,
 }

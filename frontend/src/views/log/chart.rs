@@ -13,13 +13,10 @@ use yew::prelude::*;
 pub(super) struct LogChartProps {
     pub(super) curves: Rc<LogCurves>,
     pub(super) scheme: Scheme,
-    /// Times that are shown.
     pub(super) range: Range,
     /// Times that all charts on the same clock cover.
     pub(super) all: Range,
-    /// Called with other times to show.
     pub(super) on_range: Callback<Range>,
-    /// Title and controls above the chart.
     #[prop_or_default]
     pub(super) children: Html,
 }

@@ -34,7 +34,6 @@ pub struct LogViewProps {
     pub keep: Html,
 }
 
-/// Shows the report on a log.
 #[component]
 pub fn LogView(props: &LogViewProps) -> Html {
     let LogViewProps { id, name, file, scheme, logs, keep, .. } = props;
@@ -147,7 +146,6 @@ fn of_log(OpenLog { id, name, file }: &OpenLog) -> Vec<Beside> {
     file.report.curves.iter().enumerate().filter(|(_, curves)| curves.has_dates).map(beside).collect()
 }
 
-/// Shows a button for each form in which the report can be saved.
 fn save_buttons(name: &AttrValue, report: &Rc<LogReport>, scheme: Scheme) -> Html {
     let has_curves = !report.curves.is_empty();
     let forms = LogForm::ALL.into_iter().filter(|form| has_curves || !form.needs_curves());

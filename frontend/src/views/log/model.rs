@@ -7,7 +7,6 @@ use shared::report::{LogCell, LogCurves, LogOwner, LogOwners, LogSpan};
 /// First and last time in microseconds.
 pub(super) type Range = (i64, i64);
 
-/// Returns the curves with all times moved.
 pub(super) fn shifted(curves: &LogCurves, shift_us: i64) -> LogCurves {
     let moved = |us: &i64| us.saturating_add(shift_us);
     let mut shifted = curves.clone();
@@ -25,7 +24,6 @@ pub(super) fn union(ranges: impl Iterator<Item = Range>) -> Option<Range> {
     ranges.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
 }
 
-/// Returns true if two ranges have a time in common.
 pub(super) fn overlap(a: Range, b: Range) -> bool {
     a.0 <= b.1 && b.0 <= a.1
 }

@@ -51,7 +51,6 @@ pub(super) fn findings(diagnosis: &Diagnosis) -> Html {
     html! { <ol>{ for diagnosis.findings.iter().map(one) }</ol> }
 }
 
-/// Shows tables, and notices below them.
 pub(super) fn tables(tables: &[LogTable], notices: &[LogNotice]) -> Html {
     let notice = |notice: &LogNotice| {
         let class = if notice.severity == Severity::Info { "hint" } else { "" };

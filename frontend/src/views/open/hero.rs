@@ -99,7 +99,6 @@ torch._C._cuda_attach_out_of_memory_observer(dump)
     ),
 ];
 
-/// Shows one recipe, with tabs for the others.
 #[component]
 fn RecipeBox() -> Html {
     let chosen = use_state_eq(|| 0_u32);

@@ -22,7 +22,6 @@ pub struct PartCardProps {
     pub on_open: Callback<Option<PartOrder>>,
 }
 
-/// Events that are chosen so far.
 #[derive(Clone, PartialEq)]
 struct Chosen(Range<u64>);
 

@@ -55,7 +55,6 @@ pub fn share_of_plot(share: f64, width: f64) -> f64 {
     (share * width - ROOM.left) / (width - ROOM.left - ROOM.right).max(1.0)
 }
 
-/// A predefined choice of events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Preset {
     Last,
@@ -122,7 +121,6 @@ pub struct Progress {
 /// Time before which a speed would be a guess, in milliseconds.
 const SHORTEST_MS: f64 = 250.0;
 
-/// Returns the progress of a file.
 pub fn progress(loading: &Loading) -> Progress {
     let Loading { seen_bytes, total_bytes, is_waiting, began_ms, now_ms, .. } = *loading;
     if is_waiting {

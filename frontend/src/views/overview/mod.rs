@@ -14,7 +14,6 @@ use shared::base::{ShortSort, format};
 use std::rc::Rc;
 use yew::prelude::*;
 
-/// Number of columns of a strip.
 const COLUMNS: u32 = 320;
 
 /// Storage key of the choice to fold the overview.
@@ -26,7 +25,6 @@ pub struct OverviewProps {
     pub peers: Vec<Peer>,
 }
 
-/// Device of an open file.
 #[derive(Clone, PartialEq)]
 struct Row {
     file: FileId,
@@ -84,7 +82,6 @@ struct RowsProps {
     rows: Vec<Row>,
     /// Position of the shown device.
     chosen: u32,
-    /// Controls below the rows.
     children: Html,
 }
 
@@ -179,7 +176,6 @@ fn row_of(peer: &Peer, device: u32, are_several: bool, has_others: bool) -> Row 
     }
 }
 
-/// Returns the number of the file's devices without anything.
 fn unused(peer: &Peer) -> usize {
     (0..peer.file.summary.devices.len()).filter(|&device| peer.file.is_unused(device)).count()
 }
@@ -211,7 +207,6 @@ struct StripViewProps {
     top_bytes: u64,
 }
 
-/// Draws the live bytes of one device.
 #[component]
 fn StripView(props: &StripViewProps) -> Html {
     let (strip, scheme) = (Rc::new(props.strip.clone()), use_file().scheme);

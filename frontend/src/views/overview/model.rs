@@ -23,7 +23,6 @@ pub enum Common {
 }
 
 impl Common {
-    /// Returns the words for the axis.
     pub fn words(self) -> &'static str {
         match self {
             Self::Clock => "one clock",

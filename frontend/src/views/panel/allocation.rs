@@ -15,7 +15,6 @@ pub(super) struct AllocationProps {
     pub(super) allocation: Option<u32>,
 }
 
-/// Shows the details of the pinned allocation, or of the one under the pointer.
 #[component]
 pub(super) fn Allocation(props: &AllocationProps) -> Html {
     let (file, shown) = (use_file(), use_shown());

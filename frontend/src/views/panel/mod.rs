@@ -21,7 +21,6 @@ use yew::prelude::*;
 
 #[derive(Clone, PartialEq, Properties)]
 pub struct PanelProps {
-    /// What the pointer is over.
     pub hovered: Option<Rc<Hit>>,
     /// Control for keeping the file in the browser across reloads.
     pub keep: Html,
@@ -36,7 +35,6 @@ fn id(tab: PanelTab) -> &'static str {
     }
 }
 
-/// Shows the panel's tabs and the chosen one.
 #[component]
 pub fn Panel(props: &PanelProps) -> Html {
     let (file, shown) = (use_file(), use_shown());

@@ -75,7 +75,6 @@ fn parts(rule: &OwnCode) -> (usize, String) {
     }
 }
 
-/// Writes the rule of a kind with texts.
 fn rule_text(kind: usize, texts: &str) -> String {
     match kind {
         1 => OwnCode::of_text(texts.trim_start_matches('!')).to_string(),

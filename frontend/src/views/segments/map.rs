@@ -25,7 +25,6 @@ pub(super) struct MapProps {
     /// Position of the block at which the keyboard is.
     pub(super) focus: Option<usize>,
     pub(super) pinned: Option<AllocationKey>,
-    /// Called when the keyboard moves to another block.
     pub(super) on_focus: Callback<usize>,
 }
 

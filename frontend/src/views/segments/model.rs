@@ -10,7 +10,6 @@ pub struct Part {
     /// Suffix of the CSS class.
     pub class: &'static str,
     pub label: &'static str,
-    /// Definition of the part.
     pub meaning: &'static str,
     pub size: String,
     /// Share of the reserved bytes.
@@ -19,7 +18,6 @@ pub struct Part {
     pub bar: (f64, f64),
 }
 
-/// Splits the reserved bytes into their parts.
 pub fn parts(parts: &Fragmentation) -> Vec<Part> {
     let in_use = parts.live_bytes - parts.pending_bytes.min(parts.live_bytes);
     let all = [

@@ -23,7 +23,6 @@ pub struct ScopeBarProps {
     /// True if the view lets allocations be weighed.
     #[prop_or_default]
     pub has_weight: bool,
-    /// Error in the search text.
     #[prop_or_default]
     pub error: Option<AttrValue>,
     /// The view's own controls, behind the scope.
@@ -35,7 +34,6 @@ pub struct ScopeBarProps {
     /// Called with each key pressed in the search field.
     #[prop_or_default]
     pub on_search_key: Callback<KeyboardEvent>,
-    /// Buttons at the end.
     #[prop_or_default]
     pub children: Html,
 }
@@ -200,7 +198,6 @@ impl SelectingHandle {
     }
 }
 
-/// Returns the selection of the views below the timeline.
 #[hook]
 pub fn use_selecting() -> SelectingHandle {
     SelectingHandle { file: use_file(), shown: use_shown() }

@@ -26,7 +26,6 @@ pub fn when_text(when: When) -> &'static str {
     }
 }
 
-/// Returns the name of a weight.
 pub fn weight_text(weight: Weight) -> &'static str {
     match weight {
         Weight::Bytes => "Bytes",
@@ -36,7 +35,6 @@ pub fn weight_text(weight: Weight) -> &'static str {
     }
 }
 
-/// Returns the name of a grouping.
 pub fn group_text(by: GroupBy) -> &'static str {
     match by {
         GroupBy::Stack => "Stack",
@@ -50,12 +48,10 @@ pub fn group_text(by: GroupBy) -> &'static str {
     }
 }
 
-/// Returns the name of a category.
 pub fn category_text(category: Category) -> String {
     category.name().replace('-', " ")
 }
 
-/// Formats the minimum size of a filter.
 pub fn min_bytes_text(min_bytes: u64) -> String {
     if min_bytes == 0 { "Any size".to_owned() } else { format!("≥ {}", whole_bytes(min_bytes)) }
 }
@@ -69,7 +65,6 @@ fn whole_bytes(size_bytes: u64) -> String {
     }
 }
 
-/// Formats the minimum lifetime of a filter.
 pub fn min_lifetime_text(events: u32) -> String {
     if events == 0 { "Any lifetime".to_owned() } else { format!("≥ {} events", format::count(events.into())) }
 }

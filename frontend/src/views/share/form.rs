@@ -126,7 +126,6 @@ fn refusal(sharing: &SharingHandle) -> Html {
     }
 }
 
-/// Shows the progress of making or uploading the copy.
 fn progress(sharing: &SharingHandle) -> Html {
     let state = sharing.state();
     let share = match (&state.sending, &state.copy) {

@@ -66,7 +66,6 @@ impl SharingHandle {
         self.view.typed()
     }
 
-    /// Stores the server's token in this browser.
     pub fn keep_token(&self, token: &str) {
         keep_token(Some(token));
     }
@@ -235,7 +234,6 @@ impl SharingHandle {
     }
 }
 
-/// Storage key of the list.
 const NAME: &str = "snapscope-links";
 
 /// Storage key for a list that this version cannot read, so that its deletion tokens are not lost.
@@ -255,12 +253,10 @@ fn keep(link: Link) {
     change(|links| links.add(link));
 }
 
-/// Removes a link from the list.
 fn forget(token: &str) {
     change(|links| links.remove(token));
 }
 
-/// Removes expired links from the list.
 pub fn forget_ended(now_ms: i64) {
     if kept().0.remove_ended(now_ms) > 0 {
         change(|links| {

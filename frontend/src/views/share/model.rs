@@ -17,7 +17,6 @@ pub enum Cut {
     Annotations,
 }
 
-/// One choice of the dialog.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CutRow {
     pub cut: Cut,
@@ -30,7 +29,6 @@ pub struct CutRow {
 }
 
 impl Cut {
-    /// Returns the options with this choice toggled.
     pub fn toggled(self, options: &CopyOptions) -> CopyOptions {
         let mut options = options.clone();
         match self {
@@ -100,7 +98,6 @@ pub fn typed_names(text: &str) -> Vec<String> {
     text.split([',', ';', '\n']).map(str::trim).filter(|name| !name.is_empty()).map(str::to_owned).collect()
 }
 
-/// Describes the progress of making the copy.
 pub fn copy_text(sharing: &Sharing) -> String {
     match (&sharing.copy, sharing.too_large()) {
         (CopyStep::Made { bytes }, None) => format!("{}, compressed", format::bytes(*bytes)),
@@ -169,7 +166,6 @@ pub fn typed_text(typed: &[&str]) -> Option<String> {
     (!quoted.is_empty()).then(|| format!("The link also contains your search text: {}.", quoted.join(" and ")))
 }
 
-/// Texts that a search finds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FoundTexts {
     /// Positions of the texts.

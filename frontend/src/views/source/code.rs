@@ -13,7 +13,6 @@ use yew::prelude::*;
 pub(super) struct CodeProps {
     pub(super) file: SourceFile,
     pub(super) folder: Option<Folder>,
-    /// Position of the file in the folder, if it is there.
     pub(super) position: Option<usize>,
     /// Called with the regular expression that finds the allocations of a line.
     pub(super) on_line: Callback<String>,

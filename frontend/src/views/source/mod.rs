@@ -23,7 +23,6 @@ use yew::prelude::*;
 
 #[derive(Clone, PartialEq, Properties)]
 pub(super) struct SourceViewProps {
-    /// Part of the timeline in view.
     pub(super) seen: Option<Seen>,
     /// Folder with the source files, if the user has chosen one.
     pub(super) folder: UseStateHandle<Option<Folder>>,
@@ -127,7 +126,6 @@ fn Files(props: &FilesProps) -> Html {
 
 #[derive(Clone, PartialEq, Properties)]
 struct ChooseFolderProps {
-    /// Called with the chosen folder.
     on_folder: Callback<Folder>,
 }
 

@@ -26,7 +26,6 @@ pub(super) struct Located {
     pub(super) notes: Vec<String>,
 }
 
-/// Finds the source files of the stacks in a folder.
 pub(super) fn located(stacks: &[String], folder: &str, files: &[String]) -> Located {
     let stacks: Vec<&str> = stacks.iter().map(String::as_str).collect();
     let files: Vec<&str> = files.iter().map(String::as_str).collect();
@@ -103,7 +102,6 @@ pub(super) fn margin(line: &FileLine) -> [String; 4] {
     ]
 }
 
-/// Row of the code.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Row<'a> {
     Line {

@@ -91,7 +91,6 @@ impl Director {
         file.act(action);
     }
 
-    /// Returns the worker, the shown device and the axis.
     fn subject(&self) -> (WorkerClient, u32, Axis) {
         let stage = self.stage.borrow();
         (stage.file.client.clone(), stage.shown.device.device, stage.shown.ready.axis)

@@ -14,7 +14,6 @@ use shared::base::{ShortSort, format};
 use std::cmp::Reverse;
 use yew::prelude::*;
 
-/// Number of stacks that the legend names.
 const STACKS: u32 = 6;
 
 /// Shows one line: the choice of colours, the keys of the curves, and what the colours stand for.

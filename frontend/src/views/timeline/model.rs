@@ -14,7 +14,6 @@ fn min_len(axis: Axis) -> f64 {
     }
 }
 
-/// Returns the extent of a device's timeline.
 pub fn content(figures: &DeviceFigures, axis: Axis) -> Content {
     let x_end = match axis {
         Axis::Events => figures.end_events,
@@ -117,7 +116,6 @@ pub struct Tooltip {
     pub moment: String,
 }
 
-/// Returns the text next to the cursor.
 pub fn tooltip(hit: &Hit, axis: Axis) -> Tooltip {
     let place = match (axis, hit.time_us) {
         (Axis::Time, Some(time_us)) => format!("at {}", position_label(axis, time_us as f64)),

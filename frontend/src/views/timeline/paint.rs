@@ -96,7 +96,6 @@ impl Painter {
         Some(Self { canvas, context, layers: Default::default(), pixels: Vec::new() })
     }
 
-    /// Replaces the picture of a layer.
     pub(super) fn take(&mut self, layer: Layer, picture: &Rc<PictureData>, image: Option<ImageBitmap>) {
         let before = self.layers[layer.index()].image.take();
         let image = match (image, before) {
@@ -194,7 +193,6 @@ impl Painter {
         }
     }
 
-    /// Fills the area below a curve.
     fn paint_area(&self, curve: &[OutlineStep], asked: &Asked, theme: &Theme, target: &Target) {
         let (y0, y1) = (asked.request.y0, asked.request.y1);
         self.context.set_fill_style_str(&theme.accent.with_alpha(shade::AREA_SHARE).css());

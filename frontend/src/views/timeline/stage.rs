@@ -104,7 +104,6 @@ pub(super) struct Stage {
 }
 
 impl Stage {
-    /// Creates a stage that has nothing to show yet.
     pub(super) fn new((file, shown, props): Given, surface: Surface, painter: Painter) -> Self {
         let mut stage = Self {
             file,
@@ -182,13 +181,11 @@ impl Stage {
         self.bands_are_due = true;
     }
 
-    /// Returns the extent of everything that can be shown.
     fn content(&self) -> Content {
         let plain = texts::content(&self.shown.device, self.shown.ready.axis);
         texts::content_with_card(plain, self.shown.capacity_bytes())
     }
 
-    /// Stores the device's spans and marks.
     pub(super) fn take_marks(&mut self, marks: Marks) {
         self.marks = marks;
         self.take_parts();
@@ -220,7 +217,6 @@ impl Stage {
         self.markers = texts::markers(&self.shown.device, &self.marks, axis);
     }
 
-    /// Stores the outline of the whole trace.
     pub(super) fn take_outline(&mut self, outline: PictureData) {
         self.outline = outline;
         self.chart_is_due = true;
@@ -280,7 +276,6 @@ impl Stage {
         (self.layout.plot.x, self.layout.plot.y)
     }
 
-    /// Returns the end of the x axis.
     pub(super) fn x_end(&self) -> f64 {
         self.camera.content().x_end
     }
@@ -291,12 +286,10 @@ impl Stage {
         ((x - plot.x).clamp(0.0, plot.width), (y - plot.y).clamp(0.0, plot.height))
     }
 
-    /// Returns true if a point of the element lies in the plot.
     pub(super) fn is_in_plot(&self, (x, y): Point) -> bool {
         self.layout.plot.contains(x, y)
     }
 
-    /// Returns the span at a point of the element.
     pub(super) fn span_at(&self, at: Point) -> Option<Pointed> {
         self.lane.span_at(at, &self.camera, &self.layout)
     }
@@ -314,7 +307,6 @@ impl Stage {
         self.go_to(View { x, y });
     }
 
-    /// Returns the minimap in its current layout.
     pub(super) fn minimap(&self) -> Minimap {
         let (width, _) = platform::size_of_element(&self.surface.minimap);
         Minimap { width: width.max(1.0), whole: self.camera.content().whole().x }

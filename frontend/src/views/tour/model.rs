@@ -11,7 +11,6 @@ pub struct Step {
     pub text: &'static str,
 }
 
-/// The steps in their order.
 pub const STEPS: [Step; 4] = [
     Step {
         at: "#tab-findings",

@@ -81,7 +81,6 @@ fn advice(best: &str, setup: &WhatIfSetup, variable: &str, on_apply: &Callback<S
     }
 }
 
-/// Shows the figures of the recording next to those of the replay.
 pub(super) fn figure_table(data: &ReplayData) -> Html {
     html! {
         <table class="what-if-table" aria-label="Recorded and replayed">
@@ -116,9 +115,7 @@ fn row(row: FigureRow) -> Html {
 
 #[derive(Clone, PartialEq, Properties)]
 pub(super) struct ReplayPlotProps {
-    /// Result of the replay, with the recording to compare with.
     pub(super) data: ReplayData,
-    /// Settings and card of the replay.
     pub(super) setup: WhatIfSetup,
 }
 

@@ -11,7 +11,6 @@ use yew::prelude::*;
 
 #[derive(Clone, PartialEq, Properties)]
 pub(super) struct CourseRowsProps {
-    /// Result of the replay, with the recording to compare with.
     pub(super) data: ReplayData,
 }
 

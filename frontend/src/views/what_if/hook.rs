@@ -19,7 +19,6 @@ pub fn use_recorded_setup() -> Option<Rc<Result<RecordedSetup, String>>> {
     use_answer(subject, |(client, device)| async move { unless_refused(client.ask(GetRecordedSetup { device }).await) })
 }
 
-/// Replay with its setup.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Replayed {
     pub setup: WhatIfSetup,

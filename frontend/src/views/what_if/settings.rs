@@ -11,14 +11,11 @@ use yew::prelude::*;
 
 #[derive(Clone, PartialEq, Properties)]
 pub(super) struct SettingsFormProps {
-    /// Settings and card of the recording.
     pub(super) recorded: RecordedSetup,
-    /// The chosen settings and card.
     pub(super) setup: Rc<WhatIfSetup>,
     pub(super) on_conf: Callback<String>,
 }
 
-/// Shows the controls for the settings and the card.
 #[component]
 pub(super) fn SettingsForm(props: &SettingsFormProps) -> Html {
     let SettingsFormProps { recorded, setup, on_conf } = props;

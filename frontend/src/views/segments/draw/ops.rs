@@ -15,11 +15,8 @@ use shared::draw::segment_parts::{Content, Part, head, piece_parts, run_parts};
 /// Everything needed to draw the map.
 #[derive(Clone, Copy, Debug)]
 pub struct MapScene<'a> {
-    /// The segments and blocks.
     pub data: &'a SegmentsData,
-    /// Layout of the map.
     pub plan: &'a MapPlan,
-    /// Names of the groups.
     pub heads: &'a [String],
     pub theme: &'a Theme,
     /// Property of blocks that their colours stand for.

@@ -17,7 +17,6 @@ pub struct MapPlan {
     pub height: f64,
     /// Offset of each block from the start of its segment, in bytes.
     offsets: Vec<u64>,
-    /// Segment of each block.
     owners: Vec<u32>,
     first_lines: Vec<u32>,
 }
@@ -50,7 +49,6 @@ impl MapPlan {
         plan
     }
 
-    /// Returns the lines between two heights.
     pub fn lines_in(&self, top: f64, bottom: f64) -> &[(f64, Line)] {
         let first = self.lines.partition_point(|(y, _)| y + HEAD <= top);
         let end = self.lines.partition_point(|(y, _)| *y < bottom);
@@ -67,7 +65,6 @@ impl MapPlan {
         self.block_at_offset(data, run.segment, run.start)
     }
 
-    /// Returns the block at a point.
     pub fn hit(&self, data: &SegmentsData, x: f64, y: f64) -> Option<usize> {
         let line = self.lines.partition_point(|(top, _)| *top <= y).checked_sub(1)?;
         let (top, Line::Runs(runs)) = &self.lines[line] else { return None };
@@ -154,16 +151,13 @@ impl MapPlan {
     }
 }
 
-/// Direction of an arrow key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// To the previous block.
     Left,
     /// To the next block.
     Right,
-    /// To the line above.
     Up,
-    /// To the line below.
     Down,
 }
 
@@ -181,7 +175,6 @@ fn groups(data: &SegmentsData) -> Vec<Vec<u32>> {
     groups
 }
 
-/// Returns the positions of a segment's blocks.
 pub fn blocks_of(data: &SegmentsData, segment: u32) -> Range<usize> {
     let end = |segment: u32| data.segments[segment as usize].blocks_end as usize;
     segment.checked_sub(1).map_or(0, end)..end(segment)

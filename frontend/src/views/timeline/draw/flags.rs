@@ -15,13 +15,10 @@ const MOST_WIDTH: f64 = 180.0;
 /// Number of rows from the bottom of the plot that are tried for a label.
 const ROWS: usize = 4;
 
-/// Meaning of a [`Flag`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FlagKind {
     Bookmark,
-    /// Event that is chosen in the list.
     Event,
-    /// End of a measurement.
     Measure,
 }
 

@@ -18,7 +18,6 @@ pub struct InitialBands {
 }
 
 impl InitialBands {
-    /// Selects those rectangles of a picture.
     pub fn of(picture: &PictureData) -> Self {
         Self { all: bands(&picture.bands).take_while(|band| band.owner == raster::INITIAL).collect() }
     }

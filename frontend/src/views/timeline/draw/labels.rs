@@ -16,24 +16,18 @@ use crate::draw::{Camera, Layout, Op, Span, Theme};
 /// Labels of the view, except for those that follow the pointer.
 #[derive(Clone, Debug)]
 pub struct Labels<'a> {
-    /// Quantity along x.
     pub axis: Axis,
-    /// The rows of spans.
     pub lane: &'a Lane,
-    /// Peak and out-of-memory errors.
     pub markers: &'a [Marker],
-    /// Memory of the card.
     pub capacity_bytes: Option<u64>,
     /// Bands from before the trace, the request of their picture, and the text on them.
     pub initial: Option<(&'a InitialBands, &'a Asked, String)>,
-    /// Lifetime of the pinned allocation.
     pub pin: Option<Span>,
     /// Bookmarks, the chosen event, and the measurement.
     pub flags: &'a [Placed],
 }
 
 impl Labels<'_> {
-    /// Returns the operations that draw the labels.
     pub fn ops(&self, camera: &Camera, layout: &Layout, theme: &Theme) -> Vec<Op> {
         let mut places = Places::new(layout.plot);
         let mut ops = axes(camera, layout, self.axis, theme, &mut places);

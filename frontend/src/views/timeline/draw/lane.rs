@@ -60,7 +60,6 @@ impl Lane {
         self.rows.len() + self.awaited
     }
 
-    /// Returns the operations that draw what is in view.
     pub fn ops(&self, camera: &Camera, layout: &Layout, theme: &Theme) -> Vec<Op> {
         let mut ops = Vec::new();
         for (number, row) in self.rows.iter().enumerate() {
@@ -74,7 +73,6 @@ impl Lane {
         ops
     }
 
-    /// Returns the span at a point of the element.
     pub fn span_at(&self, (x, y): (f64, f64), camera: &Camera, layout: &Layout) -> Option<Pointed> {
         if !layout.lane.contains(x, y) {
             return None;

@@ -22,12 +22,10 @@ pub struct Marker {
     pub position: f64,
     /// Height of the dot.
     pub bytes: f64,
-    /// Text next to the dot.
     pub label: String,
     pub kind: MarkerKind,
 }
 
-/// Event that a [`Marker`] stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MarkerKind {
     /// Moment of the most live bytes.

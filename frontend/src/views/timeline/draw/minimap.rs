@@ -15,7 +15,6 @@ const MIN_WINDOW: f64 = 6.0;
 pub enum Hold {
     Start,
     End,
-    /// The window as a whole.
     Window,
 }
 

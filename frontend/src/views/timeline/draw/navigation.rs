@@ -4,7 +4,6 @@ use super::rows::place_of_part;
 use crate::ask::{Axis, Parts};
 use crate::draw::{Span, View};
 
-/// Maximum number of stored views.
 const CAPACITY: usize = 64;
 
 /// Views to go back to, the latest last.
@@ -32,7 +31,6 @@ impl History {
         }
     }
 
-    /// Removes and returns the view to go back to.
     pub fn back(&mut self) -> Option<View> {
         self.touched_ms = f64::NEG_INFINITY;
         self.views.pop()
@@ -51,7 +49,6 @@ impl History {
 /// Minimum overlap, as a share of the view and of the step, for the view to count as showing that step.
 const SAME: f64 = 0.9;
 
-/// Returns the ranges of all steps along an axis.
 pub fn steps_along(parts: &Parts, axis: Axis) -> Vec<Span> {
     parts.steps.iter().map(|step| place_of_part(step, axis)).collect()
 }

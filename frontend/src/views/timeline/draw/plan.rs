@@ -55,7 +55,6 @@ pub enum Layer {
 }
 
 impl Layer {
-    /// Returns the index in an array of both.
     pub fn index(self) -> usize {
         match self {
             Self::Overview => 0,
@@ -98,7 +97,6 @@ impl Plan {
         question
     }
 
-    /// Records that a request was answered.
     pub fn answered(&mut self, layer: Layer, asked: Asked) {
         self.in_flight = false;
         match layer {
@@ -107,7 +105,6 @@ impl Plan {
         }
     }
 
-    /// Records that a request will not be answered.
     pub fn failed(&mut self) {
         self.in_flight = false;
     }

@@ -11,7 +11,6 @@ pub(super) struct Row {
     pub(super) kind: Kind,
 }
 
-/// Meaning of a row's spans.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Kind {
     /// Annotations of one depth, with their names.

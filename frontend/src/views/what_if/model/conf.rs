@@ -4,20 +4,16 @@
 
 use shared::allocator::{Settings, TorchVersion, options};
 
-/// Kind of a control.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FieldKind {
-    /// A checkbox.
     Switch,
     /// A whole number from `least` on.
     Number { least: u32 },
     /// A number between 0 and 1.
     Share,
-    /// Any text that PyTorch accepts.
     Text,
 }
 
-/// A control for one option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Field {
     pub key: &'static str,

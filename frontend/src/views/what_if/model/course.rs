@@ -82,7 +82,6 @@ pub fn stalls(data: &ReplayData, part: Option<&Range<usize>>, (width, height): (
     Sketch { ops, width, height }
 }
 
-/// Returns the background of the chosen range.
 fn marked(part: Option<&Range<usize>>, columns: usize, plot: Rect, theme: &Theme) -> Option<Op> {
     let x = |column: usize| plot.x + column as f64 / columns.max(1) as f64 * plot.width;
     let part = part?;

@@ -39,14 +39,12 @@ impl Verdict {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FigureRow {
     pub label: &'static str,
-    /// Sentence that explains the figure.
     pub explanation: &'static str,
     pub recorded: String,
     pub replayed: String,
     pub verdict: Verdict,
 }
 
-/// Returns the lines of the comparison.
 pub fn figure_rows(data: &ReplayData) -> Vec<FigureRow> {
     let ReplayData { recorded, replayed, .. } = data;
     let share = |run: &RunFigures| {

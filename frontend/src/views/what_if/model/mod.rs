@@ -62,7 +62,6 @@ pub fn first_setup(recorded: &RecordedSetup) -> WhatIfSetup {
     WhatIfSetup { conf: recorded.conf.clone(), capacity_bytes: recorded.capacity_bytes, elsewhere_bytes: 0 }
 }
 
-/// Returns the name of a replay's file.
 pub fn file_name(setup: &WhatIfSetup) -> String {
     let conf = if setup.conf.is_empty() { "default settings" } else { &setup.conf };
     format!("replay, {conf}")

@@ -14,7 +14,6 @@ pub struct Plot {
     pub capacity_label: String,
     /// True if the card's memory is drawn.
     pub has_capacity: bool,
-    /// True if the replay runs out of memory.
     pub has_oom: bool,
 }
 

@@ -12,9 +12,7 @@ pub struct SweepRow {
     pub label: String,
     /// Remark: `best`, `as recorded`, both, or empty.
     pub mark: &'static str,
-    /// Peak of the reserved bytes.
     pub reserved: String,
-    /// Number of driver calls.
     pub calls: String,
     /// First event that runs out of memory, or how far it is known that none does.
     pub oom: String,
