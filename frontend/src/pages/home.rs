@@ -1,6 +1,6 @@
 //! Page without a file: explains what Snapscope is, and loads the viewer on demand.
 
-use crate::components::{IconName, Place, click, drop_overlay, icon, site_header};
+use crate::components::{IconName, Place, click, drop_overlay, icon, setting, site_header};
 use crate::hooks::{use_drop, use_keys, use_scheme};
 use crate::platform::{HandOver, chosen_files, on_launch, query};
 use crate::state::{KeyAction, LINKS_DIALOG};
@@ -105,20 +105,20 @@ pub fn Home(props: &HomeProps) -> Html {
         })
     });
     let on_links = go.reform(|()| Some(LINKS_DIALOG));
-    let on_retry = {
-        let (step, go) = (step.setter(), go.clone());
-        Callback::from(move |_: MouseEvent| {
+    let on_retry = go.reform({
+        let step = step.setter();
+        move |_: MouseEvent| {
             step.set(Step::Loading { name: "".into(), path: "".into() });
-            go.emit(None);
-        })
-    };
-    let on_close = {
-        let (step, hand_over) = (step.setter(), props.hand_over.clone());
-        Callback::from(move |_: MouseEvent| {
+            None
+        }
+    });
+    let on_close = setting(&step).reform({
+        let hand_over = props.hand_over.clone();
+        move |_: MouseEvent| {
             hand_over.clear();
-            step.set(Step::Waiting);
-        })
-    };
+            Step::Waiting
+        }
+    });
     let no_tabs = html! { <nav class="file-tabs" aria-label="Open files"><ul /></nav> };
     let actions = html! {
         <>

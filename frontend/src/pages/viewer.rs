@@ -5,11 +5,10 @@ use crate::hooks::{FileHandle, OpenLog, Peer, Seen, ShownFile, use_asked, use_fi
 use crate::platform::bring_into_view;
 use crate::state::{DockTab, Issued, Origin, ReadyFile};
 use crate::views::dock::Dock;
-use crate::views::findings::card::use_card;
-use crate::views::head::figures::{FiguresRow, Headline};
+use crate::views::findings::finding_card::use_card;
+use crate::views::head::figures::{FiguresRow, Headline, NoticeList, origin_bar};
 use crate::views::head::header::Toolbar;
 use crate::views::head::model::device_name;
-use crate::views::head::notices::{NoticeList, origin_bar};
 use crate::views::kind::KindBar;
 use crate::views::open::part_card::part_bar;
 use crate::views::overview::Overview;
@@ -43,7 +42,16 @@ pub(super) fn Viewer(props: &ViewerProps) -> Html {
     let ViewerProps { file, ready, peers, origin, .. } = props;
     let body = match ready.shown_figures() {
         Some(device) => html! { <DeviceView viewer={props.clone()} device={device.clone()} /> },
-        None if ready.summary.devices.is_empty() => empty_file(),
+        None if ready.summary.devices.is_empty() => html! {
+            <section class="state">
+                <div class="card">
+                    <h1 class="card-title">{ "This snapshot has no devices" }</h1>
+                    <p class="hint">
+                        { "It was taken before the process used CUDA. Take the snapshot after the first training step." }
+                    </p>
+                </div>
+            </section>
+        },
         None => html! { <p class="state" role="status">{ "Processing allocations…" }</p> },
     };
     html! {
@@ -101,6 +109,11 @@ fn Workspace(props: &WorkspaceProps) -> Html {
     use_card(&file, ready.card);
     let own = use_own_code(&file, &ready.choices.own);
     let flags = use_memo(flags(ready), Vec::clone);
+    // The list of events follows the moment under the pointer, or else the pinned one.
+    let pointed = hovered.as_deref().or(ready.pinned.as_deref());
+    let cursor = pointed.filter(|_| ready.dock == Some(DockTab::Events)).map(|hit| hit.moment);
+    let peak = format::bytes(device.summary.peak_live_bytes);
+    let spoken = format!("{}, peak live {peak}", device_name(device.summary.device));
     let (seen, on_seen) = use_settled();
     let on_view = use_callback((file.clone(), on_seen), |view: Seen, (file, on_seen)| {
         file.see(view);
@@ -108,7 +121,7 @@ fn Workspace(props: &WorkspaceProps) -> Html {
     });
     html! {
         <>
-            <p class="visually-hidden" role="status">{ spoken(device) }</p>
+            <p class="visually-hidden" role="status">{ spoken }</p>
             <Headline />
             <FiguresRow />
             <NoticeList />
@@ -120,7 +133,7 @@ fn Workspace(props: &WorkspaceProps) -> Html {
             <div class="workspace">
                 <div class="stage">
                     <Timeline key={ready.arrivals} command={*command} {flags} {on_view} {on_hover} />
-                    <Dock key={format!("dock {own}")} seen={*seen} cursor={cursor(ready, hovered.as_deref())} />
+                    <Dock key={format!("dock {own}")} seen={*seen} {cursor} />
                 </div>
                 <Panel key={format!("panel {own}")} hovered={(*hovered).clone()} keep={keep.clone()} />
             </div>
@@ -145,28 +158,4 @@ fn tapped(pinned: &HitAllocation) -> Html {
 /// Returns the height of the view below the timeline, by which styles divide the page; `None` if none is open.
 fn dock_state(file: &ReadyFile) -> Option<&'static str> {
     file.dock.map(|_| if file.is_dock_maximized() { "full" } else { "open" })
-}
-
-/// Returns the moment that the list of events follows: that under the pointer, or else the pinned one.
-fn cursor(file: &ReadyFile, hovered: Option<&Hit>) -> Option<u32> {
-    let is_followed = file.dock == Some(DockTab::Events);
-    hovered.or(file.pinned.as_deref()).filter(|_| is_followed).map(|hit| hit.moment)
-}
-
-/// Describes a device for screen readers when it comes into view.
-fn spoken(device: &DeviceFigures) -> String {
-    format!("{}, peak live {}", device_name(device.summary.device), format::bytes(device.summary.peak_live_bytes))
-}
-
-fn empty_file() -> Html {
-    html! {
-        <section class="state">
-            <div class="card">
-                <h1 class="card-title">{ "This snapshot has no devices" }</h1>
-                <p class="hint">
-                    { "It was taken before the process used CUDA. Take the snapshot after the first training step." }
-                </p>
-            </div>
-        </section>
-    }
 }

@@ -1,10 +1,10 @@
 //! Table of any length; only the rows on the screen are in the document.
 
-use crate::ask::{Column, GroupKeyData, Kind, Sort};
-use crate::components::{IconName, icon};
+use crate::ask::{Column, Columns, GroupKeyData, Kind, TablePage, TableRequest};
+use crate::components::{IconName, empty, icon};
 use crate::draw::row_after;
 use crate::hooks::{LongList, use_long_list, use_room};
-use crate::views::allocations::model::{Head, Level, Line, Target};
+use crate::views::allocations::model::{Head, Level, Line, Target, heads, lines};
 use std::rc::Rc;
 use web_sys::Element;
 use yew::prelude::*;
@@ -14,18 +14,13 @@ const GROUP_COLUMNS: usize = 3;
 
 #[derive(Clone, PartialEq, Properties)]
 pub(super) struct LongTableProps {
-    pub(super) label: AttrValue,
-    pub(super) heads: Rc<Vec<Head>>,
-    pub(super) sort: Sort,
-    /// Row number of the first of `lines`.
-    pub(super) first: u32,
-    pub(super) lines: Rc<Vec<Line>>,
-    pub(super) row_count: u32,
+    pub(super) request: TableRequest,
+    pub(super) page: Rc<TablePage>,
+    pub(super) columns: Columns,
     /// Line chosen elsewhere on the page.
     pub(super) chosen: Option<Target>,
     /// Selected kind, which marks the group with the same allocations.
     pub(super) kind: Option<Kind>,
-    pub(super) empty: AttrValue,
     pub(super) on_sort: Callback<Column>,
     pub(super) on_row: Callback<Target>,
     pub(super) on_open: Callback<GroupKeyData>,
@@ -33,15 +28,18 @@ pub(super) struct LongTableProps {
     pub(super) on_window: Callback<(u32, u32)>,
 }
 
-/// Shows column heads that sort, and rows that scroll under them.
 #[component]
 pub(super) fn LongTable(props: &LongTableProps) -> Html {
+    let LongTableProps { request, page, columns, .. } = props;
+    let has_groups = request.by.is_some();
+    let (heads, row_count) = (heads(has_groups, *columns), page.row_count);
+    let lines = use_memo((page.clone(), *columns), |(page, columns)| lines(page, *columns));
     let pane = use_node_ref();
     let room_px = use_room(&pane);
-    let list = use_long_list(pane, props.row_count, room_px);
+    let list = use_long_list(pane, row_count, room_px);
     let active = use_state_eq(|| None::<u32>);
     // A new order is shown from its top.
-    use_effect_with((props.sort, props.heads.len() == GROUP_COLUMNS), {
+    use_effect_with((request.sort, heads.len() == GROUP_COLUMNS), {
         let (list, active) = (list.clone(), active.setter());
         move |_| {
             list.scroll_to(0);
@@ -50,19 +48,23 @@ pub(super) fn LongTable(props: &LongTableProps) -> Html {
     });
     let wanted = list.scrolling.wanted(list.top);
     use_effect_with((wanted, props.on_window.clone()), |(wanted, on_window)| on_window.emit(*wanted));
-    let current = active.filter(|&row| row < props.row_count);
-    let onkeydown = on_key(props, current, &list, active.setter());
+    let current = active.filter(|&row| row < row_count);
+    let line = |row: u32| row.checked_sub(page.first).and_then(|index| lines.get(index as usize));
+    let onkeydown = on_key(props, current.and_then(line), current, &list, active.setter());
+    let label = if has_groups { "Groups of allocations" } else { "Allocations" };
     html! {
-        <div class="table" ref={&list.pane} role="grid" tabindex="0" aria-label={props.label.clone()}
-            aria-rowcount={(u64::from(props.row_count) + 1).to_string()}
+        <div class="table" ref={&list.pane} role="grid" tabindex="0" aria-label={label}
+            aria-rowcount={(u64::from(row_count) + 1).to_string()}
             aria-activedescendant={current.map(row_id)}
             onscroll={&list.onscroll} {onkeydown}>
             <div class="table-head" role="row" aria-rowindex="1">
-                { for props.heads.iter().map(|head| head_cell(props, *head)) }
+                { for heads.iter().map(|head| head_cell(props, *head)) }
             </div>
             <div class="table-rows" role="rowgroup">
-                { for list.rows().map(|row| table_row(props, row, current)) }
-                if props.row_count == 0 { <p class="panel-empty">{ &props.empty }</p> }
+                { for list.rows().map(|row| table_row(props, &heads, line(row), row, current)) }
+                if row_count == 0 {
+                    { empty(if page.all_count == 0 { "No allocations here" } else { "No allocation matches the filter" }) }
+                }
             </div>
             <div ref={&list.spacer}></div>
         </div>
@@ -71,13 +73,14 @@ pub(super) fn LongTable(props: &LongTableProps) -> Html {
 
 fn on_key(
     props: &LongTableProps,
+    line: Option<&Line>,
     current: Option<u32>,
     list: &LongList,
     active: UseStateSetter<Option<u32>>,
 ) -> Callback<KeyboardEvent> {
     let list = list.clone();
     let (on_row, on_open) = (props.on_row.clone(), props.on_open.clone());
-    let target = current.and_then(|row| line(props, row)).map(|line| (line.target.clone(), line.level));
+    let target = line.map(|line| (line.target.clone(), line.level));
     Callback::from(move |event: KeyboardEvent| {
         // The column heads are buttons, which handle keys themselves.
         let is_button = event.target_dyn_into::<Element>().is_some_and(|target| target.tag_name() == "BUTTON");
@@ -103,17 +106,13 @@ fn on_key(
     })
 }
 
-fn line(props: &LongTableProps, row: u32) -> Option<&Line> {
-    row.checked_sub(props.first).and_then(|index| props.lines.get(index as usize))
-}
-
 fn row_id(row: u32) -> String {
     format!("table-row-{row}")
 }
 
 fn head_cell(props: &LongTableProps, head: Head) -> Html {
     let onclick = props.on_sort.reform(move |_: MouseEvent| head.column);
-    let sort = props.sort.aria(head.column);
+    let sort = props.request.sort.aria(head.column);
     html! {
         <span role="columnheader" aria-sort={sort} data-column={format!("{:?}", head.column)}>
             <button type="button" class="table-sort" title={head.hint} {onclick}>
@@ -126,8 +125,8 @@ fn head_cell(props: &LongTableProps, head: Head) -> Html {
     }
 }
 
-fn table_row(props: &LongTableProps, row: u32, current: Option<u32>) -> Html {
-    let Some(line) = line(props, row) else {
+fn table_row(props: &LongTableProps, heads: &[Head], line: Option<&Line>, row: u32, current: Option<u32>) -> Html {
+    let Some(line) = line else {
         return html! { <div key={row} class="table-row" role="row" aria-busy="true"><span role="gridcell">{ "…" }</span></div> };
     };
     let target = line.target.clone();
@@ -137,11 +136,18 @@ fn table_row(props: &LongTableProps, row: u32, current: Option<u32>) -> Html {
     let cell = |(head, text): (&Head, &String)| {
         html! { <span class="numbers" role="gridcell" data-column={format!("{:?}", head.column)}>{ text }</span> }
     };
-    let between = props.heads.iter().skip(1).zip(&line.cells);
+    let between = heads.iter().skip(1).zip(&line.cells);
+    let expanded = if let Level::Group(is_open) = line.level { Some(is_open.to_string()) } else { None };
+    let level = match line.level {
+        Level::Plain => None,
+        Level::Group(_) => Some("group"),
+        Level::Member => Some("member"),
+    };
+    let full_text = format!("{} {}", line.title, line.detail).trim_end().to_owned();
     html! {
         <div key={row} id={row_id(row)} class="table-row" role="row" aria-rowindex={(u64::from(row) + 2).to_string()}
-            aria-selected={is_chosen.to_string()} aria-expanded={expanded(line)}
-            data-level={level_name(line.level)} data-active={(current == Some(row)).then_some("")} {onclick}>
+            aria-selected={is_chosen.to_string()} aria-expanded={expanded}
+            data-level={level} data-active={(current == Some(row)).then_some("")} {onclick}>
             <span class="table-size numbers" role="gridcell" data-column="Bytes">
                 { opener(props, line) }
                 <span>{ &line.size }</span>
@@ -151,7 +157,7 @@ fn table_row(props: &LongTableProps, row: u32, current: Option<u32>) -> Html {
                 <span class="table-share">{ &line.share }</span>
             </span>
             { for between.map(cell) }
-            <span class="table-title" role="gridcell" data-column="Title" title={full_text(line)}>
+            <span class="table-title" role="gridcell" data-column="Title" title={full_text}>
                 { &line.title }
                 if !line.detail.is_empty() { <span class="table-detail">{ " " }{ &line.detail }</span> }
             </span>
@@ -173,23 +179,4 @@ fn opener(props: &LongTableProps, line: &Line) -> Html {
             { icon(if is_open { IconName::Down } else { IconName::Next }) }
         </button>
     }
-}
-
-fn expanded(line: &Line) -> Option<&'static str> {
-    match line.level {
-        Level::Group(is_open) => Some(if is_open { "true" } else { "false" }),
-        Level::Plain | Level::Member => None,
-    }
-}
-
-fn level_name(level: Level) -> Option<&'static str> {
-    match level {
-        Level::Plain => None,
-        Level::Group(_) => Some("group"),
-        Level::Member => Some("member"),
-    }
-}
-
-fn full_text(line: &Line) -> String {
-    format!("{} {}", line.title, line.detail).trim_end().to_owned()
 }

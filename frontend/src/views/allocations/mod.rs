@@ -4,7 +4,7 @@ mod long_table;
 pub mod model;
 
 use self::long_table::LongTable;
-use self::model::{Head, Line, Target, heads, lines, match_text, optional_head, sort_for};
+use self::model::{Target, match_text, optional_head, sort_for};
 use super::export::picture::SheetButtons;
 use super::selection::model::{group_text, mistyped_text, share_text};
 use super::selection::{ScopeBar, SelectingHandle, use_latest, use_selecting};
@@ -91,13 +91,10 @@ pub(super) fn AllocationsView(props: &AllocationsViewProps) -> Html {
     }
 }
 
-/// State of the table while answers arrive.
 struct Rows {
-    /// Request that `page` answers.
     request: TableRequest,
     page: Option<Rc<TablePage>>,
-    lines: Rc<Vec<Line>>,
-    heads: Rc<Vec<Head>>,
+    columns: Columns,
     /// Error in the search text; while it is set, the table shows the previous result.
     error: Option<String>,
     on_window: Callback<(u32, u32)>,
@@ -116,14 +113,9 @@ fn use_table(selection: &SelectionData, choice: RowsChoice, open: Vec<GroupKeyDa
     });
     let read = answer.as_deref().and_then(|(request, rows)| Some((request.clone(), rows.as_ref().ok()?.clone())));
     let (request, page) = use_latest(read).unzip();
-    let lines = use_memo((page.clone(), columns), |(page, columns)| {
-        page.as_deref().map(|page| lines(page, *columns)).unwrap_or_default()
-    });
-    let has_groups = request.as_ref().is_some_and(|request| request.by.is_some());
-    let heads = use_memo((has_groups, columns), |&(has_groups, columns)| heads(has_groups, columns));
     let error = answer.and_then(|answer| answer.1.as_ref().err().cloned());
     let on_window = use_callback(window.setter(), |wanted: (u32, u32), window| window.set(wanted));
-    Rows { request: request.unwrap_or_default(), page, lines, heads, error, on_window }
+    Rows { request: request.unwrap_or_default(), page, columns, error, on_window }
 }
 
 /// Returns the open groups, and a callback that opens or closes one; another selection or grouping closes all.
@@ -222,15 +214,13 @@ fn table(
 ) -> Html {
     let Some(page) = &rows.page else { return waiting("Sorting allocations…") };
     let totals = share_text(page.bytes, page.count, page.all_count);
-    let has_groups = rows.request.by.is_some();
-    let found = rows.request.selection.filter.text.clone();
-    let empty = if page.all_count == 0 { "No allocations here" } else { "No allocation matches the filter" };
+    let Rows { request, columns, on_window, .. } = rows;
     html! {
         <>
-            <LongTable label={if has_groups { "Groups of allocations" } else { "Allocations" }} heads={rows.heads.clone()}
-                sort={rows.request.sort} first={page.first} lines={rows.lines.clone()} row_count={page.row_count}
-                chosen={pinned.map(Target::Allocation)} {kind} {empty} {on_sort} {on_row} {on_open} on_window={rows.on_window.clone()} />
-            <p class="table-totals numbers" role="status" aria-label="Totals" data-found={found}>{ totals }</p>
+            <LongTable request={request.clone()} page={page.clone()} columns={*columns} chosen={pinned.map(Target::Allocation)} {kind}
+                {on_sort} {on_row} {on_open} {on_window} />
+            <p class="table-totals numbers" role="status" aria-label="Totals"
+                data-found={request.selection.filter.text.clone()}>{ totals }</p>
         </>
     }
 }

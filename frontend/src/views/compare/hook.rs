@@ -64,7 +64,6 @@ pub fn use_diff(sides: Option<(SideOf, SideOf)>) -> Option<Rc<Comparison>> {
     comparison.and_then(|comparison| comparison.as_ref().clone())
 }
 
-/// Returns the data to compare of each device, in the same order.
 #[hook]
 pub fn use_ranks(devices: Vec<DeviceOf>) -> Option<Rc<Vec<RankData>>> {
     use_answer(devices, |devices| async move {

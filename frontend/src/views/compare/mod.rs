@@ -6,7 +6,6 @@ pub mod rank_model;
 
 mod moments;
 mod ranks;
-mod sum;
 mod table;
 
 use self::hook::{Comparable, DeviceOf, Place};

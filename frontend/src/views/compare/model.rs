@@ -6,17 +6,13 @@ use crate::draw::curves::{Curves, Mark, MarkAt, ROOM};
 use crate::draw::{Font, Sketch, Span, Theme};
 use shared::base::{Moment, format};
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MomentChoice {
-    /// Value of the option, see [`side_value`].
-    pub value: String,
-    pub label: String,
-}
+/// Value of an option, see [`side_value`], and its label.
+pub type MomentChoice = (String, String);
 
 /// Lists single moments of a device: peak, start, end, the pinned one, and the chosen one if it is yet another.
 pub fn moment_choices(figures: &DeviceFigures, pinned: Option<u32>, chosen: CompareSide) -> Vec<MomentChoice> {
     let size = format::bytes;
-    let choice = |side: CompareSide, label: String| MomentChoice { value: side_value(side), label };
+    let choice = |side: CompareSide, label: String| (side_value(side), label);
     let mut choices = vec![
         choice(CompareSide::Peak, format!("Peak, {}", size(figures.summary.peak_live_bytes))),
         choice(CompareSide::Start, format!("Start, {}", size(figures.summary.initial_bytes))),
@@ -35,9 +31,9 @@ pub fn moment_choices(figures: &DeviceFigures, pinned: Option<u32>, chosen: Comp
 
 /// Lists the steps of a device, counted from 1.
 pub fn step_choices(steps: &[StepData]) -> Vec<MomentChoice> {
-    let label = |(step, data): (u32, &StepData)| MomentChoice {
-        value: side_value(CompareSide::Step(step)),
-        label: format!("Step {}, {}", step + 1, format::bytes(data.peak_bytes)),
+    let label = |(step, data): (u32, &StepData)| {
+        let label = format!("Step {}, {}", step + 1, format::bytes(data.peak_bytes));
+        (side_value(CompareSide::Step(step)), label)
     };
     (0..).zip(steps).map(label).collect()
 }
@@ -140,7 +136,7 @@ mod tests {
             ..DeviceFigures::default()
         };
         let labels = |pinned, chosen| -> Vec<String> {
-            moment_choices(&figures, pinned, chosen).into_iter().map(|choice| choice.label).collect()
+            moment_choices(&figures, pinned, chosen).into_iter().map(|(_, label)| label).collect()
         };
         assert_eq!(labels(None, CompareSide::Peak), ["Peak, 2.00 KiB", "Start, 0 B", "End, 0 B"]);
         assert_eq!(labels(Some(1001), CompareSide::Moment(1001))[3..], ["Pin, after event 1,000"]);
@@ -149,15 +145,10 @@ mod tests {
     }
 
     #[test]
-    fn steps_count_from_one() {
+    fn steps_count_from_one_and_show_what_grows() {
         let steps = [StepData { start: 0, end: 4, peak_bytes: 512 }];
-        let choice = &step_choices(&steps)[0];
-        assert_eq!((choice.value.as_str(), choice.label.as_str()), ("s0", "Step 1, 512 B"));
+        assert_eq!(step_choices(&steps), [("s0".to_owned(), "Step 1, 512 B".to_owned())]);
         assert_eq!(side_name(CompareSide::Step(0)), "peak of step 1");
-    }
-
-    #[test]
-    fn the_first_comparison_shows_what_grows() {
         assert_eq!(default_sides(false, 9), (CompareSide::Peak, CompareSide::Peak));
         assert_eq!(default_sides(true, 1), (CompareSide::Peak, CompareSide::End));
         assert_eq!(default_sides(true, 2), (CompareSide::Step(1), CompareSide::Step(0)));
@@ -181,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn a_strip_reaches_the_top_only_at_the_common_peak() {
+    fn strips_and_moments_have_their_place() {
         let highest = |top_bytes| {
             let data = CurveData { start: 0, end: 1, bytes: vec![50] };
             let sketch = strip(&data, top_bytes, (100.0, 40.0), &Theme::dark());
@@ -192,10 +183,6 @@ mod tests {
             heights.reduce(f64::min).unwrap()
         };
         assert!(highest(50) < 0.2 && (highest(100) - 20.0).abs() < 0.2);
-    }
-
-    #[test]
-    fn a_moment_lies_in_its_middle() {
         let data = CurveData { start: 4, end: 7, bytes: vec![1] };
         assert_eq!(place_of(&data, 4), Some(0.125));
         assert_eq!(place_of(&data, 7), Some(0.875));

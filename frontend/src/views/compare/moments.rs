@@ -1,16 +1,18 @@
-//! Comparison of two moments: choice of both sides, their curves and their differences.
+//! Comparison of two moments: choice of both sides, their curves, and the difference in words and as a table.
 
 use super::hook::{Comparable, Comparison, DeviceOf, Place, find_allocation, use_curve, use_diff, use_steps};
-use super::model::{MomentChoice, default_sides, moment_choices, side_name, step_choices};
-use super::sum::Sum;
+use super::model::{MomentChoice, default_sides, moment_choices, side_name, sides, step_choices};
 use super::table::Table;
-use crate::ask::{CompareSide, DeviceFigures, Hit, SheetOf, StepData, side_of_value, side_value};
-use crate::components::{by_position, options};
+use crate::ask::differences::{equal_text, total_text};
+use crate::ask::{CompareSide, CurveData, DeviceFigures, Hit, SheetOf, StepData, side_of_value, side_value};
+use crate::components::{Picture, StackView, by_position, options};
+use crate::draw::curves::Curves;
 use crate::hooks::{FileHandle, Peer, use_file, use_shown};
-use crate::state::{Against, Choice, CompareChoice, DifferencesChoice, FileAction, TimelineCommand};
-use crate::views::export::picture::SheetButtons;
+use crate::state::{Against, Choice, CompareChoice, DifferencesChoice, FileAction, Scheme, TimelineCommand};
+use crate::views::export::picture::{SheetButtons, use_easel};
 use crate::views::head::model::device_name;
 use shared::analysis::ProfileFrame;
+use shared::base::format;
 use shared::report::Frame;
 use std::rc::Rc;
 use web_sys::HtmlSelectElement;
@@ -174,17 +176,13 @@ fn on_pick(
 #[derive(Clone, PartialEq, Properties)]
 struct SidePickProps {
     label: &'static str,
-    /// Figures of the side's device; `None` until they have arrived.
     figures: Option<Rc<DeviceFigures>>,
-    /// Steps of the side's device; `None` until they are known.
     steps: Option<Rc<Vec<StepData>>>,
-    /// Moment of the pinned allocation on the side's device.
     pinned: Option<u32>,
     chosen: CompareSide,
     on_choose: Callback<CompareSide>,
 }
 
-/// Offers the moments of one device: single ones, and peaks of steps.
 #[component]
 fn SidePick(props: &SidePickProps) -> Html {
     let on_choose = props.on_choose.clone();
@@ -193,9 +191,9 @@ fn SidePick(props: &SidePickProps) -> Html {
         side_of_value(&select.value()).into_iter().for_each(|side| on_choose.emit(side));
     };
     let chosen = side_value(props.chosen);
-    let option = |choice: MomentChoice| {
-        let is_chosen = choice.value == chosen;
-        html! { <option key={choice.value.clone()} value={choice.value} selected={is_chosen}>{ choice.label }</option> }
+    let option = |(value, label): MomentChoice| {
+        let selected = value == chosen;
+        html! { <option key={value.clone()} {value} {selected}>{ label }</option> }
     };
     let figures = props.figures.as_deref().cloned().unwrap_or_default();
     let moments = moment_choices(&figures, props.pinned, props.chosen);
@@ -220,7 +218,6 @@ fn SidePick(props: &SidePickProps) -> Html {
 struct DevicePickProps {
     devices: Vec<Comparable>,
     chosen: Place,
-    /// The device shown in the timeline.
     shown: Place,
     on_choose: Callback<Place>,
 }
@@ -254,4 +251,72 @@ fn DevicePick(props: &DevicePickProps) -> Html {
             { options(&names, chosen.unwrap_or(usize::MAX)) }
         </select>
     }
+}
+
+/// Properties of [`Sum`]; pairs hold this side first, then the other one.
+#[derive(Clone, PartialEq, Properties)]
+struct SumProps {
+    names: [String; 2],
+    curves: [Option<Rc<CurveData>>; 2],
+    comparison: Option<Rc<Comparison>>,
+    /// Stack of a picked row that only the other side has: its frames, innermost first.
+    stack: Option<Rc<Vec<Frame>>>,
+}
+
+#[component]
+fn Sum(props: &SumProps) -> Html {
+    let scheme = use_file().scheme;
+    let curves = use_curves(props, scheme);
+    let draw = use_callback((curves.clone(), scheme), |size, (curves, scheme)| curves.sketch(size, scheme.theme()));
+    let diff = props.comparison.as_ref().map(|comparison| &comparison.diff);
+    let [this, other] = &props.names;
+    let line = |side: &'static str, name: &str, bytes: Option<u64>| {
+        let size = bytes.map_or_else(|| "…".to_owned(), format::bytes);
+        html! {
+            <li>
+                <svg class={classes!("compare-key", side)} viewBox="0 0 18 10" aria-hidden="true"><path d="M0 5H18" /></svg>
+                <span>{ name }</span><strong>{ size }</strong>
+            </li>
+        }
+    };
+    html! {
+        <section class="compare-sum" aria-label="Both sides" tabindex="0">
+            if let Some(frames) = &props.stack {
+                if frames.is_empty() {
+                    <p class="hint">{ "The other side has no stack for this memory" }</p>
+                } else {
+                    <StackView title="Stack on the other side" frames={frames.clone()} />
+                }
+            }
+            <div class="compare-curves" data-curves={curves.chart.curves.len().to_string()}>
+                <Picture {draw} label="Live bytes of both sides, from the start to the end of each" />
+            </div>
+            <ul class="compare-legend numbers">
+                { line("this", this, diff.map(|diff| diff.found.total.after_bytes)) }
+                { line("other", other, diff.map(|diff| diff.found.total.before_bytes)) }
+            </ul>
+            <p class="compare-total numbers" role="status">{ diff.map_or_else(|| "Comparing…".to_owned(), total_text) }</p>
+            if let Some(text) = diff.and_then(equal_text) { <p class="hint numbers">{ text }</p> }
+        </section>
+    }
+}
+
+/// Returns the chart of both sides, which the dock can save once both have arrived.
+#[hook]
+fn use_curves(props: &SumProps, scheme: Scheme) -> Rc<Curves> {
+    let SumProps { names, curves, comparison, .. } = props.clone();
+    let moments = comparison.map(|found| [found.diff.moment, found.diff.other_moment]);
+    let is_whole = moments.is_some() && curves.iter().all(Option::is_some);
+    let chart = use_memo((names, curves, moments, scheme), |(names, [this, other], moments, scheme)| {
+        sides(names, [this.as_deref(), other.as_deref()], *moments, scheme.theme())
+    });
+    let easel = use_easel();
+    use_effect_with((easel, chart.clone(), is_whole, scheme), |(easel, chart, is_whole, scheme)| {
+        if *is_whole {
+            easel.put(0, chart.saved(scheme.theme()));
+        }
+        let easel = easel.clone();
+        move || easel.clear(0)
+    });
+    chart
 }

@@ -102,7 +102,6 @@ fn line(file: &FileHandle, here: Place, place: Place, strip: &Strip) -> Html {
 #[derive(Clone, PartialEq, Properties)]
 struct RankCurveProps {
     curve: CurveData,
-    /// Bytes at the top, the same for all ranks.
     top_bytes: u64,
 }
 

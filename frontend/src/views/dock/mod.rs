@@ -14,7 +14,6 @@ use crate::components::{IconName, click, icon, square_button, tab_keys};
 use crate::hooks::{Seen, use_file, use_shown};
 use crate::platform::{Folder, store, stored};
 use crate::state::{DockTab, FileAction, dock_key};
-use std::rc::Rc;
 use web_sys::HtmlElement;
 use yew::prelude::*;
 
@@ -131,17 +130,28 @@ fn Grip(props: &GripProps) -> Html {
     use_effect_with(props.dock.clone(), {
         let share = share.setter();
         move |dock| {
+            let Some(dock) = dock.cast::<HtmlElement>() else { return };
             if let Some(height) = stored(HEIGHT).and_then(|text| text.parse().ok()) {
-                set_height(dock, height);
+                set_height(&dock, height);
             }
-            share.set(share_of(dock));
+            share.set(share_of(&dock));
         }
     });
     let grow = {
         let (dock, share) = (props.dock.clone(), share.setter());
-        Rc::new(move |by_px: f64| {
-            grow(&dock, by_px);
+        Callback::from(move |by_px: f64| {
+            let Some(dock) = dock.cast::<HtmlElement>() else { return };
+            set_height(&dock, f64::from(dock.offset_height()) + by_px);
             share.set(share_of(&dock));
+        })
+    };
+    // Keeps the height for the next view and the next visit.
+    let keep = {
+        let dock = props.dock.clone();
+        Callback::from(move |()| {
+            if let Some(dock) = dock.cast::<HtmlElement>() {
+                store(HEIGHT, &dock.offset_height().to_string());
+            }
         })
     };
     let onpointerdown = {
@@ -159,19 +169,12 @@ fn Grip(props: &GripProps) -> Html {
         move |event: PointerEvent| {
             if let Some(last) = from.borrow_mut().as_mut() {
                 let y = f64::from(event.client_y());
-                grow(*last - y);
+                grow.emit(*last - y);
                 *last = y;
             }
         }
     };
-    let onpointerup = {
-        let dock = props.dock.clone();
-        move |_: PointerEvent| {
-            *from.borrow_mut() = None;
-            keep_height(&dock);
-        }
-    };
-    let dock = props.dock.clone();
+    let onpointerup = keep.reform(move |_: PointerEvent| *from.borrow_mut() = None);
     let onkeydown = move |event: KeyboardEvent| {
         let by_px = match event.key().as_str() {
             "ArrowUp" => STEP_PX,
@@ -180,8 +183,8 @@ fn Grip(props: &GripProps) -> Html {
         };
         event.prevent_default();
         event.stop_propagation();
-        grow(by_px);
-        keep_height(&dock);
+        grow.emit(by_px);
+        keep.emit(());
     };
     html! {
         <div class="dock-grip" role="separator" aria-orientation="horizontal" aria-label="Height of the view below"
@@ -194,28 +197,14 @@ fn Grip(props: &GripProps) -> Html {
 }
 
 /// Returns the dock's share of the stage's height, in per cent.
-fn share_of(dock: &NodeRef) -> Option<i32> {
-    let dock = dock.cast::<HtmlElement>()?;
+fn share_of(dock: &HtmlElement) -> Option<i32> {
     let whole = dock.parent_element()?.client_height();
     (whole > 0).then(|| (100 * dock.offset_height() / whole).clamp(0, 100))
 }
 
-fn grow(dock: &NodeRef, by_px: f64) {
-    let Some(element) = dock.cast::<HtmlElement>() else { return };
-    set_height(dock, f64::from(element.offset_height()) + by_px);
-}
-
-fn set_height(dock: &NodeRef, px: f64) {
-    let Some(dock) = dock.cast::<HtmlElement>() else { return };
+fn set_height(dock: &HtmlElement, px: f64) {
     let most = dock.parent_element().map_or(f64::MAX, |stage| f64::from(stage.client_height()) - TIMELINE_PX);
     let height = px.clamp(LEAST_PX, most.max(LEAST_PX));
     // `set_property` fails only for an invalid name.
     let _ = dock.style().set_property("--dock-height", &format!("{height}px"));
-}
-
-/// Keeps the height for the next view and the next visit.
-fn keep_height(dock: &NodeRef) {
-    if let Some(dock) = dock.cast::<HtmlElement>() {
-        store(HEIGHT, &dock.offset_height().to_string());
-    }
 }

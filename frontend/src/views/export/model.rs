@@ -2,7 +2,6 @@
 
 use shared::base::Moment;
 
-/// File extensions that a snapshot's name may have.
 const ENDINGS: [&str; 6] = [".gz", ".pickle", ".pkl", ".json", ".html", ".bin"];
 
 /// Returns the name of a file made from a snapshot: `run.pickle.gz` becomes `run-stacks.csv`.

@@ -1,18 +1,16 @@
 //! Panel tab for the findings, the most important ones first, with the memory that stays after steps.
 
-pub mod card;
 pub mod finding_card;
 pub mod model;
 
-use self::card::use_try;
-use self::finding_card::FindingCard;
+use self::finding_card::{FindingCard, use_try};
 use self::model::{GrowthLine, Lead, card_options, growth_line, lead};
 use super::export::picture::SheetButtons;
 use super::head::model::device_name;
 use crate::ask::SheetOf;
 use crate::components::{by_position, options, waiting};
 use crate::hooks::{FileHandle, use_file, use_shown};
-use crate::state::{FileAction, ReadyFile, ThisCard};
+use crate::state::{FileAction, ThisCard};
 use shared::analysis::ClassTotal;
 use shared::report::Finding;
 use std::rc::Rc;
@@ -33,9 +31,11 @@ pub(super) fn FindingList() -> Html {
     let summary = &file.summary;
     let run = diagnosis.runs.iter().find(|run| run.device == file.device_index());
     let card = |(rank, finding): (usize, &Rc<Finding>)| {
+        // The name of the device tells something only if there are several.
+        let device = (summary.devices.len() > 1).then(|| AttrValue::from(device_name(finding.device)));
         html! {
             <FindingCard key={rank} finding={finding.clone()} position={summary.position_of(finding.device)}
-                device={name_of(file, finding)} on_try={&on_try} />
+                {device} on_try={&on_try} />
         }
     };
     html! {
@@ -59,18 +59,12 @@ pub(super) fn FindingList() -> Html {
     }
 }
 
-/// Returns the name of a finding's device, if the file has several devices.
-fn name_of(file: &ReadyFile, finding: &Finding) -> Option<AttrValue> {
-    (file.summary.devices.len() > 1).then(|| device_name(finding.device).into())
-}
-
 /// Shows a row per reason why memory stays; renders nothing without steps.
 fn growth_table(classes: &[ClassTotal]) -> Html {
     if classes.is_empty() {
         return Html::default();
     }
-    let row = |line: GrowthLine| {
-        let GrowthLine { name, hint, end, per_step, when, is_leak } = line;
+    let row = |GrowthLine { name, hint, end, per_step, when, is_leak }| {
         html! {
             <tr class={classes!(is_leak.then_some("leak"))} data-growth={name}>
                 <th scope="row" title={hint}>{ name }</th>
@@ -83,14 +77,9 @@ fn growth_table(classes: &[ClassTotal]) -> Html {
     html! {
         <table class="growth-table">
             <caption>{ "Memory that stays after steps" }</caption>
-            <thead>
-                <tr>
-                    <th scope="col">{ "Kind" }</th>
-                    <th scope="col">{ "At the end" }</th>
-                    <th scope="col">{ "Per step" }</th>
-                    <th scope="col">{ "In steps" }</th>
-                </tr>
-            </thead>
+            <thead><tr>{ for ["Kind", "At the end", "Per step", "In steps"].map(|name| html! {
+                <th scope="col">{ name }</th>
+            }) }</tr></thead>
             <tbody>{ for classes.iter().map(growth_line).map(row) }</tbody>
         </table>
     }
@@ -101,7 +90,7 @@ fn growth_table(classes: &[ClassTotal]) -> Html {
 /// `recorded_bytes` is the memory that PyTorch had when the recording ran out of it.
 fn card_picker(file: &FileHandle, recorded_bytes: Option<u64>, card: Option<ThisCard>) -> Html {
     let (labels, cards): (Vec<AttrValue>, Vec<_>) =
-        card_options(recorded_bytes, card).into_iter().map(|line| (line.label.into(), line.card)).unzip();
+        card_options(recorded_bytes, card).into_iter().map(|(label, card)| (label.into(), card)).unzip();
     let chosen = cards.iter().position(|one| *one == card).unwrap_or(0);
     let on_choose = file.acting(move |position: usize| FileAction::ChooseCard(cards[position]));
     html! {

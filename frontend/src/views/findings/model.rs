@@ -15,10 +15,8 @@ pub fn problem_count(diagnosis: &Diagnosis) -> usize {
     diagnosis.findings.iter().filter(|finding| finding.severity > Severity::Info).count()
 }
 
-/// Text above the findings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lead {
-    /// Number of problems by severity.
     pub title: String,
     /// Sentence about growth of memory from step to step.
     pub growth: String,
@@ -109,16 +107,9 @@ pub fn conf_of(assignment: &str) -> &str {
     assignment.split_once('=').map_or(assignment, |(_, conf)| conf)
 }
 
-/// Part of a sentence: words or, between backticks, code.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Prose<'a> {
-    Words(&'a str),
-    Code(&'a str),
-}
-
-pub fn prose(text: &str) -> impl Iterator<Item = Prose<'_>> {
-    let part = |(index, text)| if index % 2 == 0 { Prose::Words(text) } else { Prose::Code(text) };
-    text.split('`').enumerate().map(part).filter(|part| !matches!(part, Prose::Words("") | Prose::Code("")))
+/// Returns the parts of a sentence, each with true if it is code, which is between backticks.
+pub fn prose(text: &str) -> impl Iterator<Item = (bool, &str)> {
+    text.split('`').enumerate().map(|(index, part)| (index % 2 == 1, part)).filter(|(_, part)| !part.is_empty())
 }
 
 /// Replaces the spaces between figures and their units, so that no line breaks there.
@@ -128,7 +119,6 @@ pub fn unbroken(words: &str) -> String {
         .fold(words.to_owned(), |words, unit| words.replace(unit, &unit.replace(' ', "\u{a0}")))
 }
 
-/// Memory that stays for one reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GrowthLine {
     pub name: &'static str,
@@ -140,7 +130,6 @@ pub struct GrowthLine {
     pub per_step: String,
     /// First and last step with a rise, counted from 1.
     pub when: String,
-    /// True if the growth continues.
     pub is_leak: bool,
 }
 
@@ -167,29 +156,20 @@ pub fn growth_line(row: &ClassTotal) -> GrowthLine {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CardLine {
-    pub label: String,
-    /// The card; `None` if it is unknown.
-    pub card: Option<ThisCard>,
-}
-
-/// Returns the options for the card: unknown, the recording's, all named cards, and the chosen one if it is none of
-/// these.
-pub fn card_options(recorded_bytes: Option<u64>, chosen: Option<ThisCard>) -> Vec<CardLine> {
+/// Returns the names of the cards to choose from, `None` for an unknown one: that of the recording, all named ones, and
+/// the chosen one if it is none of these.
+pub fn card_options(recorded_bytes: Option<u64>, chosen: Option<ThisCard>) -> Vec<(String, Option<ThisCard>)> {
     let recorded = RecordedSetup { capacity_bytes: recorded_bytes, ..RecordedSetup::default() };
-    let of_option = |option: CardOption| {
-        let elsewhere_bytes = option.elsewhere_bytes;
-        let card = option.capacity_bytes.map(|capacity_bytes| ThisCard { capacity_bytes, elsewhere_bytes });
-        let label = if card.is_none() { "unknown".to_owned() } else { option.label };
-        CardLine { label, card }
+    let of_option = |CardOption { label, capacity_bytes, elsewhere_bytes }| match capacity_bytes {
+        Some(capacity_bytes) => (label, Some(ThisCard { capacity_bytes, elsewhere_bytes })),
+        None => ("unknown".to_owned(), None),
     };
-    let mut lines: Vec<CardLine> = cards(&recorded).into_iter().map(of_option).collect();
+    let mut options: Vec<_> = cards(&recorded).into_iter().map(of_option).collect();
     // The chosen card may be that of another device's recording.
-    if let Some(card) = chosen.filter(|_| lines.iter().all(|line| line.card != chosen)) {
-        lines.push(CardLine { label: format::bytes(card.capacity_bytes), card: chosen });
+    if let Some(card) = chosen.filter(|_| options.iter().all(|(_, card)| *card != chosen)) {
+        options.push((format::bytes(card.capacity_bytes), chosen));
     }
-    lines
+    options
 }
 
 #[cfg(test)]
@@ -269,21 +249,13 @@ mod tests {
     }
 
     #[test]
-    fn settings_are_behind_their_variable() {
+    fn code_figures_and_settings_are_told_from_words() {
         assert_eq!(conf_of("PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"), "expandable_segments:True");
         assert_eq!(conf_of(""), "");
-    }
-
-    #[test]
-    fn figures_stay_with_their_units() {
         assert_eq!(unbroken("8.84 GiB is 66 % of it"), "8.84\u{a0}GiB is 66\u{a0}% of it");
-    }
-
-    #[test]
-    fn code_is_told_from_words() {
         let parts: Vec<_> = prose("Call `f()` here.").collect();
-        assert_eq!(parts, [Prose::Words("Call "), Prose::Code("f()"), Prose::Words(" here.")]);
-        assert_eq!(prose("`f()`").collect::<Vec<_>>(), [Prose::Code("f()")]);
+        assert_eq!(parts, [(false, "Call "), (true, "f()"), (false, " here.")]);
+        assert_eq!(prose("`f()`").collect::<Vec<_>>(), [(true, "f()")]);
     }
 
     #[test]
@@ -309,11 +281,11 @@ mod tests {
     fn the_chosen_card_is_among_the_options() {
         let card = |capacity_bytes| Some(ThisCard { capacity_bytes, elsewhere_bytes: 0 });
         let plain = card_options(None, None);
-        assert_eq!((plain[0].label.as_str(), plain[0].card), ("unknown", None));
-        assert!(plain.iter().any(|line| line.label.starts_with("t4-16gb")));
+        assert_eq!(plain[0], ("unknown".to_owned(), None));
+        assert!(plain.iter().any(|(label, _)| label.starts_with("t4-16gb")));
         let recorded = card_options(Some(3 << 30), card(3 << 30));
         assert_eq!(recorded.len(), plain.len() + 1);
         let other = card_options(Some(3 << 30), card(2 << 30));
-        assert_eq!(other.last().map(|line| (line.label.as_str(), line.card)), Some(("2.00 GiB", card(2 << 30))));
+        assert_eq!(other.last(), Some(&("2.00 GiB".to_owned(), card(2 << 30))));
     }
 }

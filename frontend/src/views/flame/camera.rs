@@ -23,7 +23,6 @@ pub struct FlameCamera {
 }
 
 impl FlameCamera {
-    /// Creates a camera that shows the whole graph.
     pub fn new(rootward: Rootward, weight: f64) -> Self {
         let weight = weight.max(1.0);
         Self { rootward, x: Span::new(0.0, weight), weight, ..Self::default() }
@@ -104,7 +103,6 @@ impl FlameCamera {
         (row >= 0.0).then_some(row as u32)
     }
 
-    /// Returns the top edge of a row.
     pub fn y_from_row(&self, row: u32) -> f64 {
         let from_root = (f64::from(row) - self.row) * ROW;
         match self.rootward {
@@ -136,7 +134,6 @@ impl FlameCamera {
         self.height / ROW
     }
 
-    /// Keeps the view inside the graph.
     fn confine(&mut self) {
         let len = self.x.len().min(self.weight);
         let start = self.x.start.clamp(0.0, (self.weight - len).max(0.0));

@@ -1,11 +1,12 @@
 //! Flame graph on a canvas.
 
-use super::hook::{FlameCanvasProps, Told, use_flame_boxes};
+use super::hook::{FlameCanvasProps, Told};
 use super::input;
 use super::model::found_text;
 use super::stage::{FlameStage, Shown};
-use crate::ask::{FlameBoxes, FlameTally, FlameTree};
-use crate::hooks::use_file;
+use crate::ask::{FlameBoxes, FlameTally, FlameTree, GetBoxes};
+use crate::components::setting;
+use crate::hooks::{use_answer, use_file, use_subject};
 use crate::platform::ResizeListener;
 use crate::views::export::picture::use_easel;
 use gloo_events::EventListener;
@@ -22,11 +23,14 @@ pub(super) fn FlameCanvas(props: &FlameCanvasProps) -> Html {
     let zoom = use_state_eq(|| None::<(FlameTree, (f64, f64))>);
     // A range of one tree means nothing in another.
     let range = zoom.as_ref().filter(|(tree, _)| *tree == props.tree).map(|(_, range)| *range);
-    let answer = use_flame_boxes(&props.tree, range, &props.search);
-    let on_range = {
-        let zoom = zoom.setter();
-        use_callback((), move |range: Option<(FlameTree, (f64, f64))>, ()| zoom.set(range))
-    };
+    let (client, device) = use_subject();
+    let asked = (client, device, props.tree.clone(), range, props.search.to_string());
+    // The previous boxes stay until the new ones arrive.
+    let answer = use_answer(asked, |(client, device, tree, range, search)| async move {
+        let boxes = client.ask(GetBoxes { device, tree: tree.clone(), range, search }).await?;
+        Ok(boxes.map(|boxes| Rc::new((tree, boxes))))
+    });
+    let on_range = setting(&zoom);
     let data = answer.as_deref().and_then(|answer| answer.as_ref().ok()).cloned();
     let is_empty = data.as_ref().is_some_and(|data| total_of(&data.1).count == 0);
     let is_waiting = answer.is_none() || data.as_ref().is_some_and(|data| data.0 != props.tree);

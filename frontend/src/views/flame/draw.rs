@@ -8,7 +8,6 @@ use shared::draw::flame::{box_label, box_rect};
 /// Width below which boxes are drawn together, in CSS pixels.
 const NARROW: f64 = 1.0;
 
-/// Boxes that stand out in a frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FlameMarks {
     pub hovered: Option<u32>,

@@ -51,7 +51,6 @@ pub fn rows(data: &FlameBoxes, weight: Weight) -> FlameRows {
     FlameRows::new(boxes, labels)
 }
 
-/// Returns the text of a box; `None` if there is no box at this position.
 pub fn box_text(data: &FlameBoxes, index: u32, weight: Weight) -> Option<BoxText> {
     let (found, all) = (data.boxes.get(index as usize)?, data.boxes.first()?.total.weight);
     let share = |part: u64| format!("{} ({})", weight_text(part, weight), format::percent(part, all));

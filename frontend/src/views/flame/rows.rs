@@ -3,10 +3,8 @@
 use crate::draw::Span;
 use std::ops::Range;
 
-/// Meaning of a box.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FlameKind {
-    /// All allocations, as a grey box.
     All,
     /// A site, with the number of its colour.
     Site(u32),
@@ -15,7 +13,6 @@ pub enum FlameKind {
     Merged,
 }
 
-/// Text and colour that all boxes of one site share.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FlameLabel {
     pub name: String,
@@ -29,11 +26,9 @@ pub struct FlameLabel {
 pub struct FlameBox {
     /// Position of the parent box; the root is its own parent.
     pub parent: u32,
-    /// Row of the box, 0 for the root.
     pub depth: u32,
     /// Range from the left to the right edge, in units of weight.
     pub span: Span,
-    /// Position of the label.
     pub label: u32,
 }
 
@@ -93,7 +88,6 @@ impl FlameRows {
         &all[first..end.max(first)]
     }
 
-    /// Returns the box of a row that contains a weight.
     pub fn hit(&self, row: u32, weight: f64) -> Option<u32> {
         let all = &self.order[self.range(row)];
         let after = all.partition_point(|&index| self.boxes[index as usize].span.start <= weight);

@@ -1,10 +1,11 @@
 //! Table of all functions, with the callers and callees of the chosen one; only the rows in view are in the document.
 
 use super::canvas::FlameCanvas;
-use super::hook::{Chosen, Told, use_flame_sites};
+use super::hook::{Chosen, Told};
 use crate::ask::site_table::{SiteColumn, SiteLine, SiteOrder, lines, marked, shown};
-use crate::ask::{FlameShape, FlameSites, FlameSource, FlameTree, NameMark, SiteKey, Weight};
+use crate::ask::{FlameShape, FlameSites, FlameSource, FlameTree, GetSites, NameMark, SiteKey, Weight};
 use crate::components::empty;
+use crate::hooks::{use_answer, use_subject};
 use crate::state::Rootward;
 use crate::views::selection::use_latest;
 use std::rc::Rc;
@@ -14,7 +15,6 @@ use yew::prelude::*;
 #[derive(Clone, PartialEq, Properties)]
 pub(super) struct SitesProps {
     pub(super) source: FlameSource,
-    /// Search text, empty if nothing is searched.
     pub(super) search: AttrValue,
     pub(super) site: Option<NameMark>,
     pub(super) on_site: Callback<NameMark>,
@@ -28,7 +28,10 @@ pub(super) struct SitesProps {
 /// Shows the table, and next to it the graph of callers above that of callees.
 #[component]
 pub(super) fn Sites(props: &SitesProps) -> Html {
-    let answer = use_flame_sites(&props.source);
+    let (client, device) = use_subject();
+    let answer = use_answer((client, device, props.source.clone()), |(client, device, source)| async move {
+        Ok(client.ask(GetSites { device, source }).await?.map(Rc::new))
+    });
     let readable = use_latest(answer.as_deref().and_then(|answer| answer.as_ref().ok()).cloned());
     use_effect_with((props.on_told.clone(), answer), |(on_told, answer)| {
         let error = answer.as_deref().and_then(|answer| answer.as_ref().err()).cloned();
@@ -77,7 +80,6 @@ const FIRST: usize = 40;
 struct SitesTableProps {
     sites: Rc<FlameSites>,
     weight: Weight,
-    /// Search text, empty if nothing is searched.
     search: AttrValue,
     chosen: Option<SiteKey>,
     on_choose: Callback<NameMark>,
@@ -85,7 +87,6 @@ struct SitesTableProps {
     on_order: Callback<SiteOrder>,
 }
 
-/// Shows the sites with their totals; a click on a column's head sorts by it.
 #[component]
 fn SitesTable(props: &SitesTableProps) -> Html {
     let order = props.order;

@@ -1,14 +1,12 @@
 //! State of a flame graph between renderings, and the drawing of its frames.
 
-mod zoom;
-
 use super::camera::FlameCamera;
 use super::draw::{FlameMarks, flame};
 use super::hook::{Chosen, FlameCanvasProps};
 use super::model::{box_text, label_of, rows, site_of};
 use super::rows::{FlameRows, Toward};
 use crate::ask::{FlameBoxKind, FlameBoxes, FlameTree};
-use crate::draw::{Gesture, Glide, Point, Sketch, Theme, View};
+use crate::draw::{Gesture, Glide, Point, Sketch, Span, Theme, View};
 use crate::platform;
 use crate::state::Zoom;
 use crate::views::export::picture::Easel;
@@ -54,7 +52,6 @@ struct Inner {
     pointer: Option<Point>,
     chosen: Option<BoxKey>,
     frame_is_due: bool,
-    /// Reports the range once the view rests.
     resting: Option<Timeout>,
     /// Part last reported to the page or asked for by it.
     told: Option<Zoom>,
@@ -112,7 +109,6 @@ impl FlameStage {
         self.draw_soon();
     }
 
-    /// Draws with the next animation frame, once even if called several times before it.
     pub(super) fn draw_soon(&self) {
         if !std::mem::replace(&mut self.inner.borrow_mut().frame_is_due, true) {
             let stage = self.clone();
@@ -129,7 +125,6 @@ impl FlameStage {
         }
     }
 
-    /// Sets the pointer's position, `None` outside the graph.
     pub(super) fn point_at(&self, at: Option<Point>) {
         self.inner.borrow_mut().pointer = at;
         self.draw_soon();
@@ -362,4 +357,51 @@ impl Inner {
             platform::set_attribute(&self.host, name, &value);
         }
     }
+}
+
+impl Inner {
+    /// Moves to the part that the page asks for, unless this stage reported it.
+    ///
+    /// Another part comes from outside the stage, such as the address.
+    fn place(&mut self, shown: &Shown, is_other: bool) {
+        let asked = shown.props.zoom;
+        if asked == self.told && (!is_other || self.is_touched) {
+            return;
+        }
+        // The element's size decides which rows can be in view.
+        let size = platform::size_of_element(&self.host);
+        self.camera = self.camera.fitted(size, shown.data.1.depth);
+        self.camera.set_view(asked.map_or_else(|| self.whole(), view_of));
+        (self.told, self.glide, self.resting) = (asked, None, None);
+        self.is_placed = true;
+    }
+
+    /// Returns true if the view rests and the page does not know it yet.
+    fn is_moved(&self) -> bool {
+        self.resting.is_none() && self.glide.is_none() && self.zoom() != self.told
+    }
+
+    /// Returns the part in view, or the part that the view glides to, if the page does not know it yet.
+    ///
+    /// The callback that reports it comes first.
+    fn zoomed(&mut self) -> Option<(Callback<Option<Zoom>>, Option<Zoom>)> {
+        let zoom = self.zoom();
+        (std::mem::replace(&mut self.told, zoom) != zoom)
+            .then(|| self.shown.as_ref().map(|shown| (shown.props.on_zoom.clone(), zoom)))
+            .flatten()
+    }
+
+    fn zoom(&self) -> Option<Zoom> {
+        let mut camera = self.camera;
+        if let Some(glide) = &self.glide {
+            camera.set_view(glide.target());
+        }
+        let View { x, y } = camera.view();
+        (!camera.is_whole() || y.start > 0.0).then_some(Zoom { start: x.start, end: x.end, row: y.start })
+    }
+}
+
+/// Returns the view of a part; its last row follows from the element's height.
+fn view_of(zoom: Zoom) -> View {
+    View { x: Span::new(zoom.start, zoom.end), y: Span::new(zoom.row, zoom.row) }
 }

@@ -78,7 +78,6 @@ pub fn scheme_buttons(scheme: &SchemeHandle) -> Html {
     scheme_switch(scheme.choice(), &Callback::from(move |choice| chosen.choose(choice)))
 }
 
-/// Returns the buttons for the links, if there is a server, and for the keys.
 pub fn last_actions(on_links: Callback<MouseEvent>, on_help: Callback<MouseEvent>) -> Html {
     html! {
         <>
@@ -91,7 +90,6 @@ pub fn last_actions(on_links: Callback<MouseEvent>, on_help: Callback<MouseEvent
 /// More tabs than this hardly fit, so that a list shows all files.
 const LISTED_FROM: usize = 4;
 
-/// Lists all open files, which the tabs have no room for.
 fn file_list(files: &FilesHandle) -> Html {
     let Files { all, shown, .. } = files.files();
     let name = |file: &OpenFile| {
@@ -143,7 +141,6 @@ pub struct ToolbarProps {
     pub children: Html,
 }
 
-/// Shows the choice of axis, "Jump to peak", "Reset view" and "Back".
 #[component]
 pub fn Toolbar(props: &ToolbarProps) -> Html {
     let (file, shown) = (use_file(), use_shown());

@@ -208,17 +208,13 @@ mod tests {
     }
 
     #[test]
-    fn figures_have_words() {
+    fn figures_have_words_and_leave_out_what_is_missing() {
         check(&device(), "Peak live", "3.00 GiB", "after event 100");
         check(&device(), "Peak reserved", "4.00 GiB", "peak live is 75 % of it");
         check(&device(), "Out of memory", "1×", "");
         check(&device(), "Events", "12,000", "5,000 allocations");
         check(&device(), "Duration", "2.50 s", "");
         check(&DeviceFigures { peak_moment: 0, ..device() }, "Peak live", "3.00 GiB", "before the first event");
-    }
-
-    #[test]
-    fn what_a_trace_does_not_have_is_left_out() {
         let empty = DeviceFigures::default();
         assert!(figures(&empty).iter().all(|figure| figure.label != "Duration" && figure.label != "Out of memory"));
         check(&empty, "Events", "0", "");
@@ -255,14 +251,10 @@ mod tests {
     }
 
     #[test]
-    fn many_notices_have_one_line() {
+    fn notices_have_one_line_and_are_of_their_device() {
         let notices = [notice("warning"), notice("info"), notice("warning")];
         assert_eq!(summary(&notices), "2 warnings, 1 note");
         assert!(is_folded(&notices) && !is_folded(&notices[..1]));
-    }
-
-    #[test]
-    fn a_notice_about_another_device_waits_until_that_is_shown() {
         let about = |device| Notice { device, ..notice("info") };
         let notices = [about(None), about(Some(0)), about(Some(1))];
         assert_eq!(notices_of(&notices, 1), [about(None), about(Some(1))]);

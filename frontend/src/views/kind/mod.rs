@@ -9,7 +9,6 @@ use crate::hooks::{FileHandle, ShownFile, use_file, use_shown};
 use crate::state::{Choice, DockTab, FileAction, TimelineCommand};
 use yew::prelude::*;
 
-/// Shows the bar in one line; the name is cut if there is no room.
 #[component]
 pub fn KindBar() -> Html {
     let (file, shown) = (use_file(), use_shown());

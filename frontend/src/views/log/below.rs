@@ -21,7 +21,6 @@ pub struct LogsBelowProps {
     pub seen: Option<Seen>,
 }
 
-/// Shows the curves of open logs over the times that the timeline shows.
 #[component]
 pub fn LogsBelow(props: &LogsBelowProps) -> Html {
     let (file, shown) = (use_file(), use_shown());
@@ -46,7 +45,6 @@ pub fn LogsBelow(props: &LogsBelowProps) -> Html {
 struct ChartsProps {
     seen: Option<Seen>,
     charts: Vec<Beside>,
-    /// First and last time of the snapshot.
     all: Range,
 }
 

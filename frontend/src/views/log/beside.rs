@@ -32,7 +32,6 @@ pub(super) struct BesideChartProps {
     pub(super) on_range: Callback<Range>,
     /// Seconds by which its clock has to be moved so that it begins with this log, if the two have no times in common.
     pub(super) apart_s: Option<f64>,
-    /// Seconds by which its clock is moved.
     pub(super) shift_s: f64,
     pub(super) on_shift: Callback<(Place, f64)>,
 }

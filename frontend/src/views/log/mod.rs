@@ -64,7 +64,6 @@ pub fn LogView(props: &LogViewProps) -> Html {
     }
 }
 
-/// Courses of snapshots that have arrived.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Courses(Vec<Beside>);
 

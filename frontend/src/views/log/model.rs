@@ -59,7 +59,6 @@ pub(super) fn legend(curves: &LogCurves, theme: &Theme) -> Vec<(String, Color)> 
     shared::export::legend(curves).into_iter().map(|(name, series)| (name, color(series))).collect()
 }
 
-/// Converts a fraction of the element's width to a time.
 pub(super) fn place_to_us(range: Range, share: f64, width: f64) -> i64 {
     let share = (share * width - LOG_ROOM.left) / (width - LOG_ROOM.left - LOG_ROOM.right).max(1.0);
     range.0 + (share.clamp(0.0, 1.0) * (range.1 - range.0) as f64).round() as i64
@@ -89,7 +88,6 @@ pub(super) fn key_range(key: &str, (from, to): Range, all: Range) -> Option<Rang
     Some((from, from + length))
 }
 
-/// Part of a bar of 1,000 units.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Share {
     pub(super) name: String,

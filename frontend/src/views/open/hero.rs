@@ -46,7 +46,6 @@ pub fn hero(on_open: &Callback<()>, on_follow: Option<&Follow>, keep: Html) -> H
     }
 }
 
-/// Draws a small timeline of stacked allocations under a line of reserved bytes.
 fn picture() -> Html {
     html! {
         <svg class="hero-picture" viewBox="0 0 360 112" aria-hidden="true">

@@ -5,4 +5,3 @@ pub mod hero;
 pub mod mistakes;
 pub mod part_card;
 pub mod preview_model;
-pub mod preview_view;

@@ -179,16 +179,12 @@ mod tests {
     }
 
     #[test]
-    fn a_part_of_the_width_is_drawn() {
+    fn a_part_of_the_width_is_drawn_from_the_lowest_point() {
         let heights = [24.0, 94.0, 12.0, 47.0];
         let whole = (0..4).map(|bucket| f64::from(bucket) * 100.0).zip(heights);
         assert!(columns(&device(), 1.0).into_iter().eq(whole.map(|(left, height)| (left, left + 100.0, height))));
         let half = columns(&device(), 0.5);
         assert_eq!((half[0], half[3]), ((0.0, 50.0, 24.0), (150.0, 200.0, 47.0)));
-    }
-
-    #[test]
-    fn bytes_below_the_first_moment_stand_on_the_axis() {
         let unknown = PreviewDevice { first_bytes: 0, ..device() };
         let lowest = columns(&unknown, 1.0).iter().map(|(_, _, height)| *height).reduce(f64::min);
         assert_eq!(lowest, Some(0.0));
@@ -209,14 +205,10 @@ mod tests {
     }
 
     #[test]
-    fn a_round_number_of_events_is_proposed() {
+    fn choices_of_events_stay_within_the_trace() {
         let of = |events| proposed_events(&PreviewDevice { events, ..PreviewDevice::default() });
         let proposed = [0, 1, 9, 40, 399_999, 1_000_000, 10_000_000, 90_000_000].map(of);
         assert_eq!(proposed, [0, 1, 1, 10, 10_000, 100_000, 1_000_000, 1_000_000]);
-    }
-
-    #[test]
-    fn presets_stay_within_the_trace() {
         assert_eq!(Preset::Last.range(&device(), 10), 89..99);
         assert_eq!(Preset::Peak.range(&device(), 20), 25..45);
         assert_eq!(Preset::Peak.range(&device(), 500), 0..99);
@@ -255,16 +247,8 @@ mod tests {
         check(1 << 20, 4 << 20, 100.0, "1.00 MiB of 4.00 MiB");
         check(1 << 20, 4 << 20, 500.0, "1.00 MiB of 4.00 MiB, 2.00 MiB/s, 2 s left");
         check(4 << 20, 4 << 20, 1000.0, "4.00 MiB read, processing allocations, 4.00 MiB/s");
-    }
-
-    #[test]
-    fn a_file_that_waits_says_for_what() {
         let loading = Loading { is_waiting: true, ..Loading::default() };
         assert_eq!(progress(&loading).text, "Waiting for another file to be read");
-    }
-
-    #[test]
-    fn a_screen_reader_hears_tens() {
         let loading = Loading { seen_bytes: 57, total_bytes: 100, ..Loading::default() };
         assert_eq!(progress(&loading).spoken, "50 % read");
     }

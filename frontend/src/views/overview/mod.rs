@@ -80,12 +80,10 @@ pub fn Overview(props: &OverviewProps) -> Html {
 #[derive(Clone, PartialEq, Properties)]
 struct RowsProps {
     rows: Vec<Row>,
-    /// Position of the shown device.
     chosen: u32,
     children: Html,
 }
 
-/// Shows the rows on one axis.
 #[component]
 fn Rows(props: &RowsProps) -> Html {
     let RowsProps { rows, chosen, children } = props.clone();
@@ -203,7 +201,6 @@ fn row_view(
 #[derive(Clone, PartialEq, Properties)]
 struct StripViewProps {
     strip: Option<(StripData, Place)>,
-    /// Bytes at the top, the same for all rows.
     top_bytes: u64,
 }
 

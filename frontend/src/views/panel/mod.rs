@@ -87,7 +87,6 @@ fn findings_label(file: &ReadyFile) -> Html {
     }
 }
 
-/// Shows facts about the file, the events of the shown device, and the allocator's settings.
 fn about(file: &FileHandle, shown: &ShownFile, keep: Html) -> Html {
     let (file, device, summary) = (file.clone(), &shown.device, &shown.ready.summary);
     let FileSummary { format, unique_frames, unique_stacks, annotations, settings, .. } = &**summary;
@@ -131,7 +130,6 @@ fn about(file: &FileHandle, shown: &ShownFile, keep: Html) -> Html {
 /// Number of stacks in the list.
 const ROWS: u32 = 50;
 
-/// Shows the stacks with bars, largest first; each opens to its frames.
 #[component]
 fn TopStacks() -> Html {
     let (file, shown) = (use_file(), use_shown());

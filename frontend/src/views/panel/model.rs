@@ -197,25 +197,17 @@ mod tests {
     }
 
     #[test]
-    fn an_allocation_of_the_trace_has_both_ends() {
+    fn facts_are_those_that_are_known() {
         assert_eq!((exact_bytes(1536).as_str(), exact_bytes(512).as_str()), ("1,536 B", ""));
         check(&details(), "Lifetime", Some(("20 events", "3.50 ms")));
         check(&details(), "Allocated", Some(("event 10", "at 2.00 ms")));
         check(&details(), "Freed", Some(("event 30", "at 5.50 ms")));
         check(&details(), "Stream", None);
-    }
-
-    #[test]
-    fn names_and_the_holder_are_told_apart() {
         let names = ["gradient fc.weight", "gradient fc.bias"].map(str::to_owned).to_vec();
         let named = Details { names, holder: Some(("losses[…]".to_owned(), true)), ..details() };
         check(&named, "Name", Some(("gradient fc.weight", "and 1 more")));
         check(&named, "Held by", Some(("losses[…]", "with its graph")));
         check(&details(), "Name", None);
-    }
-
-    #[test]
-    fn ends_outside_the_trace_are_said_to_be_so() {
         let open = Details { died: None, died_us: None, ..details() };
         check(&open, "Freed", Some(("not in the trace", "")));
         check(&open, "Lifetime", Some(("at least 90 events", "")));

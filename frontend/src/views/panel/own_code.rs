@@ -4,7 +4,7 @@ use crate::ask::SetOwnCode;
 use crate::components::{select, text_of};
 use crate::hooks::{FileHandle, use_file, use_shown};
 use crate::state::Choice;
-use crate::views::findings::card::hear_findings;
+use crate::views::findings::finding_card::hear_findings;
 use shared::base::OwnCode;
 use std::rc::Rc;
 use yew::prelude::*;

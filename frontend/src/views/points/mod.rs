@@ -9,7 +9,6 @@ use crate::hooks::{FileHandle, use_asked, use_file, use_shown};
 use crate::state::{Bookmark, FileAction, Measure, PointAction, TimelineCommand};
 use yew::prelude::*;
 
-/// Shows the measurement and a chip for each bookmark of the device.
 #[component]
 pub fn PointsBar() -> Html {
     let (file, shown) = (use_file(), use_shown());
@@ -53,7 +52,6 @@ fn chip(bookmark: &Bookmark, file: &FileHandle) -> Html {
     }
 }
 
-/// Shows what lies between the two ends of the measurement.
 fn measured(Measure { from, to, .. }: Measure, text: String, file: &FileHandle) -> Html {
     let on_show = to.map(|to| file.commanding(move |_: MouseEvent| TimelineCommand::Between { first: from, last: to }));
     html! {

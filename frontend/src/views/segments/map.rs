@@ -146,7 +146,6 @@ pub(super) fn Map(props: &MapProps) -> Html {
     }
 }
 
-/// Returns the part of the map that the scroller shows.
 fn measured(scroller: &NodeRef) -> Rect {
     let Some(element) = scroller.cast::<HtmlElement>() else { return Rect::default() };
     let (width, height) = platform::size_of_element(&element);
@@ -185,7 +184,6 @@ fn paint(
     easel.put(0, Sketch { ops: all, width: view.width, height: view.height });
 }
 
-/// Scrolls the map so that a block is in view.
 fn reveal(nodes: &Nodes, plan: &MapPlan, data: &SegmentsData, block: usize, view: Rect) {
     let Some(rect) = plan.rects(data, block).first().copied() else { return };
     let Some(scroller) = nodes.scroller.cast::<HtmlElement>() else { return };

@@ -32,6 +32,10 @@ pub(super) fn Segments() -> Html {
         _ => data.as_ref().map(|data| data.moment),
     };
     let of_moment = data.as_ref().map_or(0, |data| data.moment);
+    // An address may name a block that does not exist.
+    let focus = choice.focus.zip(data.as_ref()).and_then(|((moment, block), data)| {
+        (moment == data.moment && (block as usize) < data.blocks.len()).then_some(block as usize)
+    });
     let set_focus = file.choosing(move |block: usize| {
         let focus = u32::try_from(block).ok().map(|block| (of_moment, block));
         Choice::Segments(SegmentsChoice { focus, ..choice })
@@ -48,7 +52,7 @@ pub(super) fn Segments() -> Html {
                     Some(data) if data.segments.is_empty() => waiting("PyTorch has no segments at this moment"),
                     Some(data) => html! {
                         <>
-                            <Map data={data.clone()} {choice} on_focus={set_focus.clone()} focus={focus_at(choice.focus, &data)}
+                            <Map data={data.clone()} {choice} on_focus={set_focus.clone()} {focus}
                                 pinned={shown.ready.pinned_allocation().map(|found| found.key())} />
                             { held_list(&data, &set_focus) }
                         </>
@@ -57,14 +61,6 @@ pub(super) fn Segments() -> Html {
             </div>
         </section>
     }
-}
-
-/// Returns the block at which the keyboard is.
-///
-/// An address may name a block that does not exist, which gives `None`.
-fn focus_at(focus: Option<(u32, u32)>, data: &SegmentsData) -> Option<usize> {
-    let (moment, block) = focus?;
-    (moment == data.moment && (block as usize) < data.blocks.len()).then_some(block as usize)
 }
 
 /// Returns the part of the saved file's name that names the table and its moment.

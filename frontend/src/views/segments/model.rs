@@ -4,7 +4,6 @@ use crate::ask::{BlockState, Fragmentation, SegmentsData};
 use shared::base::{ShortSort, format};
 use shared::report::HeldSegment;
 
-/// A part of the reserved bytes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Part {
     /// Suffix of the CSS class.
@@ -12,7 +11,6 @@ pub struct Part {
     pub label: &'static str,
     pub meaning: &'static str,
     pub size: String,
-    /// Share of the reserved bytes.
     pub share: String,
     /// Start and length of the bar, in percent of the reserved bytes.
     pub bar: (f64, f64),

@@ -104,14 +104,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn offers_are_round_numbers() {
+    fn offers_are_round_numbers_and_totals_say_of_what() {
         assert_eq!(MIN_BYTES.map(min_bytes_text)[1..4], ["≥ 1 KiB", "≥ 64 KiB", "≥ 1 MiB"]);
         assert_eq!(min_bytes_text(8 << 30), "≥ 8 GiB");
         assert_eq!((min_bytes_text(0).as_str(), min_lifetime_text(1000).as_str()), ("Any size", "≥ 1,000 events"));
-    }
-
-    #[test]
-    fn totals_say_what_they_are_of() {
         assert_eq!(share_text(2 << 30, 312, 5120), "2.00 GiB in 312 of 5,120 allocations");
         assert_eq!(share_text(512, 1, 1), "512 B in 1 allocation");
         assert_eq!(share_text(0, 0, 0), "0 B in 0 allocations");

@@ -5,29 +5,23 @@ use std::rc::Rc;
 use super::hook::SharingHandle;
 use super::model::{CutRow, FoundTexts, copy_text, cut_rows, end_text, ends, sent_text, typed_names, typed_text};
 use crate::ask::CopyOptions;
-use crate::components::{IconName, icon};
+use crate::components::{IconName, by_position, click, icon, options, text_of};
 use crate::hooks::use_long_list;
+use crate::platform::keep_token;
 use crate::state::{CopyStep, SendFailure, SendStep, SharingAction};
 use shared::base::format;
 use shared::export::{Package, SanitizeReport};
-use web_sys::{HtmlInputElement, HtmlSelectElement};
 use yew::prelude::*;
 
 /// Shows what would be sent of a file with a number of annotations, and the button that sends it.
 pub(super) fn form(sharing: &SharingHandle, annotations: u64, on_close: &Callback<()>) -> Html {
     let state = sharing.state();
-    let onsubmit = {
-        let sharing = sharing.clone();
-        move |event: SubmitEvent| {
-            event.prevent_default();
-            sharing.send();
-        }
-    };
+    let onsubmit = sharing.doing(|sharing, event: SubmitEvent| {
+        event.prevent_default();
+        sharing.send();
+    });
     let is_sending = matches!(state.sending, SendStep::Sending { .. });
-    let on_cancel = {
-        let (sharing, on_close) = (sharing.clone(), on_close.clone());
-        move |_: MouseEvent| if is_sending { sharing.cancel() } else { on_close.emit(()) }
-    };
+    let on_cancel = if is_sending { sharing.doing(|sharing, _: MouseEvent| sharing.cancel()) } else { click(on_close) };
     html! {
         <form class="share-form" {onsubmit}>
             <p class="share-lead">
@@ -63,24 +57,11 @@ pub(super) fn form(sharing: &SharingHandle, annotations: u64, on_close: &Callbac
 
 fn title_and_end(sharing: &SharingHandle) -> Html {
     let state = sharing.state();
-    let on_title = {
-        let sharing = sharing.clone();
-        move |event: InputEvent| {
-            let input: HtmlInputElement = event.target_unchecked_into();
-            sharing.dispatch(SharingAction::Name(input.value()));
-        }
-    };
+    let on_title = sharing.doing(|sharing, event: InputEvent| sharing.dispatch(SharingAction::Name(text_of(&event))));
     let ends = ends(state);
-    let on_end = {
-        let (sharing, ends) = (sharing.clone(), ends.clone());
-        move |event: Event| {
-            let select: HtmlSelectElement = event.target_unchecked_into();
-            let chosen = usize::try_from(select.selected_index()).ok().and_then(|index| ends.get(index));
-            if let Some(days) = chosen {
-                sharing.dispatch(SharingAction::End(*days));
-            }
-        }
-    };
+    let texts: Vec<AttrValue> = ends.iter().map(|&end| end_text(end).into()).collect();
+    let chosen = ends.iter().position(|end| *end == state.days).unwrap_or(usize::MAX);
+    let on_end = sharing.doing(move |sharing, index: usize| sharing.dispatch(SharingAction::End(ends[index])));
     html! {
         <div class="share-row">
             <label class="share-field">
@@ -90,11 +71,7 @@ fn title_and_end(sharing: &SharingHandle) -> Html {
             </label>
             <label class="share-field">
                 <span>{ "Expires after" }</span>
-                <select onchange={on_end}>
-                    { for ends.iter().map(|end| html! {
-                        <option selected={*end == state.days}>{ end_text(*end) }</option>
-                    }) }
-                </select>
+                <select onchange={by_position(texts.len(), &on_end)}>{ options(&texts, chosen) }</select>
             </label>
         </div>
     }
@@ -105,13 +82,7 @@ fn refusal(sharing: &SharingHandle) -> Html {
     let SendStep::Failed(SendFailure { message, hint, needs_token }) = &sharing.state().sending else {
         return Html::default();
     };
-    let on_token = {
-        let sharing = sharing.clone();
-        move |event: Event| {
-            let input: HtmlInputElement = event.target_unchecked_into();
-            sharing.keep_token(input.value().trim());
-        }
-    };
+    let on_token = |event: Event| keep_token(Some(text_of(&event).trim()));
     html! {
         <div class="share-refused" role="alert">
             <p class="error-message">{ icon(IconName::Error) }{ message }</p>
@@ -144,16 +115,10 @@ fn progress(sharing: &SharingHandle) -> Html {
 fn cuts(sharing: &SharingHandle, annotations: u64) -> Html {
     let state = sharing.state();
     let (options, preview) = (&state.options, state.preview.as_deref());
-    let choose = {
-        let sharing = sharing.clone();
-        Callback::from(move |options: CopyOptions| sharing.dispatch(SharingAction::Choose(options)))
-    };
+    let choose = sharing.doing(|sharing, options: CopyOptions| sharing.dispatch(SharingAction::Choose(options)));
     let on_names = {
         let options = options.clone();
-        choose.reform(move |event: Event| {
-            let typed: HtmlInputElement = event.target_unchecked_into();
-            CopyOptions { names: typed_names(&typed.value()), ..options.clone() }
-        })
+        choose.reform(move |event: Event| CopyOptions { names: typed_names(&text_of(&event)), ..options.clone() })
     };
     let rows = cut_rows(options, preview, annotations);
     html! {
@@ -179,15 +144,9 @@ fn cuts(sharing: &SharingHandle, annotations: u64) -> Html {
 }
 
 fn cut(row: &CutRow, options: &CopyOptions, choose: &Callback<CopyOptions>) -> Html {
-    let (cut, options) = (row.cut, options.clone());
-    let onchange = choose.reform(move |_: Event| cut.toggled(&options));
     html! {
         <div class="cut" key={row.label}>
-            <label class="check">
-                <input type="checkbox" checked={row.is_on} {onchange} />
-                <span class="check-label">{ row.label }</span>
-                <span class="check-note">{ &row.note }</span>
-            </label>
+            { check(row.label, "check-note", &row.note, row.is_on, row.cut.toggled(options), choose) }
             if !row.examples.is_empty() {
                 <ul class="examples" aria-label={format!("Examples: {}", row.label)}>{ for row.examples.iter().map(example) }</ul>
             }
@@ -211,24 +170,36 @@ fn example((before, after): &(String, String)) -> Html {
 }
 
 fn package(row: &Package, options: &CopyOptions, choose: &Callback<CopyOptions>) -> Html {
-    let is_kept = !options.dropped_packages.contains(&row.name);
-    let (name, options) = (row.name.clone(), options.clone());
-    let onchange = choose.reform(move |_: Event| {
-        let mut options = options.clone();
-        match options.dropped_packages.iter().position(|dropped| *dropped == name) {
-            Some(position) => drop(options.dropped_packages.remove(position)),
-            None => options.dropped_packages.push(name.clone()),
-        }
-        options
-    });
+    let mut next = options.clone();
+    let dropped = next.dropped_packages.iter().position(|dropped| *dropped == row.name);
+    match dropped {
+        Some(position) => drop(next.dropped_packages.remove(position)),
+        None => next.dropped_packages.push(row.name.clone()),
+    }
+    let frames = format::counted(row.frames, "frame");
     html! {
         <li key={row.name.clone()}>
-            <label class="check">
-                <input type="checkbox" checked={is_kept} {onchange} />
-                <span class="check-label">{ &row.name }</span>
-                <span class="check-note numbers">{ format::counted(row.frames, "frame") }</span>
-            </label>
+            { check(&row.name, "check-note numbers", &frames, dropped.is_none(), next, choose) }
         </li>
+    }
+}
+
+/// Shows a checkbox with its label and a note; `next` are the options once it is clicked.
+fn check(
+    label: &str,
+    class: &'static str,
+    note: &str,
+    checked: bool,
+    next: CopyOptions,
+    choose: &Callback<CopyOptions>,
+) -> Html {
+    let onchange = choose.reform(move |_: Event| next.clone());
+    html! {
+        <label class="check">
+            <input type="checkbox" {checked} {onchange} />
+            <span class="check-label">{ label }</span>
+            <span {class}>{ note }</span>
+        </label>
     }
 }
 
@@ -255,10 +226,19 @@ pub fn RemainingTexts(props: &RemainingTextsProps) -> Html {
     let oninput = {
         let (search, list) = (search.setter(), list.clone());
         move |event: InputEvent| {
-            let input: HtmlInputElement = event.target_unchecked_into();
-            search.set(input.value());
+            search.set(text_of(&event));
             list.scroll_to(0);
         }
+    };
+    let row = |row: u32| {
+        let (kind, text) = found.row(texts, row)?;
+        Some(html! {
+            <div key={row} class="remaining-row" role="listitem" aria-posinset={(u64::from(row) + 1).to_string()}
+                aria-setsize={found.count().to_string()} title={text.to_owned()}>
+                <span class="remaining-kind">{ kind }</span>
+                <code>{ text }</code>
+            </div>
+        })
     };
     // Enter in the search field would submit the surrounding form.
     let onkeydown = |event: KeyboardEvent| {
@@ -277,21 +257,11 @@ pub fn RemainingTexts(props: &RemainingTextsProps) -> Html {
             <div class="remaining-pane" ref={&list.pane} tabindex="0" role="list" aria-label="Texts in the copy"
                 onscroll={&list.onscroll}>
                 <div class="remaining-rows" role="presentation">
-                    { for list.rows().filter_map(|row| found.row(texts, row).map(|text| text_row(row, text, found.count()))) }
+                    { for list.rows().filter_map(row) }
                     if found.count() == 0 { <p class="hint">{ "No text matches the search." }</p> }
                 </div>
                 <div ref={&list.spacer} role="presentation"></div>
             </div>
         </section>
-    }
-}
-
-fn text_row(row: u32, (kind, text): (&str, &str), row_count: u32) -> Html {
-    html! {
-        <div key={row} class="remaining-row" role="listitem" aria-posinset={(u64::from(row) + 1).to_string()}
-            aria-setsize={row_count.to_string()} title={text.to_owned()}>
-            <span class="remaining-kind">{ kind.to_owned() }</span>
-            <code>{ text.to_owned() }</code>
-        </div>
     }
 }

@@ -2,7 +2,7 @@
 
 use super::hook;
 use super::hook::delete_link;
-use crate::components::{CopyButton, Dialog};
+use crate::components::{CopyButton, Dialog, setting};
 use crate::platform::{ApiError, day_text, site_url, unix_ms};
 use crate::state::Link;
 use wasm_bindgen_futures::spawn_local;
@@ -13,7 +13,6 @@ pub struct LinksDialogProps {
     pub on_close: Callback<()>,
 }
 
-/// Shows the links, each with buttons to copy and to delete it.
 #[component]
 pub fn LinksDialog(props: &LinksDialogProps) -> Html {
     let kept = use_state_eq(|| {
@@ -34,10 +33,7 @@ pub fn LinksDialog(props: &LinksDialogProps) -> Html {
             });
         })
     };
-    let on_ask = {
-        let asked = asked.setter();
-        Callback::from(move |token| asked.set(token))
-    };
+    let on_ask = setting(&asked);
     let (links, is_readable) = &*kept;
     let row = |link: &Link| {
         let is_asked = asked.as_deref() == Some(link.token.as_str());

@@ -31,14 +31,13 @@ pub struct ShareDialogProps {
     pub on_close: Callback<()>,
 }
 
-/// Shows what would be sent, the upload, and then the link.
 #[component]
 pub fn ShareDialog(props: &ShareDialogProps) -> Html {
     let sharing = use_sharing(&props.client, &props.view);
     let is_sending = matches!(sharing.state().sending, SendStep::Sending { .. });
     let body = match (&sharing.state().sending, &sharing.state().server) {
         (SendStep::Done(link), _) => {
-            html! { <Done link={link.clone()} on_delete={let sharing = sharing.clone(); move |link| sharing.delete(link)} /> }
+            html! { <Done link={link.clone()} on_delete={sharing.doing(|sharing, link| sharing.delete(link))} /> }
         }
         (_, ServerState::Asking) => html! { <p class="hint" role="status">{ "Contacting the server…" }</p> },
         (_, ServerState::Away) => no_server(),
@@ -69,7 +68,6 @@ struct DoneProps {
     pub(super) on_delete: Callback<Link>,
 }
 
-/// Shows the link, with buttons to copy and to delete it.
 #[component]
 fn Done(props: &DoneProps) -> Html {
     let link = &props.link;

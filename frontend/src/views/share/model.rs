@@ -5,7 +5,6 @@ use crate::state::{CopyStep, SendStep, ServerState, Sharing};
 use shared::base::format;
 use shared::export::{Change, Remaining, SanitizeReport};
 
-/// Information that can be left out of a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cut {
     /// Paths up to the project.
@@ -50,35 +49,25 @@ pub fn cut_rows(options: &CopyOptions, preview: Option<&SanitizeReport>, annotat
         preview.filter(|_| is_on).map(|preview| change(preview).examples.clone()).unwrap_or_default()
     };
     let CopyOptions { cut_paths, remove_names, drop_metadata, drop_annotations, .. } = *options;
+    let row = |cut,
+               is_on,
+               label,
+               note: &dyn Fn(&SanitizeReport) -> String,
+               change: Option<fn(&SanitizeReport) -> &Change>| CutRow {
+        cut,
+        label,
+        is_on,
+        note: said(is_on, note),
+        examples: change.map(|change| examples(is_on, change)).unwrap_or_default(),
+    };
+    let paths = |preview: &SanitizeReport| counted(preview.paths.count, "path");
+    let texts = |preview: &SanitizeReport| counted(preview.metadata.count, "text");
+    let marks = |_: &SanitizeReport| counted(annotations, "annotation");
     [
-        CutRow {
-            cut: Cut::Paths,
-            label: "Path prefixes up to the project folder",
-            is_on: cut_paths,
-            note: said(cut_paths, &|preview| counted(preview.paths.count, "path")),
-            examples: examples(cut_paths, |preview| &preview.paths),
-        },
-        CutRow {
-            cut: Cut::Names,
-            label: "Names, hosts, addresses and keys",
-            is_on: remove_names,
-            note: said(remove_names, &names_note),
-            examples: examples(remove_names, |preview| &preview.texts),
-        },
-        CutRow {
-            cut: Cut::Metadata,
-            label: "Event metadata",
-            is_on: drop_metadata,
-            note: said(drop_metadata, &|preview| counted(preview.metadata.count, "text")),
-            examples: examples(drop_metadata, |preview| &preview.metadata),
-        },
-        CutRow {
-            cut: Cut::Annotations,
-            label: "Annotations, such as steps",
-            is_on: drop_annotations,
-            note: said(drop_annotations, &|_| counted(annotations, "annotation")),
-            examples: Vec::new(),
-        },
+        row(Cut::Paths, cut_paths, "Path prefixes up to the project folder", &paths, Some(|of| &of.paths)),
+        row(Cut::Names, remove_names, "Names, hosts, addresses and keys", &names_note, Some(|of| &of.texts)),
+        row(Cut::Metadata, drop_metadata, "Event metadata", &texts, Some(|of| &of.metadata)),
+        row(Cut::Annotations, drop_annotations, "Annotations, such as steps", &marks, None),
     ]
 }
 
@@ -168,7 +157,6 @@ pub fn typed_text(typed: &[&str]) -> Option<String> {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FoundTexts {
-    /// Positions of the texts.
     rows: Vec<u32>,
     all: u64,
 }

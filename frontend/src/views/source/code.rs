@@ -1,10 +1,11 @@
 //! The lines of a source file, with the memory beside them.
 
-use super::hook::use_text;
 use super::model::{Row, line_expression, margin, rows};
+use crate::hooks::use_answer;
 use crate::platform::Folder;
 use shared::base::format::{bytes, counted};
 use shared::report::{FileLine, SourceFile};
+use shared::source::SourceText;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 use yew::prelude::*;
@@ -40,7 +41,15 @@ pub(super) fn Code(props: &CodeProps) -> Html {
             open.set(Rc::new(next));
         })
     };
-    let heads = ["Live", "Through", "Allocated", "Count", "Line", "Code"];
+    let heads = [
+        ("Live", Some("Live bytes of the stacks whose innermost line in the files it is")),
+        ("Through", Some("Live bytes of all stacks with the line")),
+        ("Allocated", Some("Bytes that the line has allocated, whether they are live or not")),
+        ("Count", Some("Number of these allocations")),
+        ("Line", None),
+        ("Code", None),
+    ];
+    let head = |(name, title)| html! { <th scope="col" {title}>{ name }</th> };
     html! {
         <section class="source-code" aria-label={file.path.clone()}>
             <p class="source-note">
@@ -51,21 +60,11 @@ pub(super) fn Code(props: &CodeProps) -> Html {
                 }
             </p>
             <table class="source-lines">
-                <thead><tr>{ for heads.map(|head| html! { <th scope="col" title={meaning(head)}>{ head }</th> }) }</tr></thead>
+                <thead><tr>{ for heads.map(head) }</tr></thead>
                 <tbody>{ for rows(file, text, &open).into_iter().map(|row| shown(row, &file.path, on_line, &on_open)) }</tbody>
             </table>
         </section>
     }
-}
-
-fn meaning(head: &str) -> Option<&'static str> {
-    Some(match head {
-        "Live" => "Live bytes of the stacks whose innermost line in the files it is",
-        "Through" => "Live bytes of all stacks with the line",
-        "Allocated" => "Bytes that the line has allocated, whether they are live or not",
-        "Count" => "Number of these allocations",
-        _ => return None,
-    })
 }
 
 fn shown(row: Row<'_>, path: &str, on_line: &Callback<String>, on_open: &Callback<u64>) -> Html {
@@ -110,4 +109,17 @@ fn line_number(number: u64, line: Option<&FileLine>, path: &str, on_line: &Callb
         <button type="button" class="source-number" title="Show the allocations of this line"
             aria-label={format!("Allocations of line {number}")} {onclick}>{ number }</button>
     }
+}
+
+/// Returns the text of a file of the folder; `None` while it is read, and without a file.
+#[hook]
+fn use_text(folder: Option<Folder>, position: Option<usize>) -> Option<Rc<Result<SourceText, String>>> {
+    let text = use_answer((folder, position), |of| async move {
+        Ok(match of {
+            (Some(folder), Some(position)) => Some((position, Rc::new(folder.read(position).await))),
+            _ => None,
+        })
+    });
+    let of_this = text.as_deref().and_then(Option::as_ref).filter(|(of, _)| Some(*of) == position);
+    of_this.map(|(_, read)| read.clone())
 }

@@ -1,17 +1,15 @@
 //! Dock tab with the source files of the stacks, and the memory beside their lines.
 
 mod code;
-mod hook;
 pub mod model;
 
 use self::code::Code;
-use self::hook::{use_located, use_sums};
-use self::model::{Located, MOST_FILES, folder_text, head_text, listed, split, unowned_text};
+use self::model::{Located, MOST_FILES, folder_text, head_text, listed, located, split, unowned_text};
 use super::selection::model::mistyped_text;
 use super::selection::{ScopeBar, use_latest, use_selecting};
-use crate::ask::SelectionData;
-use crate::components::empty;
-use crate::hooks::{Seen, use_file};
+use crate::ask::{Ask, GetSource, GetSourceFiles, SelectionData};
+use crate::components::{empty, setting};
+use crate::hooks::{Seen, use_answer, use_asked, use_file, use_subject};
 use crate::platform::{Folder, choose_folder, folder_of, has_folder_dialog};
 use crate::state::DockTab;
 use shared::base::format::{bytes, counted};
@@ -28,7 +26,6 @@ pub(super) struct SourceViewProps {
     pub(super) folder: UseStateHandle<Option<Folder>>,
 }
 
-/// Shows the files of the stacks, and the lines of the chosen one.
 #[component]
 pub(super) fn SourceView(props: &SourceViewProps) -> Html {
     let SourceViewProps { seen, folder } = props;
@@ -40,7 +37,7 @@ pub(super) fn SourceView(props: &SourceViewProps) -> Html {
     let shown = use_latest(sums.clone().filter(|answer| answer.1.is_ok()));
     let error = sums.as_deref().and_then(|(_, sums)| sums.as_ref().err());
     let error = error.map(|error| AttrValue::from(mistyped_text(error)));
-    let on_folder = use_callback(folder.setter(), |next: Folder, folder| folder.set(Some(next)));
+    let choose_folder = use_folder_button(setting(folder).reform(Some));
     let on_line = {
         let search = handle.choosing(|selecting, expression: String| {
             selecting.filter.text = expression;
@@ -53,7 +50,7 @@ pub(super) fn SourceView(props: &SourceViewProps) -> Html {
     };
     html! {
         <div class="dock-view source-view">
-            <ScopeBar {error} lead={html! { <ChooseFolder {on_folder} /> }} />
+            <ScopeBar {error} lead={choose_folder} />
             if let Some(folder) = folder.as_ref() {
                 <p class="source-note" role="status">
                     { folder_text(folder.name(), located.files.len(), folder.is_cut()) }
@@ -124,17 +121,12 @@ fn Files(props: &FilesProps) -> Html {
     }
 }
 
-#[derive(Clone, PartialEq, Properties)]
-struct ChooseFolderProps {
-    on_folder: Callback<Folder>,
-}
-
-/// Shows the button; without a dialog for folders, it opens a file input that takes a folder.
-#[component]
-fn ChooseFolder(props: &ChooseFolderProps) -> Html {
+/// Returns the button; without a dialog for folders, it opens a file input that takes a folder.
+#[hook]
+fn use_folder_button(on_folder: Callback<Folder>) -> Html {
     let input = use_node_ref();
     let onclick = {
-        let (input, on_folder) = (input.clone(), props.on_folder.clone());
+        let (input, on_folder) = (input.clone(), on_folder.clone());
         move |_: MouseEvent| {
             if has_folder_dialog() {
                 let on_folder = on_folder.clone();
@@ -148,14 +140,9 @@ fn ChooseFolder(props: &ChooseFolderProps) -> Html {
             }
         }
     };
-    let onchange = {
-        let on_folder = props.on_folder.clone();
-        move |event: Event| {
-            let input: HtmlInputElement = event.target_unchecked_into();
-            if let Some(folder) = folder_of(&input) {
-                on_folder.emit(folder);
-            }
-        }
+    let onchange = move |event: Event| {
+        let input: HtmlInputElement = event.target_unchecked_into();
+        folder_of(&input).into_iter().for_each(|folder| on_folder.emit(folder));
     };
     html! {
         <>
@@ -166,4 +153,32 @@ fn ChooseFolder(props: &ChooseFolderProps) -> Html {
                 webkitdirectory=true data-input="source-folder" {onchange} />
         </>
     }
+}
+
+/// Sums by line with the selection that they are about, or an error message if the filter's text is invalid.
+type Sums = (SelectionData, <GetSource as Ask>::Answer);
+
+/// Returns the files of the stacks that are in the folder; `None` until the files of the stacks are known.
+#[hook]
+fn use_located(folder: Option<&Folder>) -> Option<Rc<Located>> {
+    let (_, device) = use_subject();
+    let stacks = use_asked(Some(GetSourceFiles { device }));
+    let located = use_memo((stacks, folder.cloned()), |(stacks, folder)| {
+        let stacks = stacks.as_ref()?;
+        let found = folder.as_ref().map(|folder| located(stacks, folder.name(), folder.paths()));
+        Some(Rc::new(found.unwrap_or_default()))
+    });
+    (*located).clone()
+}
+
+/// Returns the memory by line; `focus` has the files whose lines own it, if there is a folder.
+///
+/// The previous answer stays until the new one arrives.
+#[hook]
+fn use_sums(selection: SelectionData, focus: Option<Vec<String>>) -> Option<Rc<Sums>> {
+    let (client, device) = use_subject();
+    use_answer((client, device, selection, focus), |(client, device, selection, focus)| async move {
+        let sums = client.ask(GetSource { device, selection: selection.clone(), focus }).await?;
+        Ok((selection, sums))
+    })
 }

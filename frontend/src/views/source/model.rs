@@ -44,7 +44,6 @@ pub(super) fn located(stacks: &[String], folder: &str, files: &[String]) -> Loca
     located
 }
 
-/// Says what was found in the folder.
 pub(super) fn folder_text(folder: &str, found: usize, is_cut: bool) -> String {
     let of = match found {
         0 => "none of the files in the stacks; choose the folder of the project that ran".to_owned(),
@@ -54,7 +53,6 @@ pub(super) fn folder_text(folder: &str, found: usize, is_cut: bool) -> String {
     format!("In {folder}: {of}{cut}")
 }
 
-/// Says which memory the figures are about.
 pub(super) fn head_text(report: &SourceReport, scope: ScopeData) -> String {
     let SourceReport { event, totals, .. } = report;
     let moment = Moment::of_event_number(*event);
@@ -192,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn files_of_the_folder_come_first() {
+    fn files_of_the_folder_come_first_and_others_are_named() {
         let named = |path: &str, kind| SourceFile { path: path.to_owned(), kind, ..SourceFile::default() };
         let files = vec![
             named("/v/site-packages/torch/a.py", CodeKind::Runtime),
@@ -209,10 +207,6 @@ mod tests {
         assert_eq!(paths(&found), ["c.py", "b.py"]);
         let torch = located(&stacks, "torch", &["a.py".to_owned()]);
         assert_eq!(paths(&torch), ["a.py", "b.py", "c.py"]);
-    }
-
-    #[test]
-    fn files_that_cannot_be_told_apart_are_named() {
         let stacks: Vec<String> = (0..6).map(|n| format!("/w/{n}/same.py")).collect();
         let found = located(&stacks, "job", &["same.py".to_owned()]);
         assert!(found.files.is_empty());

@@ -1,11 +1,12 @@
 //! Drives the stage: schedules its frames and sends requests to the Web Worker.
 
-mod walk;
-
 use super::model as texts;
 use super::stage::Stage;
-use crate::ask::{Ask, Axis, Details, GetDetails, GetHit, GetMarks, GetOutline, GetPicture, GetPlace, Hit, area_by};
-use crate::draw::{Point, Span, View};
+use crate::ask::{
+    AllocationKey, Ask, Axis, Details, FindAllocation, GetDetails, GetHit, GetMarks, GetMoments, GetOutline,
+    GetPicture, GetPlace, Hit, StepAllocation, StepKind, Toward, area_by,
+};
+use crate::draw::{Camera, Point, Span, View};
 use crate::platform;
 use crate::platform::{AskError, WorkerClient};
 use crate::state::{FileAction, PointAction, TimelineCommand};
@@ -24,7 +25,6 @@ pub(super) struct Director {
 }
 
 impl Director {
-    /// Takes over a stage and starts to show its device.
     pub(super) fn new(stage: Stage) -> Self {
         let director = Self { stage: Rc::new(RefCell::new(stage)) };
         director.start();
@@ -243,51 +243,46 @@ impl Director {
         });
     }
 
-    /// Executes a command of a key or of one of the page's buttons.
     pub(super) fn obey(&self, command: TimelineCommand) {
         match command {
-            TimelineCommand::JumpTo { moment } => return self.jump_to(moment),
-            TimelineCommand::Between { first, last } => return self.show_between(first, last),
-            TimelineCommand::Back => return self.with(Stage::go_back),
-            TimelineCommand::StepKind { is_back } => return self.step_kind(is_back),
-            TimelineCommand::StepAllocation(toward) => return self.step_allocation(toward),
-            TimelineCommand::Pin { key, moment } => return self.pin_key(key, moment),
-            TimelineCommand::Bookmark => return self.mark(PointAction::Bookmark),
-            TimelineCommand::Measure => return self.mark(PointAction::Measure),
-            _ => (),
+            TimelineCommand::JumpTo { moment } => self.jump_to(moment),
+            TimelineCommand::Between { first, last } => self.show_between(first, last),
+            TimelineCommand::Back => self.with(Stage::go_back),
+            TimelineCommand::StepKind { is_back } => self.step_kind(is_back),
+            TimelineCommand::StepAllocation(toward) => self.step_allocation(toward),
+            TimelineCommand::Pin { key, moment } => self.pin_key(key, moment),
+            TimelineCommand::Bookmark => self.mark(PointAction::Bookmark),
+            TimelineCommand::Measure => self.mark(PointAction::Measure),
+            TimelineCommand::Pan { x, y } => self.steer(|_, camera| {
+                let plot = camera.plot();
+                camera.pan(-x * plot.width, y * plot.height);
+            }),
+            TimelineCommand::Zoom { x, y } => self.steer(|stage, camera| {
+                let middle = stage.plot_center();
+                camera.zoom_x(middle.0, 1.0 / x);
+                camera.zoom_y(middle.1, 1.0 / y);
+            }),
+            TimelineCommand::Reset => self.steer(|_, camera| camera.set_view(camera.content().whole())),
+            TimelineCommand::JumpToPeak => self.steer(|stage, camera| {
+                let peak = texts::peak_position(&stage.shown.device, stage.shown.ready.axis).unwrap_or(0.0);
+                camera.set_view(View { x: camera.view_around(peak).x, y: camera.content().whole().y });
+            }),
+            TimelineCommand::Step { is_forward } => self.steer(|stage, camera| {
+                if let Some(x) = stage.step_beside(is_forward) {
+                    camera.set_view(View { x, y: camera.view().y });
+                }
+            }),
+            TimelineCommand::Positions { first, last } => self.steer(|_, camera| {
+                camera.set_view(View { x: Span::new(first, last), y: camera.content().whole().y });
+            }),
         }
+    }
+
+    /// Glides to the view that a change of the camera leads to.
+    fn steer(&self, change: impl FnOnce(&Stage, &mut Camera)) {
         self.with(|stage| {
             let mut camera = stage.destination();
-            let (middle, plot) = (stage.plot_center(), camera.plot());
-            match command {
-                TimelineCommand::Pan { x, y } => camera.pan(-x * plot.width, y * plot.height),
-                TimelineCommand::Zoom { x, y } => {
-                    camera.zoom_x(middle.0, 1.0 / x);
-                    camera.zoom_y(middle.1, 1.0 / y);
-                }
-                TimelineCommand::Reset => camera.set_view(camera.content().whole()),
-                TimelineCommand::JumpToPeak => {
-                    let peak = texts::peak_position(&stage.shown.device, stage.shown.ready.axis).unwrap_or(0.0);
-                    let x = camera.view_around(peak).x;
-                    camera.set_view(View { x, y: camera.content().whole().y });
-                }
-                TimelineCommand::Step { is_forward } => {
-                    if let Some(x) = stage.step_beside(is_forward) {
-                        camera.set_view(View { x, y: camera.view().y });
-                    }
-                }
-                TimelineCommand::Positions { first, last } => {
-                    camera.set_view(View { x: Span::new(first, last), y: camera.content().whole().y });
-                }
-                TimelineCommand::JumpTo { .. }
-                | TimelineCommand::Between { .. }
-                | TimelineCommand::Back
-                | TimelineCommand::StepKind { .. }
-                | TimelineCommand::StepAllocation(_)
-                | TimelineCommand::Pin { .. }
-                | TimelineCommand::Bookmark
-                | TimelineCommand::Measure => (),
-            }
+            change(stage, &mut camera);
             stage.go_to(camera.view());
         });
     }
@@ -327,4 +322,107 @@ fn view_of(details: &Details, below: f64, now: View, axis: Axis, x_end: f64) -> 
     // An allocation lower than 1/50 of the plot cannot be read; it gets 1/3 of the height.
     let y = if size < now.y.len() / 50.0 { Span::around(below + size / 2.0, size * 3.0) } else { now.y };
     View { x, y }
+}
+
+impl Director {
+    /// Pins the next or previous allocation of the selected kind, or else of the pinned allocation's kind.
+    fn step_kind(&self, is_back: bool) {
+        let (_, device, _) = self.subject();
+        let shown = self.stage.borrow().shown.clone();
+        let kind = shown.ready.kind.as_deref().cloned().or_else(|| shown.ready.pinned_kind());
+        let Some(kind) = kind else { return };
+        let (from, moment) = (shown.pinned().map(|(allocation, _)| allocation), shown.moment().0);
+        self.ask(StepKind { device, kind, from, is_back, moment }, |director, found| {
+            if let Ok(Some(found)) = found {
+                director.pin(found.hit);
+            }
+        });
+    }
+
+    /// Pins the allocation next to the pinned one, of those that are drawn by themselves.
+    pub(super) fn step_allocation(&self, toward: Toward) {
+        let (_, device, _) = self.subject();
+        let (shown, min_bytes) = {
+            let stage = self.stage.borrow();
+            (stage.shown.clone(), stage.least_drawn_bytes())
+        };
+        let (from, moment) = (shown.pinned().map(|(allocation, _)| allocation), shown.moment().0);
+        self.ask(StepAllocation { device, from, moment, toward, min_bytes }, |director, hit| {
+            hit.into_iter().for_each(|hit| director.pin(hit));
+        });
+    }
+
+    /// Pins the largest allocation in the middle of the view, or at the peak if that is in view.
+    pub(super) fn enter(&self) {
+        let (middle, peak) = {
+            let stage = self.stage.borrow();
+            let peak = texts::peak_position(&stage.shown.device, stage.shown.ready.axis);
+            let peak = peak.filter(|&x| stage.camera.view().x.covers(Span::new(x, x)));
+            let middle = (stage.plot_corner().0 + stage.plot_center().0, stage.plot_corner().1 + 1.0);
+            (middle, peak.map(|_| stage.shown.device.peak_moment))
+        };
+        let ((client, device, _), question) = (self.subject(), self.hit_at(middle, true));
+        let found = async move {
+            let moment = match peak {
+                Some(moment) => moment,
+                None => question.await?.moment,
+            };
+            client.ask(StepAllocation { device, from: None, moment, toward: Toward::Larger, min_bytes: 0 }).await
+        };
+        self.answered(found, |director, hit| hit.into_iter().for_each(|hit| director.pin(hit)));
+    }
+
+    fn pin_key(&self, key: AllocationKey, moment: u32) {
+        let (_, device, _) = self.subject();
+        self.ask(FindAllocation { device, key, moment }, |director, hit| director.pin(hit));
+    }
+
+    /// Pins an allocation that a key led to, and moves the view if it is not in sight.
+    fn pin(&self, hit: Hit) {
+        let ((_, device, axis), moment) = (self.subject(), hit.moment);
+        let bytes = hit.allocation.as_ref().map(|found| (found.below_bytes, found.size_bytes));
+        self.act(FileAction::Pin(Some(hit)));
+        self.ask(GetPlace { device, axis, moment }, move |director, position| {
+            if let Some((below_bytes, size_bytes)) = bytes {
+                let y = Span::new(below_bytes as f64, (below_bytes + size_bytes) as f64);
+                director.with(|stage| stage.reveal(position, y));
+            }
+        });
+    }
+
+    pub(super) fn ask_flags(&self) {
+        let ((_, device, axis), flags) = (self.subject(), self.stage.borrow().props.flags.clone());
+        if flags.is_empty() {
+            self.with(|stage| stage.flags = Vec::new());
+            return;
+        }
+        let moments = flags.iter().map(|flag| flag.moment).collect();
+        self.ask(GetMoments { device, axis, moments }, move |director, facts| {
+            // Flags that were changed meanwhile have sent a question of their own.
+            if Rc::ptr_eq(&flags, &director.stage.borrow().props.flags) {
+                let placed = facts.iter().map(|facts| facts.position).zip(flags.iter().cloned()).collect();
+                director.with(|stage| stage.flags = placed);
+            }
+        });
+    }
+
+    /// Marks the moment under the pointer, or without a pointer the middle of the view; a measurement without a pointer
+    /// is of the middle half of the view.
+    fn mark(&self, action: fn(u32) -> PointAction) {
+        let pointed = {
+            let stage = self.stage.borrow();
+            stage.hit.as_ref().filter(|_| stage.pointer.is_some()).map(|hit| hit.moment)
+        };
+        if let Some(moment) = pointed {
+            self.act(FileAction::Point(action(moment)));
+            return;
+        }
+        let is_range = action(0) == PointAction::Measure(0);
+        for share in if is_range { &[0.25, 0.75][..] } else { &[0.5] } {
+            let (corner, width) = self.with(|stage| (stage.plot_corner(), 2.0 * stage.plot_center().0));
+            self.answered(self.hit_at((corner.0 + width * share, corner.1), true), move |director, hit| {
+                director.act(FileAction::Point(action(hit.moment)));
+            });
+        }
+    }
 }

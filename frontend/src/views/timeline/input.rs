@@ -14,7 +14,10 @@ use web_sys::{HtmlElement, KeyboardEvent, MouseEvent, PointerEvent, WheelEvent};
 
 /// Starts listening; the listeners end when they are dropped.
 pub(super) fn listen(director: &Director, surface: &Surface) -> Vec<EventListener> {
-    let mut all = vec![
+    let held = Held::default();
+    let (pressed, dragged, released, cancelled) = (held.clone(), held.clone(), held.clone(), held);
+    let (plot, minimap) = (&surface.plot, &surface.minimap);
+    vec![
         on(&surface.plot, "wheel", director, |director, event: &WheelEvent| turn(director, event)),
         on(&surface.plot, "pointerdown", director, press),
         on(&surface.plot, "pointermove", director, drag),
@@ -26,10 +29,15 @@ pub(super) fn listen(director: &Director, surface: &Surface) -> Vec<EventListene
         on(&surface.plot, "dblclick", director, |director, event: &MouseEvent| {
             director.zoom_to(point(director, event))
         }),
-    ];
-    all.push(on(&surface.plot, "keydown", director, key));
-    all.extend(listen_to_minimap(director, surface));
-    all
+        on(plot, "keydown", director, key),
+        on(minimap, "pointerdown", director, move |director, event| pressed.set(take_hold(director, event))),
+        on(minimap, "pointermove", director, move |director, event| drag_minimap(director, event, &dragged)),
+        on(minimap, "pointerup", director, move |_, _: &PointerEvent| released.set(None)),
+        on(minimap, "pointercancel", director, move |_, _: &PointerEvent| cancelled.set(None)),
+        on(minimap, "dblclick", director, |director, _: &MouseEvent| {
+            director.with(|stage| stage.go_to(stage.camera.content().whole()));
+        }),
+    ]
 }
 
 fn on<E: JsCast>(
@@ -177,7 +185,8 @@ fn carry_out(director: &Director, effect: Effect) {
             } else {
                 director.with(|stage| {
                     if let Some(pointed) = stage.span_at(at) {
-                        stage.go_to_span(pointed.span);
+                        // The vertical range stays.
+                        stage.go_to(View { x: pointed.span, y: stage.destination().view().y });
                     }
                 });
             }
@@ -191,20 +200,6 @@ fn show_drag(plot: &HtmlElement, is_active: bool) {
 
 /// The dragged part of the minimap's window, with the view and the pointer's x at the start of the drag.
 type Held = Rc<Cell<Option<(Hold, Span, f64)>>>;
-
-fn listen_to_minimap(director: &Director, surface: &Surface) -> Vec<EventListener> {
-    let held = Held::default();
-    let (pressed, dragged, released, cancelled) = (held.clone(), held.clone(), held.clone(), held);
-    vec![
-        on(&surface.minimap, "pointerdown", director, move |director, event| pressed.set(take_hold(director, event))),
-        on(&surface.minimap, "pointermove", director, move |director, event| drag_minimap(director, event, &dragged)),
-        on(&surface.minimap, "pointerup", director, move |_, _: &PointerEvent| released.set(None)),
-        on(&surface.minimap, "pointercancel", director, move |_, _: &PointerEvent| cancelled.set(None)),
-        on(&surface.minimap, "dblclick", director, |director, _: &MouseEvent| {
-            director.with(|stage| stage.go_to(stage.camera.content().whole()));
-        }),
-    ]
-}
 
 /// Starts to drag the window, after centring it at the pointer if the pointer went down outside of it.
 fn take_hold(director: &Director, event: &PointerEvent) -> Option<(Hold, Span, f64)> {

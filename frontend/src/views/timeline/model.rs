@@ -68,7 +68,6 @@ pub fn markers(figures: &DeviceFigures, marks: &Marks, axis: Axis) -> Vec<Marker
     ooms.chain(peak).collect()
 }
 
-/// Returns the text on the band of memory from before the trace.
 pub fn initial_label(figures: &DeviceFigures) -> String {
     let size = format::bytes(figures.summary.initial_bytes);
     if figures.summary.events == 0 {
@@ -103,7 +102,6 @@ fn device_name(index: i64) -> String {
     if index < 0 { "pinned host memory".to_owned() } else { format!("GPU {index}") }
 }
 
-/// Text next to the cursor.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tooltip {
     /// Size of the allocation; above the outline, the live bytes.
@@ -189,14 +187,10 @@ mod tests {
     }
 
     #[test]
-    fn a_card_that_is_not_far_above_is_part_of_the_content() {
+    fn the_content_has_the_reserved_line_and_a_near_card() {
         let plain = Content { x_end: 1.0, min_len: 1.0, max_bytes: 100.0 };
         let highest = |capacity: Option<u64>| content_with_card(plain, capacity).max_bytes;
         assert_eq!([None, Some(50), Some(150), Some(400), Some(401)].map(highest), [100.0, 100.0, 150.0, 400.0, 100.0]);
-    }
-
-    #[test]
-    fn the_reserved_line_is_part_of_the_content() {
         assert_eq!(
             content(&figures(), Axis::Events),
             Content { x_end: 1001.0, min_len: 2.0, max_bytes: (4u64 << 30) as f64 }
@@ -249,24 +243,16 @@ mod tests {
             "allocated before recording, freed at event 29"
         );
         assert_eq!(lifetime(&HitAllocation::default()), "not freed in the trace");
-    }
-
-    #[test]
-    fn a_lifespan_ends_with_the_trace_at_the_latest() {
         let details = Details { born: 10, died: None, born_us: Some(70), died_us: Some(90), ..Details::default() };
         assert_eq!(lifespan(&details, Axis::Events, 500.0), Span::new(10.0, 500.0));
         assert_eq!(lifespan(&details, Axis::Time, 500.0), Span::new(70.0, 90.0));
     }
 
     #[test]
-    fn above_the_outline_the_totals_are_shown() {
+    fn a_tooltip_has_the_totals_or_an_area() {
         let hit = Hit { moment: 3, live_bytes: 512, reserved_bytes: 2 << 20, ..Hit::default() };
         let text = tooltip(&hit, Axis::Events);
         assert_eq!((text.title.as_str(), text.detail.as_str()), ("512 B live", "2.00 MiB reserved"));
-    }
-
-    #[test]
-    fn an_area_is_named_with_its_share() {
         let area = Some(AreaRow { label: "activations".to_owned(), color: 4, bytes: 256, ..AreaRow::default() });
         let text = tooltip(&Hit { moment: 3, live_bytes: 512, area, ..Hit::default() }, Axis::Events);
         let parts = [text.title.as_str(), &text.name, &text.detail];

@@ -35,7 +35,6 @@ pub struct TimelineProps {
     pub on_hover: Callback<Option<Hit>>,
 }
 
-/// What the stage draws from, without yew.
 pub(super) type Given = (FileHandle, Rc<ShownFile>, TimelineProps);
 
 /// Height in device pixels from which pictures draw an allocation by itself.
@@ -83,7 +82,6 @@ pub(super) struct Stage {
     pub(super) picture_is_new: bool,
     /// Lifetime of the pinned allocation, along the x axis.
     pub(super) pin: Option<Span>,
-    /// Marked moments, by position.
     pub(super) flags: Vec<Placed>,
     painter: Painter,
     layout: Layout,
@@ -96,10 +94,8 @@ pub(super) struct Stage {
     outline: PictureData,
     bands_are_due: bool,
     chart_is_due: bool,
-    /// Size of the minimap when it was last drawn.
     chart_size: (f64, f64),
     was_presented: bool,
-    /// View last reported to the page.
     told: Option<Seen>,
 }
 
@@ -218,8 +214,7 @@ impl Stage {
     }
 
     pub(super) fn take_outline(&mut self, outline: PictureData) {
-        self.outline = outline;
-        self.chart_is_due = true;
+        (self.outline, self.chart_is_due) = (outline, true);
     }
 
     /// Stores a requested picture and returns true if it is the first one ever.
@@ -271,7 +266,6 @@ impl Stage {
         (self.layout.plot.width / 2.0, self.layout.plot.height / 2.0)
     }
 
-    /// Returns the upper left corner of the plot within the element.
     pub(super) fn plot_corner(&self) -> Point {
         (self.layout.plot.x, self.layout.plot.y)
     }
@@ -301,18 +295,11 @@ impl Stage {
         step_beside(&steps, camera.view().x, camera.content().whole().x, is_forward)
     }
 
-    /// Shows a range of the trace from edge to edge; the vertical range stays.
-    pub(super) fn go_to_span(&mut self, x: Span) {
-        let y = self.destination().view().y;
-        self.go_to(View { x, y });
-    }
-
     pub(super) fn minimap(&self) -> Minimap {
         let (width, _) = platform::size_of_element(&self.surface.minimap);
         Minimap { width: width.max(1.0), whole: self.camera.content().whole().x }
     }
 
-    /// Records the pointer's position; what lies there is requested after the next frame.
     pub(super) fn point_at(&mut self, at: Point) {
         self.pointer = Some(at);
         self.hover_is_due = true;
@@ -463,7 +450,6 @@ impl Stage {
         platform::place_window(&self.surface.window, window.start, window.end);
     }
 
-    /// Returns the picture with the highest resolution for the current view.
     fn sharpest(&self) -> Option<&Shown> {
         let [overview, detail] = &self.layers;
         detail.as_ref().filter(|_| !self.camera.is_whole()).or(overview.as_ref())

@@ -15,7 +15,6 @@ fn is_due() -> bool {
     search_param("sample").is_some() && search_param("tour").is_some() && stored(SHOWN).is_none()
 }
 
-/// Shows the tour over an open file, and remembers its end.
 #[component]
 pub fn Tour() -> Html {
     let step = use_state_eq(|| is_due().then_some(0_usize));

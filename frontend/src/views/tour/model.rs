@@ -1,9 +1,7 @@
 //! Steps of the tour through the sample.
 
-/// One step: what it points at, and what it says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// Selector of the element that it points at.
     pub at: &'static str,
     /// Selector of a button that is pressed for it.
     pub presses: Option<&'static str>,

@@ -3,8 +3,7 @@
 
 use super::hook::SweepHandle;
 use super::model::{
-    FigureRow, SweepRow, Verdict, advised, answer, environment, figure_rows, findings, is_enough, plot, summary,
-    sweep_rows,
+    FigureRow, SweepRow, advised, answer, environment, figure_rows, findings, is_enough, plot, summary, sweep_rows,
 };
 use crate::ask::{ReplayData, WhatIfSetup};
 use crate::components::{CopyButton, IconName, Picture, icon};
@@ -68,16 +67,28 @@ pub(super) fn sweep_answer(
 }
 
 fn advice(best: &str, setup: &WhatIfSetup, variable: &str, on_apply: &Callback<String>) -> Html {
-    let is_shown = setup.conf == best;
-    let conf = best.to_owned();
-    let onclick = on_apply.reform(move |_: MouseEvent| conf.clone());
     html! {
         <>
-            <button type="button" class="button" disabled={is_shown} {onclick}>
-                { if is_shown { "Applied" } else { "Apply" } }
-            </button>
+            { apply_button("button", None, best, &setup.conf, on_apply) }
             <CopyButton text={environment(best, variable)} label="Copy" />
         </>
+    }
+}
+
+/// Shows the button that applies settings, unless they are the shown ones.
+fn apply_button(
+    class: &'static str,
+    label: Option<String>,
+    conf: &str,
+    shown: &str,
+    on_apply: &Callback<String>,
+) -> Html {
+    let (is_shown, conf) = (conf == shown, conf.to_owned());
+    let onclick = on_apply.reform(move |_: MouseEvent| conf.clone());
+    html! {
+        <button type="button" {class} aria-label={label} disabled={is_shown} {onclick}>
+            { if is_shown { "Applied" } else { "Apply" } }
+        </button>
     }
 }
 
@@ -98,17 +109,13 @@ pub(super) fn figure_table(data: &ReplayData) -> Html {
 }
 
 fn row(row: FigureRow) -> Html {
-    let verdict = match row.verdict {
-        Verdict::Better => "better",
-        Verdict::Worse => "worse",
-        Verdict::Same | Verdict::Unknown => "same",
-    };
+    let class = if row.verdict.is_empty() { "same" } else { row.verdict };
     html! {
         <tr>
             <th scope="row" title={row.explanation}>{ row.label }</th>
             <td class="numbers">{ row.recorded }</td>
             <td class="numbers">{ row.replayed }</td>
-            <td class={classes!("what-if-verdict", verdict)}>{ row.verdict.word() }</td>
+            <td class={classes!("what-if-verdict", class)}>{ row.verdict }</td>
         </tr>
     }
 }
@@ -119,7 +126,6 @@ pub(super) struct ReplayPlotProps {
     pub(super) setup: WhatIfSetup,
 }
 
-/// Shows the live bytes, the reserved bytes as recorded and as replayed, and the card's memory.
 #[component]
 pub(super) fn ReplayPlot(props: &ReplayPlotProps) -> Html {
     let scheme = use_file().scheme;
@@ -174,9 +180,7 @@ pub(super) fn sweep_table(sweep: &SweepHandle, shown: &str, on_apply: &Callback<
 
 fn sweep_row(row: SweepRow, shown: &str, on_apply: &Callback<String>) -> Html {
     let SweepRow { conf, label, mark, reserved, calls, oom } = row;
-    let name = format!("Apply {label}");
-    let is_shown = conf == shown;
-    let onclick = on_apply.reform(move |_: MouseEvent| conf.clone());
+    let apply = apply_button("button quiet", Some(format!("Apply {label}")), &conf, shown, on_apply);
     html! {
         <tr data-mark={mark}>
             <th scope="row">
@@ -186,11 +190,7 @@ fn sweep_row(row: SweepRow, shown: &str, on_apply: &Callback<String>) -> Html {
             <td class="numbers">{ reserved }</td>
             <td class="numbers what-if-calls">{ calls }</td>
             <td class="numbers">{ oom }</td>
-            <td>
-                <button type="button" class="button quiet" aria-label={name} disabled={is_shown} {onclick}>
-                    { if is_shown { "Applied" } else { "Apply" } }
-                </button>
-            </td>
+            <td>{ apply }</td>
         </tr>
     }
 }

@@ -63,12 +63,9 @@ fn use_rested<T: Clone + PartialEq + 'static>(value: T) -> T {
 /// State of a sweep, with callbacks to start and stop it.
 #[derive(Clone, PartialEq)]
 pub struct SweepHandle {
-    /// Results so far; `None` before the sweep was started.
     pub data: Option<Rc<SweepData>>,
     pub is_running: bool,
-    /// Starts a new sweep on the card of a setup.
     pub on_start: Callback<WhatIfSetup>,
-    /// Stops the sweep; its results stay.
     pub on_stop: Callback<()>,
 }
 
@@ -78,11 +75,14 @@ pub fn use_sweep(client: &WorkerClient, device: u32) -> SweepHandle {
     let data = use_state_eq(|| None::<Rc<SweepData>>);
     let is_running = use_state_eq(|| false);
     let turn = use_memo((), |()| Cell::new(0_u32));
+    let next_turn = {
+        let turn = turn.clone();
+        move || turn.replace(turn.get().wrapping_add(1)).wrapping_add(1)
+    };
     let on_start = {
-        let (turn, data, is_running) = (turn.clone(), data.setter(), is_running.setter());
+        let (next_turn, data, is_running) = (next_turn.clone(), data.setter(), is_running.setter());
         use_callback((client.clone(), device), move |setup: WhatIfSetup, (client, device)| {
-            let this = turn.get().wrapping_add(1);
-            turn.set(this);
+            let this = next_turn();
             is_running.set(true);
             data.set(None);
             let (turn, data, is_running) = (turn.clone(), data.clone(), is_running.clone());
@@ -106,9 +106,9 @@ pub fn use_sweep(client: &WorkerClient, device: u32) -> SweepHandle {
         })
     };
     let on_stop = {
-        let (turn, is_running) = (turn.clone(), is_running.setter());
+        let (next_turn, is_running) = (next_turn.clone(), is_running.setter());
         use_callback((), move |(), ()| {
-            turn.set(turn.get().wrapping_add(1));
+            next_turn();
             is_running.set(false);
         })
     };
@@ -117,7 +117,7 @@ pub fn use_sweep(client: &WorkerClient, device: u32) -> SweepHandle {
         let data = data.setter();
         move |_| {
             move || {
-                turn.set(turn.get().wrapping_add(1));
+                next_turn();
                 data.set(None);
             }
         }

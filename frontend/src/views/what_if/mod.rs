@@ -11,8 +11,9 @@ use self::answer::{ReplayPlot, figure_table, sweep_answer, sweep_table};
 use self::course::CourseRows;
 use self::hook::{Replayed, SweepHandle, use_recorded_setup, use_replay, use_sweep};
 use self::model::{file_name, first_setup, notes, summary};
-use self::settings::SettingsForm;
+use self::settings::settings_form;
 use crate::ask::{RecordedSetup, WhatIfSetup, WriteReplay};
+use crate::components::{empty, waiting};
 use crate::hooks::{FileHandle, ShownFile, use_file, use_shown};
 use crate::platform::file_of;
 use crate::state::Choice;
@@ -36,11 +37,11 @@ pub(super) fn WhatIf() -> Html {
         }
     });
     match (recorded.as_deref(), what_if) {
-        (Some(Err(reason)), _) => html! { <p class="panel-empty">{ format!("{reason}.") }</p> },
+        (Some(Err(reason)), _) => empty(&format!("{reason}.")),
         (Some(Ok(recorded)), Some(setup)) => {
             html! { <Chosen recorded={recorded.clone()} setup={setup.clone()} /> }
         }
-        _ => html! { <p class="panel-empty" role="status">{ "Reading the settings of the recording…" }</p> },
+        _ => waiting("Reading the settings of the recording…"),
     }
 }
 
@@ -68,7 +69,7 @@ fn Chosen(props: &ChosenProps) -> Html {
             { sweep_answer(&sweep, setup, &recorded.variable, &on_apply) }
             <div class="what-if-columns">
                 <div class="what-if-side">
-                    <SettingsForm recorded={recorded.clone()} setup={setup.clone()} on_conf={on_apply.clone()} />
+                    { settings_form(&file, recorded, setup, &on_apply) }
                     { sweep_table(&sweep, &setup.conf, &on_apply) }
                 </div>
                 <section class="what-if-result" aria-label="Replay" aria-busy={(!is_current).to_string()}
@@ -112,7 +113,7 @@ fn on_open(file: &FileHandle, device: u32, setup: &Rc<WhatIfSetup>) -> Callback<
 
 fn result(replayed: Option<&Replayed>, on_open: Callback<MouseEvent>) -> Html {
     let Some(Replayed { setup, outcome }) = replayed else {
-        return html! { <p class="panel-empty" role="status">{ "Replaying…" }</p> };
+        return waiting("Replaying…");
     };
     match outcome {
         Err(reason) => html! { <p class="what-if-refusal" role="alert">{ reason.clone() }</p> },

@@ -1,30 +1,24 @@
 //! Form for the allocator's settings, as controls and as the text they form, and for the card.
 
-use super::model::{FIELDS, Field, FieldKind, cards_with, environment, option, refusal, with_option};
+use super::model::{CardOption, FIELDS, Field, FieldKind, cards_with, environment, option, refusal, with_option};
 use crate::ask::{RecordedSetup, WhatIfSetup};
-use crate::components::{CopyButton, IconName, icon};
-use crate::hooks::{FileHandle, use_file};
+use crate::components::{CopyButton, IconName, by_position, icon, is_checked, options, text_of};
+use crate::hooks::FileHandle;
 use crate::state::Choice;
-use std::rc::Rc;
-use web_sys::{HtmlInputElement, HtmlSelectElement};
 use yew::prelude::*;
 
-#[derive(Clone, PartialEq, Properties)]
-pub(super) struct SettingsFormProps {
-    pub(super) recorded: RecordedSetup,
-    pub(super) setup: Rc<WhatIfSetup>,
-    pub(super) on_conf: Callback<String>,
-}
-
-#[component]
-pub(super) fn SettingsForm(props: &SettingsFormProps) -> Html {
-    let SettingsFormProps { recorded, setup, on_conf } = props;
-    let file = use_file();
+/// Shows the controls for the settings and the card of `setup`.
+pub(super) fn settings_form(
+    file: &FileHandle,
+    recorded: &RecordedSetup,
+    setup: &WhatIfSetup,
+    on_conf: &Callback<String>,
+) -> Html {
     let refusal = refusal(&setup.conf);
-    let on_text = on_conf.reform(|event: InputEvent| event.target_unchecked_into::<HtmlInputElement>().value());
+    let on_text = on_conf.reform(|event: InputEvent| text_of(&event));
     html! {
         <form class="what-if-form" aria-label="Settings of the replay" onsubmit={|event: SubmitEvent| event.prevent_default()}>
-            { card_picker(&file, recorded, setup) }
+            { card_picker(file, recorded, setup) }
             { for FIELDS.iter().map(|field| control(field, &setup.conf, on_conf)) }
             <div class="what-if-field wide">
                 <label for="what-if-conf">{ &recorded.variable }</label>
@@ -45,27 +39,18 @@ pub(super) fn SettingsForm(props: &SettingsFormProps) -> Html {
     }
 }
 
-fn card_picker(file: &FileHandle, recorded: &RecordedSetup, setup: &Rc<WhatIfSetup>) -> Html {
-    let (options, chosen) = cards_with(recorded, setup);
-    let onchange = {
-        let (setup, options) = (setup.clone(), options.clone());
-        file.choosing(move |event: Event| {
-            let position = event.target_unchecked_into::<HtmlSelectElement>().selected_index();
-            let card = options.get(position.max(0) as usize);
-            Choice::WhatIf(WhatIfSetup {
-                conf: setup.conf.clone(),
-                capacity_bytes: card.and_then(|card| card.capacity_bytes),
-                elsewhere_bytes: card.map_or(0, |card| card.elsewhere_bytes),
-            })
-        })
-    };
-    let option = |(position, card): (usize, &crate::views::what_if::model::CardOption)| {
-        html! { <option selected={position == chosen}>{ card.label.clone() }</option> }
-    };
+fn card_picker(file: &FileHandle, recorded: &RecordedSetup, setup: &WhatIfSetup) -> Html {
+    let (cards, chosen) = cards_with(recorded, setup);
+    let labels: Vec<AttrValue> = cards.iter().map(|card| card.label.clone().into()).collect();
+    let conf = setup.conf.clone();
+    let on_choose = file.choosing(move |position: usize| {
+        let CardOption { capacity_bytes, elsewhere_bytes, .. } = cards[position];
+        Choice::WhatIf(WhatIfSetup { conf: conf.clone(), capacity_bytes, elsewhere_bytes })
+    });
     html! {
         <div class="what-if-field wide">
             <label for="what-if-card">{ "GPU memory" }</label>
-            <select id="what-if-card" {onchange}>{ for options.iter().enumerate().map(option) }</select>
+            <select id="what-if-card" onchange={by_position(labels.len(), &on_choose)}>{ options(&labels, chosen) }</select>
         </div>
     }
 }
@@ -75,19 +60,15 @@ fn control(field: &Field, conf: &str, on_conf: &Callback<String>) -> Html {
     let (id, value) = (format!("what-if-{key}"), option(conf, key).to_owned());
     let (conf, is_on) = (conf.to_owned(), value == "True");
     if kind == FieldKind::Switch {
-        let onchange = on_conf.reform(move |event: Event| {
-            let is_on = event.target_unchecked_into::<HtmlInputElement>().checked();
-            with_option(&conf, key, if is_on { "True" } else { "" })
-        });
+        let onchange =
+            on_conf.reform(move |event: Event| with_option(&conf, key, if is_checked(&event) { "True" } else { "" }));
         return html! {
             <label class="check wide" title={hint}>
                 <input type="checkbox" {id} checked={is_on} {onchange} />{ label }<code>{ key }</code>
             </label>
         };
     }
-    let oninput = on_conf.reform(move |event: InputEvent| {
-        with_option(&conf, key, &event.target_unchecked_into::<HtmlInputElement>().value())
-    });
+    let oninput = on_conf.reform(move |event: InputEvent| with_option(&conf, key, &text_of(&event)));
     let inputmode = match kind {
         FieldKind::Number { .. } => "numeric",
         FieldKind::Share => "decimal",

@@ -23,13 +23,10 @@ pub struct MapScene<'a> {
     pub color_by: BlockColors,
     /// The part in view, in CSS pixels of the whole map.
     pub view: Rect,
-    /// Margin on the left of the map, in CSS pixels.
     pub margin: f64,
-    /// The block under the pointer.
     pub hovered: Option<usize>,
     /// The block at which the keyboard is.
     pub focused: Option<usize>,
-    /// The block of the pinned allocation.
     pub pinned: Option<usize>,
 }
 

@@ -153,9 +153,7 @@ impl MapPlan {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
-    /// To the previous block.
     Left,
-    /// To the next block.
     Right,
     Up,
     Down,

@@ -54,16 +54,13 @@ fn byte_axis(camera: &Camera, layout: &Layout, theme: &Theme, places: &mut Place
 
 fn x_axis(camera: &Camera, layout: &Layout, axis: Axis, theme: &Theme) -> Vec<Op> {
     let plot = layout.plot;
-    let label = |x: f64, text: String, align: Align, color: Color| Op::Text {
-        x,
-        y: plot.bottom() + 13.0,
-        text,
-        align,
-        font: Font::LABEL,
-        color,
-        halo: None,
+    let label = |x: f64, text: String, align: Align, color: Color| {
+        Op::text((x, plot.bottom() + 13.0), text, align, Font::LABEL, color)
     };
-    let name = axis_name(axis);
+    let name = match axis {
+        Axis::Events => "event",
+        Axis::Time => "time",
+    };
     let mut ops = vec![
         line((plot.x, plot.bottom() + 0.5), (plot.right(), plot.bottom() + 0.5), theme.grid),
         label(6.0, name.to_owned(), Align::Left, theme.text_muted),
@@ -81,13 +78,6 @@ fn x_axis(camera: &Camera, layout: &Layout, axis: Axis, theme: &Theme) -> Vec<Op
         }
     }
     ops
-}
-
-fn axis_name(axis: Axis) -> &'static str {
-    match axis {
-        Axis::Events => "event",
-        Axis::Time => "time",
-    }
 }
 
 /// Returns the ticks of the x axis, far enough apart for the widest label to fit between them.
@@ -189,18 +179,8 @@ pub fn position_label(axis: Axis, position: f64) -> String {
 
 fn tag(rect: Rect, text: String, theme: &Theme) -> [Op; 2] {
     let place = (rect.x + rect.width / 2.0, rect.y + rect.height / 2.0);
-    [
-        Op::Fill { rect, radius: 3.0, color: theme.text },
-        Op::Text {
-            x: place.0,
-            y: place.1,
-            text,
-            align: Align::Center,
-            font: Font::LABEL,
-            color: theme.background,
-            halo: None,
-        },
-    ]
+    let text = Op::text(place, text, Align::Center, Font::LABEL, theme.background);
+    [Op::Fill { rect, radius: 3.0, color: theme.text }, text]
 }
 
 /// Returns the drawing of the rectangle that is being dragged open to zoom into.

@@ -2,9 +2,9 @@
 //!
 //! At most a few operations per pixel are drawn, however many spans there are.
 
-use super::rows::{Kind, Row};
-use crate::ask::{Axis, Parts, Span as Annotated};
-use crate::draw::{Align, Camera, Font, LANE_ROW, LANE_ROWS, Layout, Op, Rect, Span, Theme};
+use crate::ask::{Axis, PartSpan, Parts, Phase, PhaseBasis, Span as Annotated, StepSource};
+use crate::draw::{Align, Camera, Color, Font, LANE_ROW, LANE_ROWS, Layout, Op, Rect, Span, Theme};
+use shared::base::{ShortSort, format};
 
 /// Width below which spans are drawn together, in CSS pixels.
 const DENSE: f64 = 2.0;
@@ -25,7 +25,6 @@ pub struct Lane {
     awaited: usize,
 }
 
-/// A span under the pointer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pointed {
     /// Name of the span, and how it was found.
@@ -142,42 +141,174 @@ fn push_box(row: &Row, crowd: &Crowd, (y, camera, layout): (f64, &Camera, &Layou
 
 fn label(rect: Rect, name: &str, theme: &Theme) -> Option<Op> {
     let text = if rect.width < LABELLED { String::new() } else { Font::LABEL.fitted(name, rect.width - 10.0) };
-    (!text.is_empty()).then(|| Op::Text {
-        x: rect.x + 5.0,
-        y: rect.y + rect.height / 2.0 + 0.5,
-        text,
-        align: Align::Left,
-        font: Font::LABEL,
-        color: theme.span_text,
-        halo: None,
-    })
+    let at = (rect.x + 5.0, rect.y + rect.height / 2.0 + 0.5);
+    (!text.is_empty()).then(|| Op::text(at, text, Align::Left, Font::LABEL, theme.span_text))
 }
 
 /// Returns the name of a row of steps or phases, which is drawn left of the row.
 fn margin_name(row: &Row, y: f64, layout: &Layout, theme: &Theme) -> Option<Op> {
-    Some(Op::Text {
-        x: layout.lane.x - NAME_GAP,
-        y: y + LANE_ROW / 2.0 - 0.5,
-        text: row.kind.margin_name()?.to_owned(),
-        align: Align::Right,
-        font: Font::LABEL,
-        color: theme.text_muted,
-        halo: None,
-    })
+    let at = (layout.lane.x - NAME_GAP, y + LANE_ROW / 2.0 - 0.5);
+    Some(Op::text(at, row.kind.margin_name()?, Align::Right, Font::LABEL, theme.text_muted))
 }
 
 /// Returns the text for a row of steps or phases in which none were found.
 fn remark(row: &Row, y: f64, layout: &Layout, theme: &Theme) -> Option<Op> {
     let text = row.kind.remark().filter(|_| row.spans.is_empty())?;
-    Some(Op::Text {
-        x: layout.lane.x + 5.0,
-        y: y + LANE_ROW / 2.0 - 0.5,
-        text: Font::LABEL.fitted(text, layout.lane.width - 10.0),
-        align: Align::Left,
-        font: Font::LABEL,
-        color: theme.text_muted,
-        halo: None,
-    })
+    let (at, text) =
+        ((layout.lane.x + 5.0, y + LANE_ROW / 2.0 - 0.5), Font::LABEL.fitted(text, layout.lane.width - 10.0));
+    Some(Op::text(at, text, Align::Left, Font::LABEL, theme.text_muted))
+}
+
+/// Spans of one kind that do not overlap, sorted by start.
+#[derive(Clone, Debug, PartialEq)]
+struct Row {
+    spans: Vec<Span>,
+    kind: Kind,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Kind {
+    /// Annotations of one depth, with their names.
+    Annotated(usize, Vec<String>),
+    /// Steps that no annotation names.
+    Steps(StepSource),
+    /// Phases, with the phase of each span.
+    Phases(PhaseBasis, Vec<Phase>),
+}
+
+impl Row {
+    /// Arranges annotated spans in rows by depth; spans deeper than `rows` are left out.
+    fn annotated(spans: &[Annotated], rows: usize, axis: Axis) -> Vec<Self> {
+        let mut by_depth: Vec<Vec<(Span, &str)>> = Vec::new();
+        for span in spans.iter().filter(|span| (span.depth as usize) < rows) {
+            let depth = span.depth as usize;
+            by_depth.resize_with(by_depth.len().max(depth + 1), Vec::new);
+            by_depth[depth].push((place(span, axis), &span.name));
+        }
+        let row = |(depth, mut row): (usize, Vec<(Span, &str)>)| {
+            row.short_sort_by(|a, b| a.0.start.total_cmp(&b.0.start));
+            let (spans, names) = row.into_iter().map(|(span, name)| (span, name.to_owned())).unzip();
+            Self { spans, kind: Kind::Annotated(depth, names) }
+        };
+        by_depth.into_iter().enumerate().map(row).collect()
+    }
+
+    /// Returns `count` rows for those of the steps and the phases that no annotation names.
+    ///
+    /// A single row shows the phases if annotations name the steps, and the steps otherwise.
+    fn found(parts: &Parts, count: usize, axis: Axis) -> Vec<Self> {
+        let steps = Self {
+            spans: parts.steps.iter().map(|step| place_of_part(step, axis)).collect(),
+            kind: Kind::Steps(parts.steps_basis),
+        };
+        let phases = Self {
+            spans: parts.phases.iter().map(|(_, part)| place_of_part(part, axis)).collect(),
+            kind: Kind::Phases(parts.phases_basis, parts.phases.iter().map(|phase| phase.0).collect()),
+        };
+        let are_annotated = !parts.steps.is_empty() && parts.steps_basis == StepSource::Annotations;
+        match count {
+            0 => Vec::new(),
+            1 if are_annotated => vec![phases],
+            1 => vec![steps],
+            _ => vec![steps, phases],
+        }
+    }
+
+    fn name(&self, index: usize) -> String {
+        match &self.kind {
+            Kind::Annotated(_, names) => names[index].clone(),
+            Kind::Steps(_) => format!("step {}", format::count(index as u64 + 1)),
+            Kind::Phases(_, names) if names[index] == Phase::Unknown => "after the error".to_owned(),
+            Kind::Phases(_, names) => names[index].name().to_owned(),
+        }
+    }
+
+    /// Returns the name of a span and, unless it is annotated, how it was found.
+    fn description(&self, index: usize) -> String {
+        let name = self.name(index);
+        match self.kind.origin() {
+            Some(origin) => format!("{name}, {origin}"),
+            None => name,
+        }
+    }
+
+    /// Returns the text on several spans that are drawn as one.
+    fn crowd_name(&self, count: usize) -> String {
+        let noun = match self.kind {
+            Kind::Annotated(..) => "span",
+            Kind::Steps(_) => "step",
+            Kind::Phases(..) => "phase",
+        };
+        format::counted(count as u64, noun)
+    }
+
+    fn color(&self, index: usize, theme: &Theme) -> Color {
+        match &self.kind {
+            Kind::Annotated(depth, _) => theme.spans[depth % theme.spans.len()],
+            Kind::Steps(_) => theme.step_edge,
+            Kind::Phases(_, names) if names[index] == Phase::Unknown => theme.mixed,
+            Kind::Phases(_, names) => theme.phases[names[index] as usize],
+        }
+    }
+
+    /// Returns the colour of several spans that are drawn as one.
+    fn crowd_color(&self, theme: &Theme) -> Color {
+        match self.kind {
+            Kind::Phases(..) => theme.mixed,
+            Kind::Annotated(..) | Kind::Steps(_) => self.color(0, theme),
+        }
+    }
+}
+
+impl Kind {
+    /// Returns the text left of the row; rows of annotations have none, because each span has a name.
+    fn margin_name(&self) -> Option<&'static str> {
+        match self {
+            Self::Annotated(..) => None,
+            Self::Steps(_) => Some("steps"),
+            Self::Phases(..) => Some("phases"),
+        }
+    }
+
+    /// Returns the text in a row of steps or phases in which none were found.
+    fn remark(&self) -> Option<&'static str> {
+        match self {
+            Self::Annotated(..) => None,
+            Self::Steps(_) => Some("no repeating steps found"),
+            Self::Phases(..) => Some("no phases identified"),
+        }
+    }
+
+    fn origin(&self) -> Option<&'static str> {
+        match self {
+            Self::Annotated(..) => None,
+            Self::Steps(basis) => basis.origin(),
+            Self::Phases(basis, _) => Some(basis.origin()),
+        }
+    }
+}
+
+/// Returns the range of an annotated span on the axis.
+///
+/// On the event axis, the event that leads to a moment is drawn from that moment on. The first event inside the span is
+/// therefore drawn one position after `start_moment`.
+fn place(span: &Annotated, axis: Axis) -> Span {
+    match axis {
+        Axis::Events => of_moments(span.start_moment, span.end_moment),
+        Axis::Time => Span::new(span.start_us as f64, (span.end_us as f64).max(span.start_us as f64)),
+    }
+}
+
+/// Returns the range of a step or a phase on the axis, by the same rule.
+pub(super) fn place_of_part(part: &PartSpan, axis: Axis) -> Span {
+    match axis {
+        Axis::Events => of_moments(part.start_moment, part.end_moment),
+        Axis::Time => Span::new(part.start_us as f64, part.end_us as f64),
+    }
+}
+
+fn of_moments(start: u32, end: u32) -> Span {
+    Span::new(f64::from(start) + 1.0, f64::from(end.max(start)) + 1.0)
 }
 
 #[cfg(test)]
@@ -230,17 +361,13 @@ mod tests {
     }
 
     #[test]
-    fn wide_spans_are_labelled_in_their_row() {
+    fn spans_are_labelled_in_their_row_and_in_view() {
         let lane = annotated(&[span("step 1", 0, 500_000, 0), span("forward", 0, 200_000, 1)]);
         let (camera, layout) = stage(lane.row_count());
         let ops = lane.ops(&camera, &layout, &Theme::light());
         assert_eq!(texts(&ops), ["step 1", "forward"]);
         assert_eq!(pointed(&lane, 10.0, 1).map(|pointed| pointed.text).as_deref(), Some("forward"));
         assert_eq!(pointed(&lane, 900.0, 0), None);
-    }
-
-    #[test]
-    fn a_span_longer_than_the_view_is_labelled_in_view() {
         let lane = annotated(&[span("whole run", 0, 1_000_000, 0)]);
         let (mut camera, layout) = stage(1);
         camera.zoom_x(500.0, 0.01);
@@ -250,16 +377,12 @@ mod tests {
     }
 
     #[test]
-    fn a_crowd_is_one_box_that_is_counted() {
+    fn a_crowd_is_counted_and_ends_where_a_gap_is_seen() {
         let crowd: Vec<Annotated> = (0..400_000).map(|i| span("op", i * 2, i * 2 + 1, 0)).collect();
         let (camera, layout) = stage(1);
         let ops = annotated(&crowd).ops(&camera, &layout, &Theme::light());
         assert_eq!(texts(&ops), ["400,000 spans"]);
         assert_eq!(ops.len(), 2);
-    }
-
-    #[test]
-    fn a_crowd_ends_where_a_gap_is_seen() {
         let of = |first: u32| (first..first + 40).map(|i| span("op", i * 100, i * 100 + 50, 0));
         let crowds: Vec<Annotated> = of(0).chain(of(5000)).chain([span("long", 600_000, 900_000, 0)]).collect();
         let (camera, layout) = stage(1);
@@ -286,7 +409,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_found_says_how() {
+    fn what_was_found_says_how_and_is_counted() {
         let lane = Lane::new(&[], Some(&parts(4, 250_000)), 2, Axis::Events);
         let (camera, layout) = stage(lane.row_count());
         let ops = lane.ops(&camera, &layout, &Theme::light());
@@ -299,10 +422,6 @@ mod tests {
         );
         let phase = pointed(&lane, 200.0, 1).expect("a phase");
         assert_eq!(phase.text, "backward, inferred from stacks");
-    }
-
-    #[test]
-    fn many_steps_are_counted() {
         let lane = Lane::new(&[], Some(&parts(5000, 200)), 2, Axis::Events);
         let (camera, layout) = stage(lane.row_count());
         let ops = lane.ops(&camera, &layout, &Theme::light());

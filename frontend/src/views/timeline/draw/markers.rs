@@ -18,9 +18,7 @@ const LINES: usize = 4;
 /// A moment with a dot and a label.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Marker {
-    /// Position on the x axis.
     pub position: f64,
-    /// Height of the dot.
     pub bytes: f64,
     pub label: String,
     pub kind: MarkerKind,

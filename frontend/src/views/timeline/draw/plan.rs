@@ -33,7 +33,6 @@ pub struct Looks {
     pub scheme: Scheme,
     /// Number of the selected kind.
     pub kind: Option<NameMark>,
-    /// Pinned allocation, and its size in bytes.
     pub pinned: Option<(u32, u64)>,
 }
 

@@ -20,7 +20,6 @@ impl DeviceRect {
     }
 }
 
-/// A picture and its place on the plot.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Placement {
     pub layer: Layer,
@@ -35,10 +34,8 @@ pub struct Placement {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Frame<'a> {
     pub layout: &'a Layout,
-    /// The pictures, the lower one first.
     pub placements: Vec<Placement>,
     pub theme: &'a Theme,
-    /// Allocation whose bands are under the cursor.
     pub hovered: Option<u32>,
     /// Allocation whose bands are pinned; all others are dimmed, unless a selected kind has made the rest grey.
     pub pinned: Option<u32>,

@@ -8,7 +8,9 @@ use shared::allocator::{Settings, TorchVersion, options};
 pub enum FieldKind {
     Switch,
     /// A whole number from `least` on.
-    Number { least: u32 },
+    Number {
+        least: u32,
+    },
     /// A number between 0 and 1.
     Share,
     Text,
@@ -108,7 +110,6 @@ pub fn refusal(conf: &str) -> String {
     Settings::parse(conf, TorchVersion::default()).map_or_else(|error| error.to_string(), |_| String::new())
 }
 
-/// Formats the settings as a line for a shell.
 pub fn environment(conf: &str, variable: &str) -> String {
     // Brackets and `>` in a list have a meaning in shells.
     let quote = if conf.contains(['[', '>']) { "'" } else { "" };

@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_is_marked_in_both_rows() {
+    fn a_part_is_marked_and_pointed_at() {
         let (theme, size) = (Theme::light(), (ROOM.left + 400.0 + ROOM.right, 76.0));
         for sketch in
             [fragmentation(&data(), Some(&(1..3)), size, &theme), stalls(&data(), Some(&(1..3)), size, &theme)]
@@ -228,10 +228,6 @@ mod tests {
             assert_eq!((rect.x, rect.width), (ROOM.left + 100.0, 200.0));
         }
         assert!(!matches!(stalls(&data(), None, size, &theme).ops[0], Op::Fill { .. }));
-    }
-
-    #[test]
-    fn a_pointer_is_over_a_column() {
         let at = |x| column_at(x, ROOM.left + 400.0 + ROOM.right, 4);
         assert_eq!([0.0, ROOM.left, ROOM.left + 150.0, 10_000.0].map(at), [Some(0), Some(0), Some(1), Some(3)]);
         assert_eq!(column_at(5.0, 100.0, 0), None);

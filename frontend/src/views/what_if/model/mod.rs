@@ -8,7 +8,7 @@ mod sweep;
 
 pub use conf::{FIELDS, Field, FieldKind, environment, option, refusal, with_option};
 pub use course::{column_at, fragmentation, moved, occurring, reading, stalls};
-pub use figures::{FigureRow, Verdict, figure_rows, notes, summary};
+pub use figures::{FigureRow, figure_rows, notes, summary};
 pub use plot::plot;
 pub use sweep::{SweepRow, advised, answer, findings, is_enough, sweep_rows};
 

@@ -6,13 +6,11 @@ use crate::draw::curves::{Curves, Mark, MarkAt, ROOM};
 use crate::draw::{Font, Point, Theme};
 use shared::base::format;
 
-/// Chart of a replay, with what its legend says.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plot {
     pub curves: Curves,
     /// Text about the card's memory; empty if there is no limit.
     pub capacity_label: String,
-    /// True if the card's memory is drawn.
     pub has_capacity: bool,
     pub has_oom: bool,
 }

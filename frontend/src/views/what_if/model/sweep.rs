@@ -18,7 +18,6 @@ pub struct SweepRow {
     pub oom: String,
 }
 
-/// Returns the lines of the table, in the order of the trials.
 pub fn sweep_rows(data: &SweepData) -> Vec<SweepRow> {
     let trials = &data.found.trials;
     let best = data.found.best_position().filter(|_| data.is_done() || trials.len() > 1);
@@ -153,15 +152,11 @@ mod tests {
     }
 
     #[test]
-    fn a_sweep_on_its_way_claims_nothing() {
+    fn only_a_finished_sweep_that_helps_advises() {
         let data = SweepData { progress: 0.1, ..done(vec![trial("", 20, None)], 0) };
         assert_eq!(findings(&data), Vec::<String>::new());
         assert_eq!((answer(&data, None).as_str(), advised(&data)), ("Trying settings: 1 so far…", None));
         assert_eq!(sweep_rows(&data)[0].mark, "as recorded");
-    }
-
-    #[test]
-    fn settings_that_do_not_help_are_not_advised() {
         assert_eq!(advised(&done(vec![trial("", 20, Some(9)), trial("a:1", 19, Some(10))], 1)), None);
         assert_eq!(advised(&done(vec![trial("", 20, None)], 0)), None);
     }
