@@ -6,7 +6,6 @@ use crate::state::tab_after;
 use web_sys::{Element, HtmlInputElement, HtmlSelectElement};
 use yew::prelude::*;
 
-/// Returns the text of the input that an event is about.
 pub fn text_of(event: &Event) -> String {
     event.target_unchecked_into::<HtmlInputElement>().value()
 }
@@ -20,7 +19,6 @@ pub fn position_of(event: &Event) -> usize {
     event.target_unchecked_into::<HtmlSelectElement>().selected_index().max(0) as usize
 }
 
-/// Returns a handler of clicks that need no event.
 pub fn click(act: &Callback<()>) -> Callback<MouseEvent> {
     act.reform(|_| ())
 }

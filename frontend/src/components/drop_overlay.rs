@@ -3,7 +3,6 @@
 use crate::components::icon::{IconName, icon};
 use yew::prelude::*;
 
-/// Shows a frame around the page that invites the user to drop the files.
 pub fn drop_overlay() -> Html {
     html! {
         <div class="drop-overlay" aria-hidden="true">

@@ -6,7 +6,6 @@ use crate::platform::{has_server, site_url};
 use crate::state::{Scheme, SchemeChoice};
 use yew::prelude::*;
 
-/// A page that the bar links to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     Viewer,

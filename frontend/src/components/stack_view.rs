@@ -74,7 +74,6 @@ pub struct StackRowProps {
     pub on_open: Option<Callback<bool>>,
 }
 
-/// Formatted figures of a stack's memory.
 #[derive(Clone, PartialEq)]
 pub struct RowFigures {
     pub size: String,

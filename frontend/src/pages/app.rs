@@ -23,10 +23,8 @@ use yew::prelude::*;
 
 #[derive(Clone, PartialEq, Properties)]
 pub struct AppProps {
-    /// Files to open at the start.
     #[prop_or_default]
     pub files: Vec<web_sys::File>,
-    /// Name of the dialog to open at the start.
     #[prop_or_default]
     pub dialog: Option<AttrValue>,
 }

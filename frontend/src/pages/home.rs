@@ -12,7 +12,6 @@ use wasm_bindgen_futures::spawn_local;
 use web_sys::{File, HtmlInputElement};
 use yew::prelude::*;
 
-/// Progress of loading the viewer.
 #[derive(Clone, PartialEq)]
 enum Step {
     Waiting,

@@ -26,10 +26,8 @@ use yew::prelude::*;
 pub(super) struct ViewerProps {
     pub(super) file: FileHandle,
     pub(super) ready: ReadyFile,
-    /// All open files, including this one.
     pub(super) peers: Vec<Peer>,
     pub(super) logs: Vec<OpenLog>,
-    /// True if ranks are compared rather than moments.
     pub(super) are_ranks: bool,
     pub(super) origin: Origin,
     pub(super) command: Option<Issued>,
@@ -155,7 +153,6 @@ fn tapped(pinned: &HitAllocation) -> Html {
     }
 }
 
-/// Returns the height of the view below the timeline, by which styles divide the page; `None` if none is open.
 fn dock_state(file: &ReadyFile) -> Option<&'static str> {
     file.dock.map(|_| if file.is_dock_maximized() { "full" } else { "open" })
 }

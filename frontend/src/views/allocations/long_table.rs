@@ -9,7 +9,6 @@ use std::rc::Rc;
 use web_sys::Element;
 use yew::prelude::*;
 
-/// Number of columns of a table of groups.
 const GROUP_COLUMNS: usize = 3;
 
 #[derive(Clone, PartialEq, Properties)]

@@ -30,7 +30,6 @@ pub(super) struct AllocationsViewProps {
 /// Last match of the walk, with the selection in which it was found.
 type LastFound = Option<(SelectionData, Found)>;
 
-/// Shows the scope, a text search and filters above the table.
 #[component]
 pub(super) fn AllocationsView(props: &AllocationsViewProps) -> Html {
     let (file, shown, handle) = (use_file(), use_shown(), use_selecting());
@@ -180,7 +179,6 @@ fn grouping(by: Option<GroupBy>, on_by: &Callback<Option<GroupBy>>) -> Html {
     select("Rows", &options, chosen, &on_choose)
 }
 
-/// Returns the part of the saved file's name that names the table.
 fn table_name(by: Option<GroupBy>) -> String {
     match by {
         None => "allocations".to_owned(),

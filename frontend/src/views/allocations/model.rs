@@ -8,7 +8,6 @@ use shared::base::format;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Head {
-    /// Key by which a click on the head sorts.
     pub column: Column,
     pub label: &'static str,
     pub hint: &'static str,
@@ -53,7 +52,6 @@ pub fn heads(has_groups: bool, columns: Columns) -> Vec<Head> {
     std::iter::once(SIZE).chain(columns.iter().map(optional_head)).chain([STACK]).collect()
 }
 
-/// Destination of a click on a row.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Target {
     /// Position of an allocation.
@@ -62,10 +60,8 @@ pub enum Target {
     Group(GroupKeyData, String, NameMark, Kind),
 }
 
-/// Place of a row in a table with groups.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Level {
-    /// Row of a table without groups.
     #[default]
     Plain,
     /// Group, and true if its allocations follow.
@@ -241,13 +237,16 @@ mod tests {
         assert_eq!(texts, ["not freed", "–", "–"]);
     }
 
-    #[test]
-    fn an_open_group_is_followed_by_its_allocations() {
+    fn group(stack: Option<NameMark>) -> GroupRow {
         let key = GroupKeyData { by: GroupBy::Stack, value: Some((2, 0)) };
         let (title, mark) = ("f".to_owned(), NameMark::of(["f"]));
-        let group = GroupRow { key, bytes: 9, count: 1, title, detail: String::new(), mark, stack: None };
+        GroupRow { key, bytes: 0, count: 1200, title, detail: String::new(), mark, stack }
+    }
+
+    #[test]
+    fn an_open_group_is_followed_by_its_allocations() {
         let member = AllocationRow { born: 11, title: "f".to_owned(), ..AllocationRow::default() };
-        let rows = TableRows::Mixed(vec![MixedRow::Group(group, true), MixedRow::Allocation(member)]);
+        let rows = TableRows::Mixed(vec![MixedRow::Group(group(None), true), MixedRow::Allocation(member)]);
         let lines = lines(&TablePage { rows, ..TablePage::default() }, Columns::default());
         assert_eq!((lines[0].level, lines[1].level), (Level::Group(true), Level::Member));
         assert_eq!(lines[1].cells, ["10"]);
@@ -255,17 +254,9 @@ mod tests {
 
     #[test]
     fn a_group_leads_to_its_allocations() {
-        let key = GroupKeyData { by: GroupBy::Stack, value: Some((2, 0)) };
         let mark = NameMark::of(["f"]);
-        let row = GroupRow {
-            key,
-            bytes: 0,
-            count: 1200,
-            title: "f".to_owned(),
-            detail: String::new(),
-            mark,
-            stack: Some(mark),
-        };
+        let row = group(Some(mark));
+        let key = row.key;
         let page = TablePage { rows: TableRows::Groups(vec![row]), ..TablePage::default() };
         let line = &lines(&page, Columns::default())[0];
         assert_eq!((line.cells.as_slice(), line.share.as_str(), line.bar), (&["1,200".to_owned()][..], "–", 0.0));

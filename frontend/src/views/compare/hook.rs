@@ -17,15 +17,12 @@ const CURVE_COLUMNS: u32 = 320;
 
 const STRIP_COLUMNS: u32 = 160;
 
-/// Device of an open file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DeviceOf {
     pub client: WorkerClient,
-    /// Position of the device in the file.
     pub device: u32,
 }
 
-/// Moment of a device of an open file.
 pub type SideOf = (DeviceOf, CompareSide);
 
 /// Difference with the profile that it was computed from.
@@ -34,7 +31,6 @@ pub struct Comparison {
     /// Devices of this side and of the other.
     pub of: [DeviceOf; 2],
     pub diff: DiffData,
-    /// Profile of the other side.
     pub other: Profile,
 }
 
@@ -44,7 +40,6 @@ pub fn use_steps(of: &DeviceOf) -> Option<Rc<Vec<StepData>>> {
     use_answer(of.clone(), |of| async move { of.client.ask(GetSteps { device: of.device }).await })
 }
 
-/// Returns the live bytes of a step, or of the whole trace without one.
 #[hook]
 pub fn use_curve(of: &DeviceOf, step: Option<u32>) -> Option<Rc<CurveData>> {
     use_answer((of.clone(), step), |(of, step)| async move {
@@ -91,14 +86,12 @@ async fn compare((this, side): SideOf, (that, that_side): SideOf) -> Result<Comp
     Ok(Comparison { of: [this, that], diff, other })
 }
 
-/// A device of an open file, by the numbers of both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Place {
     pub(super) file: FileId,
     pub(super) device: u32,
 }
 
-/// A device that can be compared, with the names for its label.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Comparable {
     pub(super) place: Place,

@@ -29,7 +29,6 @@ pub fn moment_choices(figures: &DeviceFigures, pinned: Option<u32>, chosen: Comp
     choices
 }
 
-/// Lists the steps of a device, counted from 1.
 pub fn step_choices(steps: &[StepData]) -> Vec<MomentChoice> {
     let label = |(step, data): (u32, &StepData)| {
         let label = format!("Step {}, {}", step + 1, format::bytes(data.peak_bytes));
@@ -119,9 +118,8 @@ mod tests {
 
     #[test]
     fn sides_are_values_and_back() {
-        for side in
-            [CompareSide::Peak, CompareSide::Start, CompareSide::End, CompareSide::Moment(7), CompareSide::Step(0)]
-        {
+        use CompareSide::{End, Moment, Peak, Start, Step};
+        for side in [Peak, Start, End, Moment(7), Step(0)] {
             assert_eq!(side_of_value(&side_value(side)), Some(side));
         }
         for wrong in ["", "m", "sx", "é", "middle"] {
@@ -131,10 +129,8 @@ mod tests {
 
     #[test]
     fn the_pin_and_the_chosen_moment_can_be_chosen() {
-        let figures = DeviceFigures {
-            summary: Summary { peak_live_bytes: 2048, ..Summary::default() },
-            ..DeviceFigures::default()
-        };
+        let summary = Summary { peak_live_bytes: 2048, ..Summary::default() };
+        let figures = DeviceFigures { summary, ..DeviceFigures::default() };
         let labels = |pinned, chosen| -> Vec<String> {
             moment_choices(&figures, pinned, chosen).into_iter().map(|(_, label)| label).collect()
         };
@@ -162,11 +158,8 @@ mod tests {
         let both = sides(&names, [Some(&data), Some(&data)], Some([4, 9]), &Theme::light());
         assert_eq!(both.chart.curves[1].points, [(0.0, 0.0), (0.5, 0.0), (0.5, 50.0), (1.0, 50.0)]);
         assert_eq!(both.chart.curves.iter().map(|curve| curve.dashed).collect::<Vec<_>>(), [true, false]);
-        assert_eq!(
-            both.marks,
-            [Mark { at: MarkAt::X(0.125), color: Theme::light().live }],
-            "the other moment is outside"
-        );
+        let inside = [Mark { at: MarkAt::X(0.125), color: Theme::light().live }];
+        assert_eq!(both.marks, inside, "the other moment is outside");
         let one = sides(&names, [None, Some(&data)], None, &Theme::light());
         assert_eq!((one.chart.curves.len(), one.marks.len(), one.legend.len()), (1, 0, 2));
     }
@@ -184,9 +177,6 @@ mod tests {
         };
         assert!(highest(50) < 0.2 && (highest(100) - 20.0).abs() < 0.2);
         let data = CurveData { start: 4, end: 7, bytes: vec![1] };
-        assert_eq!(place_of(&data, 4), Some(0.125));
-        assert_eq!(place_of(&data, 7), Some(0.875));
-        assert_eq!(place_of(&data, 3), None);
-        assert_eq!(place_of(&data, 8), None);
+        assert_eq!([3, 4, 7, 8].map(|moment| place_of(&data, moment)), [None, Some(0.125), Some(0.875), None]);
     }
 }

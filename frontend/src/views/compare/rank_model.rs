@@ -5,7 +5,6 @@ use shared::analysis::{Category, order_of_ranks};
 use shared::base::format;
 use shared::report::rank_outliers;
 
-/// A device of an open file, with the answer of its Web Worker.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RankFile {
     pub name: String,
@@ -19,9 +18,7 @@ pub struct RankFile {
 pub struct Strip {
     /// Position among the given files.
     pub file: usize,
-    /// Title such as `Rank 3`.
     pub title: String,
-    /// Device and file name.
     pub note: String,
     pub peak: String,
     /// Reserved bytes, and growth and out-of-memory errors if there are any.
@@ -29,21 +26,16 @@ pub struct Strip {
     pub curve: CurveData,
     /// Bytes at the top of every rank's curve.
     pub top_bytes: u64,
-    /// Categories of the peak.
     pub parts: Vec<Part>,
     /// Sentences about how this rank differs from the others.
     pub unusual: Vec<String>,
 }
 
-/// A category in the bar of a peak.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {
     pub category: Category,
-    /// Left end, in units.
     pub x: u32,
-    /// Length, in units.
     pub width: u32,
-    /// Label such as `activations, 2.10 GiB`.
     pub label: String,
 }
 
@@ -71,7 +63,6 @@ pub fn legend(strips: &[Strip]) -> Vec<Category> {
     Category::ALL.into_iter().filter(occurs).collect()
 }
 
-/// Returns the sentence above the strips.
 pub fn summary(strips: &[Strip]) -> String {
     let unusual = strips.iter().filter(|strip| !strip.unusual.is_empty()).count() as u64;
     let ranks = format::counted(strips.len() as u64, "rank");

@@ -16,7 +16,6 @@ pub(super) struct RanksProps {
     pub(super) switches: Html,
 }
 
-/// Shows one strip per device: its live bytes, the parts of its peak, and how it differs from the others.
 #[component]
 pub(super) fn Ranks(props: &RanksProps) -> Html {
     let (file, shown) = (use_file(), use_shown());

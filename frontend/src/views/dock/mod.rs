@@ -113,7 +113,6 @@ const TIMELINE_PX: f64 = 72.0;
 /// Name in the browser's storage of the height that the user chose, in CSS pixels.
 const HEIGHT: &str = "dock-height";
 
-/// Distance per press of an arrow key, in CSS pixels.
 const STEP_PX: f64 = 32.0;
 
 #[derive(Clone, PartialEq, Properties)]

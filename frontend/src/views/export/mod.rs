@@ -25,7 +25,6 @@ pub struct ExportDialogProps {
     pub on_close: Callback<()>,
 }
 
-/// Lists the formats in which the file can be saved, each with its purpose.
 #[component]
 pub fn ExportDialog(props: &ExportDialogProps) -> Html {
     let is_clean = use_state_eq(|| false);

@@ -28,7 +28,6 @@ pub fn moment_text(pinned: Option<u32>) -> String {
     }
 }
 
-/// Returns the label of a table, given its name on the command line.
 pub fn table_label(name: &str, pinned: Option<u32>) -> String {
     match name {
         "stacks" => format!("Stacks {}", moment_text(pinned)),

@@ -21,7 +21,6 @@ use yew::prelude::*;
 #[derive(Clone, PartialEq, Properties)]
 pub(super) struct FindingCardProps {
     pub(super) finding: Rc<Finding>,
-    /// Position of the finding's device.
     pub(super) position: u32,
     /// Name of the finding's device; `None` if the file has only one.
     pub(super) device: Option<AttrValue>,
@@ -127,7 +126,6 @@ pub fn severity_icon(severity: Severity) -> IconName {
     }
 }
 
-/// Returns the kind of the allocations that a target has in common.
 fn kind_of(target: &Target) -> Option<Kind> {
     let Target { category, stack, line, pattern, .. } = target;
     let of_line = || {
@@ -262,7 +260,6 @@ pub fn sentence(text: &str) -> Html {
     html! { <>{ for prose(text).map(part) }</> }
 }
 
-/// Requests the findings for the chosen card, and dispatches them like a report of the worker.
 #[hook]
 pub fn use_card(file: &FileHandle, card: Option<ThisCard>) {
     let asked = use_mut_ref(|| None::<ThisCard>);

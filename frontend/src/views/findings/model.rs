@@ -18,7 +18,6 @@ pub fn problem_count(diagnosis: &Diagnosis) -> usize {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lead {
     pub title: String,
-    /// Sentence about growth of memory from step to step.
     pub growth: String,
     /// Sentence that lists what was looked for, if no problem was found; else empty.
     pub looked_for: String,
@@ -85,7 +84,6 @@ pub fn severity_word(severity: Severity) -> &'static str {
     }
 }
 
-/// Returns a sentence about the confidence in the cause.
 pub fn confidence(confidence: Confidence) -> &'static str {
     match confidence {
         Confidence::Low => "Confidence: low. Other causes would look the same.",

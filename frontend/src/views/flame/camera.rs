@@ -66,7 +66,6 @@ impl FlameCamera {
         View { x: self.x, y: Span::new(start, start + shown) }
     }
 
-    /// Moves the content along with a pointer, by CSS pixels.
     pub fn pan(&mut self, dx: f64, dy: f64) {
         self.x = self.x.moved(-dx / self.width * self.x.len());
         self.row += match self.rootward {
@@ -83,12 +82,10 @@ impl FlameCamera {
         self.confine();
     }
 
-    /// Converts a weight to CSS pixels from the left edge.
     pub fn x_from_weight(&self, weight: f64) -> f64 {
         self.x.fraction(weight) * self.width
     }
 
-    /// Converts CSS pixels from the left edge to a weight.
     pub fn weight_from_x(&self, x: f64) -> f64 {
         self.x.at(x / self.width)
     }

@@ -15,10 +15,8 @@ pub(super) struct Chosen {
     pub(super) text: BoxText,
 }
 
-/// Outcome of a request for boxes, as texts.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Told {
-    /// Summary of what the search finds.
     pub(super) found: Option<AttrValue>,
     pub(super) error: Option<AttrValue>,
 }
@@ -30,7 +28,6 @@ pub(super) struct FlameCanvasProps {
     /// Mark of the line or function whose boxes are outlined, because its allocations are selected.
     #[prop_or_default]
     pub(super) outlined: Option<NameMark>,
-    /// Direction in which the root lies.
     pub(super) rootward: Rootward,
     pub(super) label: AttrValue,
     /// Position of this drawing from the top among the drawings of the view.

@@ -8,7 +8,6 @@ use gloo_events::EventListener;
 use wasm_bindgen::JsCast;
 use web_sys::{HtmlElement, KeyboardEvent, MouseEvent, PointerEvent, WheelEvent};
 
-/// Starts listening; the listeners end when they are dropped.
 pub(super) fn listen(stage: &FlameStage, host: &HtmlElement) -> Vec<EventListener> {
     vec![
         on(host, "wheel", stage, turn),

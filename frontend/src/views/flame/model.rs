@@ -7,11 +7,9 @@ use crate::draw::Span;
 use shared::base::format;
 use shared::draw::flame;
 
-/// Text of a box, for tooltips and screen readers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BoxText {
     pub name: String,
-    /// File and line; may be empty.
     pub place: String,
     /// Weight, and its share of the whole graph.
     pub total: String,

@@ -32,7 +32,6 @@ pub struct FlameBox {
     pub label: u32,
 }
 
-/// Direction of a step from box to box.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Toward {
     /// The box that contains this one.
@@ -94,7 +93,6 @@ impl FlameRows {
         all[..after].last().copied().filter(|&index| weight < self.boxes[index as usize].span.end)
     }
 
-    /// Returns the neighbour of a box; `None` at the edge.
     pub fn step(&self, index: u32, toward: Toward) -> Option<u32> {
         let from = self.get(index)?;
         let row = &self.order[self.range(from.depth)];
@@ -112,7 +110,6 @@ impl FlameRows {
         }
     }
 
-    /// Returns a box with all its ancestors, the root first.
     pub fn path(&self, index: u32) -> Vec<u32> {
         let up = |&index: &u32| self.step(index, Toward::Parent);
         let mut path: Vec<u32> = std::iter::successors(self.get(index).map(|_| index), up).collect();

@@ -19,7 +19,6 @@ use yew::Callback;
 /// Time without movement after which finer boxes are requested, in milliseconds.
 const REST_MS: u32 = 120;
 
-/// Data that the component hands to its stage.
 #[derive(Clone, PartialEq)]
 pub(super) struct Shown {
     pub(super) props: FlameCanvasProps,
@@ -29,7 +28,6 @@ pub(super) struct Shown {
     pub(super) data: Rc<(FlameTree, FlameBoxes)>,
 }
 
-/// Shared handle to the stage; cheap to clone.
 #[derive(Clone)]
 pub(super) struct FlameStage {
     inner: Rc<RefCell<Inner>>,
@@ -309,7 +307,6 @@ impl Inner {
         Some((props.on_chosen.clone(), chosen))
     }
 
-    /// Draws a frame and returns true if the next one should follow at once.
     fn draw(&mut self, now_ms: f64) -> bool {
         let Some(shown) = &self.shown else { return false };
         let size = platform::size_of_element(&self.host);

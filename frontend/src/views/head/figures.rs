@@ -108,7 +108,6 @@ fn severity_of(notice: &Notice) -> Severity {
     Severity::of_name(&notice.severity).unwrap_or_default()
 }
 
-/// Shows a line about a shared copy, and one about a view that could not be restored.
 pub fn origin_bar(file: &FileHandle, origin: &Origin, notice: Option<&str>) -> Html {
     let on_dismiss = file.acting(|_: MouseEvent| FileAction::DismissNotice);
     html! {

@@ -35,7 +35,6 @@ impl Figure {
     }
 }
 
-/// Returns the figures of a device, the most important ones first.
 pub fn figures(device: &DeviceFigures) -> Vec<Figure> {
     let summary = &device.summary;
     let of_events = |note: String| if summary.events == 0 { String::new() } else { note };

@@ -100,7 +100,6 @@ fn times(shown: &ShownFile, seen: Option<Seen>, all: Range) -> Range {
     })
 }
 
-/// Says what can be opened beside a snapshot.
 fn guide() -> Html {
     html! {
         <div class="log logs-below">

@@ -15,7 +15,6 @@ use yew::prelude::*;
 /// File, and the position of a chart or device in it.
 pub(super) type Place = (FileId, usize);
 
-/// Chart of another file.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Beside {
     pub(super) place: Place,
@@ -58,7 +57,6 @@ impl Shifts {
     }
 }
 
-/// Returns the moved clocks, and a callback that moves one.
 #[hook]
 pub(super) fn use_shifts() -> (UseStateHandle<Shifts>, Callback<(Place, f64)>) {
     let shifts = use_state_eq(Shifts::default);

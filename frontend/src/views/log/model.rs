@@ -19,7 +19,6 @@ pub(super) fn shifted(curves: &LogCurves, shift_us: i64) -> LogCurves {
     shifted
 }
 
-/// Returns the range that contains all of some ranges; `None` without any.
 pub(super) fn union(ranges: impl Iterator<Item = Range>) -> Option<Range> {
     ranges.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
 }
@@ -53,7 +52,6 @@ pub(super) fn plot(
     Sketch { ops: plotted.ops, width: size.0, height: size.1 }
 }
 
-/// Returns the names of the groups with their colours, and that of the limit.
 pub(super) fn legend(curves: &LogCurves, theme: &Theme) -> Vec<(String, Color)> {
     let color = |series: Option<usize>| series.map_or(theme.oom, |position| series_color(position, theme));
     shared::export::legend(curves).into_iter().map(|(name, series)| (name, color(series))).collect()
@@ -64,7 +62,6 @@ pub(super) fn place_to_us(range: Range, share: f64, width: f64) -> i64 {
     range.0 + (share.clamp(0.0, 1.0) * (range.1 - range.0) as f64).round() as i64
 }
 
-/// Returns the position of the sample that is nearest to a time.
 pub(super) fn nearest(curves: &LogCurves, us: i64) -> Option<usize> {
     let after = curves.times_us.partition_point(|one| *one < us);
     let candidates = after.saturating_sub(1)..(after + 1).min(curves.times_us.len());

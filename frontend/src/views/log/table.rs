@@ -64,7 +64,6 @@ pub(super) fn tables(tables: &[LogTable], notices: &[LogNotice]) -> Html {
     }
 }
 
-/// Shows the owners of a GPU's memory as a bar with a legend.
 pub(super) fn owners_bar(owners: &LogOwners, scheme: Scheme) -> Html {
     let shares = shares(owners, scheme.theme());
     let rect = |share: &Share| {

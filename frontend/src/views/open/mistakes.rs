@@ -6,7 +6,6 @@ use yew::prelude::*;
 /// Height of a curve, in the units of its values.
 const HEIGHT: u8 = 20;
 
-/// A mistake of the gallery and its repair.
 struct Mistake {
     /// Name of the mistake's recording.
     name: &'static str,
@@ -90,7 +89,6 @@ pub(super) fn mistakes(on_follow: Option<&Follow>) -> Html {
     }
 }
 
-/// Returns the mistake with this path below the site's top.
 fn mistake_at(path: &str) -> Option<&'static Mistake> {
     let name = path.strip_prefix("?gallery=")?.split('&').next();
     MISTAKES.iter().find(|mistake| name == Some(mistake.name))
@@ -122,7 +120,6 @@ pub fn first_look(path: &str) -> Html {
     }
 }
 
-/// Draws a curve as steps above its area.
 fn curve(class: &'static str, values: &[u8]) -> Html {
     let steps: String = (1..).zip(values).map(|(x, value)| format!("V{}H{x}", HEIGHT - value)).collect();
     html! {

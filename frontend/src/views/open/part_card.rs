@@ -34,7 +34,6 @@ impl Reducible for Chosen {
     }
 }
 
-/// Shows the curve of a device with the chosen events, and the controls that choose them.
 #[component]
 pub fn PartCard(props: &PartCardProps) -> Html {
     let position = use_state_eq(|| most_events(&props.overview));
@@ -166,7 +165,6 @@ pub struct PreviewCurveProps {
     pub on_choose: Option<Callback<Range<u64>>>,
 }
 
-/// Shows the live bytes along the events, with the chosen events marked.
 #[component]
 pub fn PreviewCurve(props: &PreviewCurveProps) -> Html {
     let PreviewCurveProps { device, share, label, scheme, chosen, on_choose } = props.clone();

@@ -69,7 +69,6 @@ pub fn proposed_events(device: &PreviewDevice) -> u64 {
 }
 
 impl Preset {
-    /// Returns the chosen range in a device, with the given number of events.
     pub fn range(self, device: &PreviewDevice, events: u64) -> Range<u64> {
         let (total, events) = (device.events, events.min(device.events));
         match self {
@@ -170,10 +169,8 @@ mod tests {
     fn columns(device: &PreviewDevice, share: f64) -> Vec<(f64, f64, f64)> {
         let size = (ROOM.left + 400.0 + ROOM.right, ROOM.top + 100.0 + ROOM.bottom);
         let sketch = preview(device, share, None, size, &Theme::light());
-        let boxes = sketch.ops.into_iter().find_map(|op| match op {
-            Op::Boxes { boxes, .. } => Some(boxes),
-            _ => None,
-        });
+        let boxes =
+            sketch.ops.into_iter().find_map(|op| if let Op::Boxes { boxes, .. } = op { Some(boxes) } else { None });
         let column = |rect: Rect| (rect.x - ROOM.left, rect.right() - ROOM.left, rect.height.round());
         boxes.unwrap().into_iter().map(column).collect()
     }
@@ -194,10 +191,7 @@ mod tests {
     fn the_chosen_events_are_marked_where_the_pointer_chose_them() {
         let size = (ROOM.left + 400.0 + ROOM.right, 130.0);
         let sketch = preview(&device(), 1.0, Some(&(0..99)), size, &Theme::dark());
-        let fill = sketch.ops.iter().find_map(|op| match op {
-            Op::Fill { rect, .. } => Some(*rect),
-            _ => None,
-        });
+        let fill = sketch.ops.iter().find_map(|op| if let Op::Fill { rect, .. } = op { Some(*rect) } else { None });
         let rect = fill.unwrap();
         assert_eq!((rect.x, rect.right()), (ROOM.left, ROOM.left + 400.0));
         assert_eq!(share_of_plot(ROOM.left / size.0, size.0), 0.0);
@@ -217,10 +211,8 @@ mod tests {
 
     #[test]
     fn ranges_are_told_or_refused() {
-        assert_eq!(
-            range_text(&device(), &(30..60)).unwrap(),
-            "30 of 99 events, up to 40.0 MiB live, including the peak"
-        );
+        let peak = "30 of 99 events, up to 40.0 MiB live, including the peak";
+        assert_eq!(range_text(&device(), &(30..60)).unwrap(), peak);
         assert_eq!(range_text(&device(), &(60..70)).unwrap(), "10 of 99 events, up to 5.00 MiB live");
         assert!(range_text(&device(), &(60..60)).unwrap_err().contains("before the last"));
         assert_eq!(range_text(&device(), &(60..160)).unwrap_err(), "GPU 1 has only 99 events");
@@ -233,15 +225,13 @@ mod tests {
         assert_eq!(dragged(&device(), 0.5, 0.5), 50..51);
     }
 
-    #[track_caller]
-    fn check(seen_bytes: u64, total_bytes: u64, elapsed_ms: f64, text: &str) {
-        let loading =
-            Loading { seen_bytes, total_bytes, began_ms: 100.0, now_ms: 100.0 + elapsed_ms, ..Loading::default() };
-        assert_eq!(progress(&loading).text, text);
-    }
-
     #[test]
     fn progress_says_bytes_and_speed() {
+        let check = |seen_bytes: u64, total_bytes: u64, elapsed_ms: f64, text: &str| {
+            let (began_ms, now_ms) = (100.0, 100.0 + elapsed_ms);
+            let loading = Loading { seen_bytes, total_bytes, began_ms, now_ms, ..Loading::default() };
+            assert_eq!(progress(&loading).text, text);
+        };
         check(0, 0, 0.0, "Loading the decoder");
         check(1 << 20, 0, 0.0, "1.00 MiB");
         check(1 << 20, 4 << 20, 100.0, "1.00 MiB of 4.00 MiB");

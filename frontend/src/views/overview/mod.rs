@@ -21,7 +21,6 @@ const FOLDED: &str = "snapscope-overview";
 
 #[derive(Clone, PartialEq, Properties)]
 pub struct OverviewProps {
-    /// All open files, including the shown one.
     pub peers: Vec<Peer>,
 }
 

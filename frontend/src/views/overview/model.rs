@@ -11,7 +11,6 @@ pub struct Place {
     pub end: f64,
 }
 
-/// Way in which strips share an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Common {
     /// Times of one clock.

@@ -127,7 +127,6 @@ fn about(file: &FileHandle, shown: &ShownFile, keep: Html) -> Html {
     }
 }
 
-/// Number of stacks in the list.
 const ROWS: u32 = 50;
 
 #[component]

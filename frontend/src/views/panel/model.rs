@@ -10,7 +10,6 @@ use shared::report::{LiveGroup, LiveGroups};
 pub struct Fact {
     pub label: &'static str,
     pub value: String,
-    /// Second, smaller value; may be empty.
     pub note: String,
 }
 
@@ -95,7 +94,6 @@ pub fn kind_text(around: &Around, is_at_pin: bool) -> String {
     }
 }
 
-/// Returns the texts of an event: its number, its sign and size, and where the memory was allocated.
 pub fn near_texts(near: &NearEvent) -> [String; 3] {
     let sign = if near.is_alloc { "+" } else { "−" };
     let title = if near.title.is_empty() { "no stack recorded".to_owned() } else { near.title.clone() };
@@ -143,13 +141,11 @@ fn pool(details: &Details) -> Option<Fact> {
 pub struct TopStack {
     pub label: StackLabel,
     pub size: String,
-    /// Share of the live bytes, and number of allocations.
     pub note: String,
     /// Length of the bar, as a percentage of the longest one.
     pub bar: f64,
 }
 
-/// Returns the lines of the table, largest first.
 pub fn rows(stacks: &LiveGroups) -> Vec<TopStack> {
     let longest = stacks.groups.iter().map(|row| row.bytes).max().unwrap_or(0).max(1);
     let row = |row: &LiveGroup| {
@@ -164,7 +160,6 @@ pub fn rows(stacks: &LiveGroups) -> Vec<TopStack> {
     stacks.groups.iter().map(row).collect()
 }
 
-/// Describes the stacks without a line of their own, if there are any.
 pub fn rest(stacks: &LiveGroups) -> Option<String> {
     (stacks.other_groups > 0).then(|| {
         let size = format::bytes(stacks.other_bytes);
@@ -179,14 +174,8 @@ mod tests {
     use shared::report::Frame;
 
     fn details() -> Details {
-        Details {
-            size_bytes: 1536,
-            born: 11,
-            died: Some(31),
-            born_us: Some(2000),
-            died_us: Some(5500),
-            ..Details::default()
-        }
+        let (born_us, died_us) = (Some(2000), Some(5500));
+        Details { size_bytes: 1536, born: 11, died: Some(31), born_us, died_us, ..Details::default() }
     }
 
     #[track_caller]

@@ -29,7 +29,6 @@ pub fn use_own_code(file: &FileHandle, own: &Rc<str>) -> Rc<str> {
 /// Kinds of rules, in the order of [`OwnCode`].
 const KINDS: [&str; 3] = ["automatic", "paths that contain", "everything outside"];
 
-/// Shows the kind of the rule, and its texts where it has some.
 #[component]
 pub(super) fn OwnCodeChoice() -> Html {
     let on_own = use_file().choosing(|rule: String| Choice::Own(rule.into()));
@@ -66,7 +65,6 @@ pub(super) fn OwnCodeChoice() -> Html {
     }
 }
 
-/// Returns the position of a rule's kind and its texts.
 fn parts(rule: &OwnCode) -> (usize, String) {
     match rule {
         OwnCode::Automatic => (0, String::new()),

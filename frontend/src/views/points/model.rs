@@ -12,7 +12,6 @@ pub fn bookmark_name(moment: u32) -> String {
     }
 }
 
-/// Returns the flags that the timeline draws for the shown device.
 pub fn flags(file: &ReadyFile) -> Vec<Flag> {
     let device = file.device_index();
     let points: &Points = &file.points;

@@ -22,7 +22,6 @@ const MARGIN: f64 = 12.0;
 pub(super) struct MapProps {
     pub(super) data: Rc<SegmentsData>,
     pub(super) choice: SegmentsChoice,
-    /// Position of the block at which the keyboard is.
     pub(super) focus: Option<usize>,
     pub(super) pinned: Option<AllocationKey>,
     pub(super) on_focus: Callback<usize>,

@@ -38,7 +38,6 @@ pub struct ScopeBarProps {
     pub children: Html,
 }
 
-/// Shows the scope, the weight, the search field and the filters.
 #[component]
 pub fn ScopeBar(props: &ScopeBarProps) -> Html {
     let (handle, shown) = (use_selecting(), use_shown());

@@ -12,7 +12,6 @@ pub const MIN_BYTES: [u64; 8] = [0, 1 << 10, 64 << 10, 1 << 20, 16 << 20, 128 <<
 /// Minimum lifetimes in events that a filter offers; the first one means any lifetime.
 pub const MIN_LIFETIMES: [u32; 6] = [0, 10, 100, 1000, 10_000, 100_000];
 
-/// Returns the name of a scope, which says when its allocations are alive.
 pub fn when_text(when: When) -> &'static str {
     match when {
         When::Peak => "At the peak",
@@ -69,12 +68,10 @@ pub fn min_lifetime_text(events: u32) -> String {
     if events == 0 { "Any lifetime".to_owned() } else { format!("≥ {} events", format::count(events.into())) }
 }
 
-/// Formats a stream from its raw handle.
 pub fn stream_text(stream: u64) -> String {
     if stream == 0 { "Default stream".to_owned() } else { format!("Stream {}", format::address(stream)) }
 }
 
-/// Formats a pool from its handle.
 pub fn pool_text(pool: PoolId) -> String {
     match pool {
         PoolId(0, 0) => "Default pool".to_owned(),

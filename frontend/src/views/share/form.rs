@@ -111,7 +111,6 @@ fn progress(sharing: &SharingHandle) -> Html {
     html! { <progress class="progress" max="1" {value} aria-label="Progress" /> }
 }
 
-/// Shows the choices, each with examples from this file.
 fn cuts(sharing: &SharingHandle, annotations: u64) -> Html {
     let state = sharing.state();
     let (options, preview) = (&state.options, state.preview.as_deref());

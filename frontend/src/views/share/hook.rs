@@ -38,7 +38,6 @@ struct Work {
     round: Cell<u32>,
 }
 
-/// State of the sharing dialog with its operations.
 #[derive(Clone)]
 pub struct SharingHandle {
     model: UseReducerHandle<Model>,
@@ -103,7 +102,6 @@ impl SharingHandle {
         self.dispatch(SharingAction::Send(SendStep::Nothing));
     }
 
-    /// Deletes the link that was just created.
     pub fn delete(&self, link: Link) {
         let dispatcher = self.model.dispatcher();
         spawn_local(async move {

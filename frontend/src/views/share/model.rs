@@ -104,7 +104,6 @@ pub fn copy_text(sharing: &Sharing) -> String {
     }
 }
 
-/// Describes what has left this machine.
 pub fn sent_text(sharing: &Sharing) -> String {
     match &sharing.sending {
         SendStep::Nothing => "Nothing has been uploaded so far".to_owned(),
@@ -134,7 +133,6 @@ pub fn audience(address: &str) -> (String, Option<&'static str>) {
     }
 }
 
-/// Formats a choice of when a link ends.
 pub fn end_text(days: Option<u32>) -> String {
     match days {
         Some(days) => format::counted(u64::from(days), "day"),
@@ -240,10 +238,11 @@ mod tests {
         let at = |sending| sent_text(&Sharing { sending, ..Sharing::default() });
         assert_eq!(at(SendStep::Nothing), "Nothing has been uploaded so far");
         assert_eq!(at(SendStep::Sending { sent_bytes: 512, total_bytes: 1024 }), "Uploading, 512 B of 1.00 KiB");
-        assert_eq!(
-            at(SendStep::Sending { sent_bytes: 9, total_bytes: 9 }),
-            "Uploaded; the server is checking the copy"
-        );
+        let checking = SendStep::Sending { sent_bytes: 9, total_bytes: 9 };
+        assert_eq!(at(checking), "Uploaded; the server is checking the copy");
+        assert_eq!(typed_text(&[]), None);
+        assert_eq!(typed_text(&["adam"]).as_deref(), Some("The link also contains your search text: “adam”."));
+        assert_eq!(typed_text(&["a", "b"]).as_deref(), Some("The link also contains your search text: “a” and “b”."));
     }
 
     #[test]
@@ -267,29 +266,16 @@ mod tests {
     }
 
     #[test]
-    fn what_was_typed_is_said() {
-        assert_eq!(typed_text(&[]), None);
-        assert_eq!(typed_text(&["adam"]).as_deref(), Some("The link also contains your search text: “adam”."));
-        assert_eq!(typed_text(&["a", "b"]).as_deref(), Some("The link also contains your search text: “a” and “b”."));
-    }
-
-    fn texts() -> Vec<Remaining> {
-        let text = |kind, text: &str| Remaining { kind, text: text.to_owned() };
-        let (mark, file) = (TextKind::Annotation, TextKind::ProjectFile);
-        vec![text(mark, "step 1"), text(mark, "Warm up"), text(file, "train.py")]
-    }
-
-    #[track_caller]
-    fn check(search: &str, texts: &[&str], count: &str) {
-        let all = self::texts();
-        let found = FoundTexts::new(&all, search);
-        let rows: Vec<&str> = (0..found.count()).map(|row| found.row(&all, row).unwrap().1).collect();
-        assert_eq!((rows.as_slice(), found.count_text().as_str()), (texts, count));
-        assert_eq!(found.row(&all, found.count()), None);
-    }
-
-    #[test]
     fn texts_are_found_by_words_and_kinds() {
+        use TextKind::{Annotation, ProjectFile};
+        let all = [(Annotation, "step 1"), (Annotation, "Warm up"), (ProjectFile, "train.py")]
+            .map(|(kind, text)| Remaining { kind, text: text.to_owned() });
+        let check = |search: &str, texts: &[&str], count: &str| {
+            let found = FoundTexts::new(&all, search);
+            let rows: Vec<&str> = (0..found.count()).map(|row| found.row(&all, row).unwrap().1).collect();
+            assert_eq!((rows.as_slice(), found.count_text().as_str()), (texts, count));
+            assert_eq!(found.row(&all, found.count()), None);
+        };
         check("", &["step 1", "Warm up", "train.py"], "3 texts");
         check("WARM", &["Warm up"], "1 of 3 texts");
         check("project t", &["train.py"], "1 of 3 texts");

@@ -111,7 +111,6 @@ fn line_number(number: u64, line: Option<&FileLine>, path: &str, on_line: &Callb
     }
 }
 
-/// Returns the text of a file of the folder; `None` while it is read, and without a file.
 #[hook]
 fn use_text(folder: Option<Folder>, position: Option<usize>) -> Option<Rc<Result<SourceText, String>>> {
     let text = use_answer((folder, position), |of| async move {

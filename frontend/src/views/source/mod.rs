@@ -158,7 +158,6 @@ fn use_folder_button(on_folder: Callback<Folder>) -> Html {
 /// Sums by line with the selection that they are about, or an error message if the filter's text is invalid.
 type Sums = (SelectionData, <GetSource as Ask>::Answer);
 
-/// Returns the files of the stacks that are in the folder; `None` until the files of the stacks are known.
 #[hook]
 fn use_located(folder: Option<&Folder>) -> Option<Rc<Located>> {
     let (_, device) = use_subject();

@@ -81,7 +81,6 @@ pub(super) fn listed<'a>(report: &'a SourceReport, located: &Located) -> Vec<&'a
     files
 }
 
-/// Returns the name of a path's file, and the path of its folder.
 pub(super) fn split(path: &str) -> (&str, &str) {
     let at = path.rfind(['/', '\\']).map_or(0, |at| at + 1);
     (&path[at..], path[..at].trim_end_matches(['/', '\\']))

@@ -18,7 +18,6 @@ use wasm_bindgen_futures::spawn_local;
 /// Columns of the minimap's outline: more than any screen shows, but few enough to send quickly.
 const OUTLINE_COLUMNS: u32 = 1600;
 
-/// Shared handle to the stage; cheap to clone.
 #[derive(Clone)]
 pub(super) struct Director {
     stage: Rc<RefCell<Stage>>,
@@ -38,7 +37,6 @@ impl Director {
         result
     }
 
-    /// Starts to show the device and the axis of the stage.
     pub(super) fn start(&self) {
         // First of all, so that it waits for no other answer.
         self.ask_picture();
@@ -76,7 +74,6 @@ impl Director {
         self.tell_view();
     }
 
-    /// Reports the view to the page if it has changed.
     fn tell_view(&self) {
         let told = self.stage.borrow_mut().untold_view();
         if let Some(seen) = told {
@@ -166,7 +163,6 @@ impl Director {
         self.ask(GetMarks { device }, |director, marks| director.with(|stage| stage.take_marks(marks)));
     }
 
-    /// Requests the lifetime of the pinned allocation, which is shown along the axis.
     pub(super) fn ask_pin(&self) {
         let ((_, device, axis), pinned) = (self.subject(), self.stage.borrow().shown.pinned());
         let Some((allocation, _)) = pinned else {

@@ -12,7 +12,6 @@ use std::rc::Rc;
 use wasm_bindgen::JsCast;
 use web_sys::{HtmlElement, KeyboardEvent, MouseEvent, PointerEvent, WheelEvent};
 
-/// Starts listening; the listeners end when they are dropped.
 pub(super) fn listen(director: &Director, surface: &Surface) -> Vec<EventListener> {
     let held = Held::default();
     let (pressed, dragged, released, cancelled) = (held.clone(), held.clone(), held.clone(), held);

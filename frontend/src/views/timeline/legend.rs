@@ -99,7 +99,6 @@ fn categories(bytes: &CategoryBytes, within: Within<'_>, theme: &Theme) -> Html 
     }
 }
 
-/// Names the stacks of the largest bands; an entry selects its stack.
 fn largest(bands: &[BandName], (file, shown): Within<'_>, theme: &Theme) -> Html {
     let entry = |band: &BandName| {
         let is_selected = shown.kind_facts().and_then(|facts| facts.stack) == Some(band.stack);

@@ -31,7 +31,6 @@ pub fn content_with_card(content: Content, capacity_bytes: Option<u64>) -> Conte
     Content { max_bytes: content.max_bytes.max(capacity.unwrap_or(0.0)), ..content }
 }
 
-/// Returns the name of an axis in attributes that tests read.
 pub fn axis_name(axis: Axis) -> &'static str {
     match axis {
         Axis::Events => "events",
@@ -77,7 +76,6 @@ pub fn initial_label(figures: &DeviceFigures) -> String {
     }
 }
 
-/// Returns an allocation's lifetime on an axis; `x_end` replaces an end that the trace does not show.
 pub fn lifespan(details: &Details, axis: Axis, x_end: f64) -> Span {
     let (born, died) = match axis {
         Axis::Events => (Some(f64::from(details.born)), details.died.map(f64::from)),
@@ -104,7 +102,6 @@ fn device_name(index: i64) -> String {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tooltip {
-    /// Size of the allocation; above the outline, the live bytes.
     pub title: String,
     /// Allocating function, with its file and line if known; may be empty.
     pub name: String,
@@ -166,13 +163,9 @@ mod tests {
     use shared::report::Summary;
 
     fn figures() -> DeviceFigures {
+        let (peak_live_bytes, peak_reserved_bytes) = (3 << 30, 4 << 30);
         DeviceFigures {
-            summary: Summary {
-                events: 1000,
-                peak_live_bytes: 3 << 30,
-                peak_reserved_bytes: 4 << 30,
-                ..Summary::default()
-            },
+            summary: Summary { events: 1000, peak_live_bytes, peak_reserved_bytes, ..Summary::default() },
             end_events: 1001.0,
             end_us: 5e6,
             peak_moment: 400,
@@ -191,10 +184,8 @@ mod tests {
         let plain = Content { x_end: 1.0, min_len: 1.0, max_bytes: 100.0 };
         let highest = |capacity: Option<u64>| content_with_card(plain, capacity).max_bytes;
         assert_eq!([None, Some(50), Some(150), Some(400), Some(401)].map(highest), [100.0, 100.0, 150.0, 400.0, 100.0]);
-        assert_eq!(
-            content(&figures(), Axis::Events),
-            Content { x_end: 1001.0, min_len: 2.0, max_bytes: (4u64 << 30) as f64 }
-        );
+        let events = Content { x_end: 1001.0, min_len: 2.0, max_bytes: (4u64 << 30) as f64 };
+        assert_eq!(content(&figures(), Axis::Events), events);
         assert_eq!(content(&figures(), Axis::Time).x_end, 5e6);
         assert_eq!(content(&DeviceFigures::default(), Axis::Events).x_end, 1.0);
     }
@@ -203,20 +194,15 @@ mod tests {
     fn the_peak_lies_on_top_of_errors() {
         let oom = Mark { kind: MarkKind::Oom, moment: 7, time_us: None, size_bytes: 1 << 20, free_bytes: None };
         let marks = Marks { marks: vec![oom], ..Marks::default() };
-        let labels =
-            |axis| markers(&figures(), &marks, axis).into_iter().map(|marker| marker.label).collect::<Vec<_>>();
+        let labels = |axis| Vec::from_iter(markers(&figures(), &marks, axis).into_iter().map(|marker| marker.label));
         assert_eq!(labels(Axis::Events), ["out of memory: tried to allocate 1.00 MiB", "peak live 3.00 GiB"]);
         assert_eq!(labels(Axis::Time), ["peak live 3.00 GiB"]);
     }
 
     #[test]
     fn a_tooltip_names_size_place_and_lifetime() {
-        let label = StackLabel {
-            title: "forward".into(),
-            place: "model.py:7".into(),
-            leaf: "linear".into(),
-            ..StackLabel::default()
-        };
+        let (title, place, leaf) = ("forward".into(), "model.py:7".into(), "linear".into());
+        let label = StackLabel { title, place, leaf, ..StackLabel::default() };
         let allocation = HitAllocation {
             size_bytes: 1536,
             born: 10,
@@ -238,10 +224,8 @@ mod tests {
     fn a_lifetime_says_what_the_trace_does_not_show() {
         let initial = HitAllocation { is_initial: true, ..HitAllocation::default() };
         assert_eq!(lifetime(&initial), "allocated before recording, not freed in it");
-        assert_eq!(
-            lifetime(&HitAllocation { died: Some(30), ..initial }),
-            "allocated before recording, freed at event 29"
-        );
+        let freed = HitAllocation { died: Some(30), ..initial };
+        assert_eq!(lifetime(&freed), "allocated before recording, freed at event 29");
         assert_eq!(lifetime(&HitAllocation::default()), "not freed in the trace");
         let details = Details { born: 10, died: None, born_us: Some(70), died_us: Some(90), ..Details::default() };
         assert_eq!(lifespan(&details, Axis::Events, 500.0), Span::new(10.0, 500.0));
@@ -261,10 +245,8 @@ mod tests {
 
     #[test]
     fn the_description_is_a_sentence() {
-        let text = description(&figures());
-        assert_eq!(
-            text,
-            "Memory timeline of GPU 0: 500 allocations over 1,000 events, peak 3.00 GiB live and 4.00 GiB reserved"
-        );
+        let text =
+            "Memory timeline of GPU 0: 500 allocations over 1,000 events, peak 3.00 GiB live and 4.00 GiB reserved";
+        assert_eq!(description(&figures()), text);
     }
 }

@@ -261,7 +261,6 @@ impl Stage {
         (self.glide.is_none() && self.told.replace(seen) != Some(seen)).then_some(seen)
     }
 
-    /// Returns the middle of the plot, relative to the plot's corner.
     pub(super) fn plot_center(&self) -> Point {
         (self.layout.plot.width / 2.0, self.layout.plot.height / 2.0)
     }
@@ -339,7 +338,6 @@ impl Stage {
         }
     }
 
-    /// Returns to the view before the last movement.
     pub(super) fn go_back(&mut self) {
         if let Some(view) = self.history.back() {
             self.glide_to(view);
@@ -365,7 +363,6 @@ impl Stage {
         self.bands_are_due = true;
     }
 
-    /// Draws a frame and returns true if the next one should follow at once.
     pub(super) fn draw(&mut self, now_ms: f64) -> bool {
         self.fit_to_element();
         if let Some(glide) = self.glide {

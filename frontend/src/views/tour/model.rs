@@ -38,7 +38,6 @@ pub const STEPS: [Step; 4] = [
     },
 ];
 
-/// Returns the words for the place of a step: `2 of 4`.
 pub fn place(step: usize) -> String {
     format!("{} of {}", step + 1, STEPS.len())
 }

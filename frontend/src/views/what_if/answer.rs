@@ -75,7 +75,6 @@ fn advice(best: &str, setup: &WhatIfSetup, variable: &str, on_apply: &Callback<S
     }
 }
 
-/// Shows the button that applies settings, unless they are the shown ones.
 fn apply_button(
     class: &'static str,
     label: Option<String>,

@@ -81,7 +81,6 @@ fn Chosen(props: &ChosenProps) -> Html {
     }
 }
 
-/// Starts a sweep when the view opens and when another card is chosen, unless the trace is long.
 #[hook]
 fn use_first_sweep(sweep: &SweepHandle, file: &FileHandle, shown: &ShownFile, setup: &Rc<WhatIfSetup>) {
     let WhatIfSetup { capacity_bytes, elsewhere_bytes, .. } = **setup;
@@ -95,7 +94,6 @@ fn use_first_sweep(sweep: &SweepHandle, file: &FileHandle, shown: &ShownFile, se
     });
 }
 
-/// Opens the replay as a file of its own.
 fn on_open(file: &FileHandle, device: u32, setup: &Rc<WhatIfSetup>) -> Callback<MouseEvent> {
     let (file, setup) = (file.clone(), setup.clone());
     Callback::from(move |_: MouseEvent| {

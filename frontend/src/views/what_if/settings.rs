@@ -7,7 +7,6 @@ use crate::hooks::FileHandle;
 use crate::state::Choice;
 use yew::prelude::*;
 
-/// Shows the controls for the settings and the card of `setup`.
 pub(super) fn settings_form(
     file: &FileHandle,
     recorded: &RecordedSetup,

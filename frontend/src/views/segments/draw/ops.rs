@@ -12,7 +12,6 @@ use shared::draw::segment_lines;
 use shared::draw::segment_lines::{Line, Piece, Run};
 use shared::draw::segment_parts::{Content, Part, head, piece_parts, run_parts};
 
-/// Everything needed to draw the map.
 #[derive(Clone, Copy, Debug)]
 pub struct MapScene<'a> {
     pub data: &'a SegmentsData,
@@ -25,7 +24,6 @@ pub struct MapScene<'a> {
     pub view: Rect,
     pub margin: f64,
     pub hovered: Option<usize>,
-    /// The block at which the keyboard is.
     pub focused: Option<usize>,
     pub pinned: Option<usize>,
 }
@@ -85,7 +83,6 @@ fn draw_piece(ops: &mut Vec<Op>, scene: &MapScene<'_>, piece: &Piece, origin: Po
     ops.extend(piece_parts(piece, content, origin).into_iter().map(fill));
 }
 
-/// Returns the colour of a stretch; `None` if it is free.
 fn color(scene: &MapScene<'_>, piece: &Piece) -> Option<Color> {
     let (row, theme) = (&scene.data.blocks[piece.most], scene.theme);
     let number = || scene.data.looks.get(row.look as usize).map_or(0, |look| look.color);
@@ -152,29 +149,20 @@ mod tests {
     }
 
     #[test]
-    fn what_a_block_loses_is_told_apart() {
+    fn what_a_block_loses_or_waits_for_is_told_apart() {
         let mut data = data(&[&[100]]);
         data.blocks[0].requested_bytes = 90 * MIB;
         let fills = fills(&drawn(&data, BlockColors::State, 100 * MIB));
         assert_eq!((fills[2].0, fills[2].1, fills[2].2), (899.0, 100.0, Theme::light().merged));
-    }
-
-    #[test]
-    fn a_pending_block_is_marked() {
-        let mut data = data(&[&[100]]);
         data.blocks[0].kind = BlockState::PendingFree;
         assert_eq!(fills(&drawn(&data, BlockColors::Stack, 100 * MIB)).last().unwrap().2, Theme::light().reserved);
     }
 
     #[test]
-    fn a_hundred_thousand_blocks_take_no_more_than_the_pixels() {
+    fn groups_are_named_and_their_blocks_take_no_more_than_the_pixels() {
         let sizes = vec![1; 100_000];
         let all = drawn(&data(&[&sizes]), BlockColors::Stack, 100_000 * MIB);
         assert!(all.len() < 1000, "{}", all.len());
-    }
-
-    #[test]
-    fn groups_are_named() {
         let ops = drawn(&data(&[&[1]]), BlockColors::Stack, MIB);
         assert!(matches!(&ops[0], Op::Text { text, .. } if text == "Large"));
     }

@@ -7,7 +7,6 @@ use crate::draw::Rect;
 use shared::draw::segment_lines::{HEAD, LINE, Line, Run, Writer};
 use std::ops::Range;
 
-/// All lines of a map, with the segments on them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MapPlan {
     /// Positions of the segments of each pool.
@@ -60,7 +59,6 @@ impl MapPlan {
         Some((*self.owners.get(block)?, *self.offsets.get(block)?))
     }
 
-    /// Returns the block at the start of a run.
     pub fn first_block_at(&self, data: &SegmentsData, run: &Run) -> usize {
         self.block_at_offset(data, run.segment, run.start)
     }
@@ -159,7 +157,6 @@ pub enum Direction {
     Down,
 }
 
-/// Returns the distance of a run from a place on its line.
 fn distance(run: &Run, x: f64) -> f64 {
     (run.x - x).max(x - run.x - run.width).max(0.0)
 }

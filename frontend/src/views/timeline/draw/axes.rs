@@ -20,7 +20,6 @@ const LEAST_GAP: f64 = 6.0;
 /// Distance of the longest label of the byte axis from the left edge of the element, in CSS pixels.
 const EDGE: f64 = 2.0;
 
-/// Returns the grid lines and the labels of both axes.
 pub fn axes(camera: &Camera, layout: &Layout, axis: Axis, theme: &Theme, places: &mut Places) -> Vec<Op> {
     let mut ops = byte_axis(camera, layout, theme, places);
     ops.extend(x_axis(camera, layout, axis, theme));

@@ -4,7 +4,6 @@ use super::places::Places;
 use crate::draw::{Align, Camera, Font, Layout, Op, Rect, Theme};
 use shared::base::format;
 
-/// Margin around the label's text, in CSS pixels.
 const MARGIN: f64 = 2.0;
 
 /// Returns a dashed line at the card's memory, or only a label if that is above the view.

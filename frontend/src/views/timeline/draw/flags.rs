@@ -3,13 +3,10 @@
 use super::places::Places;
 use crate::draw::{Align, Camera, Font, Layout, Op, Rect, Theme, crisp};
 
-/// Height of a label in CSS pixels.
 const HEIGHT: f64 = 15.0;
 
-/// Margin on each side of a label's text, in CSS pixels.
 const MARGIN: f64 = 4.0;
 
-/// Maximum width of a label in CSS pixels.
 const MOST_WIDTH: f64 = 180.0;
 
 /// Number of rows from the bottom of the plot that are tried for a label.
@@ -22,7 +19,6 @@ pub enum FlagKind {
     Measure,
 }
 
-/// Marked moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Flag {
     pub moment: u32,

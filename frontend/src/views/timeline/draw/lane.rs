@@ -54,7 +54,6 @@ impl Lane {
         Self { rows, awaited }
     }
 
-    /// Returns the number of rows, including those still to come.
     pub fn row_count(&self) -> usize {
         self.rows.len() + self.awaited
     }
@@ -261,7 +260,6 @@ impl Row {
 }
 
 impl Kind {
-    /// Returns the text left of the row; rows of annotations have none, because each span has a name.
     fn margin_name(&self) -> Option<&'static str> {
         match self {
             Self::Annotated(..) => None,
@@ -351,6 +349,11 @@ mod tests {
         }
     }
 
+    fn drawn(lane: &Lane) -> Vec<Op> {
+        let (camera, layout) = stage(lane.row_count());
+        lane.ops(&camera, &layout, &Theme::light())
+    }
+
     fn texts(ops: &[Op]) -> Vec<&str> {
         ops.iter().filter_map(|op| if let Op::Text { text, .. } = op { Some(text.as_str()) } else { None }).collect()
     }
@@ -363,9 +366,7 @@ mod tests {
     #[test]
     fn spans_are_labelled_in_their_row_and_in_view() {
         let lane = annotated(&[span("step 1", 0, 500_000, 0), span("forward", 0, 200_000, 1)]);
-        let (camera, layout) = stage(lane.row_count());
-        let ops = lane.ops(&camera, &layout, &Theme::light());
-        assert_eq!(texts(&ops), ["step 1", "forward"]);
+        assert_eq!(texts(&drawn(&lane)), ["step 1", "forward"]);
         assert_eq!(pointed(&lane, 10.0, 1).map(|pointed| pointed.text).as_deref(), Some("forward"));
         assert_eq!(pointed(&lane, 900.0, 0), None);
         let lane = annotated(&[span("whole run", 0, 1_000_000, 0)]);
@@ -379,14 +380,12 @@ mod tests {
     #[test]
     fn a_crowd_is_counted_and_ends_where_a_gap_is_seen() {
         let crowd: Vec<Annotated> = (0..400_000).map(|i| span("op", i * 2, i * 2 + 1, 0)).collect();
-        let (camera, layout) = stage(1);
-        let ops = annotated(&crowd).ops(&camera, &layout, &Theme::light());
+        let ops = drawn(&annotated(&crowd));
         assert_eq!(texts(&ops), ["400,000 spans"]);
         assert_eq!(ops.len(), 2);
         let of = |first: u32| (first..first + 40).map(|i| span("op", i * 100, i * 100 + 50, 0));
         let crowds: Vec<Annotated> = of(0).chain(of(5000)).chain([span("long", 600_000, 900_000, 0)]).collect();
-        let (camera, layout) = stage(1);
-        let ops = annotated(&crowds).ops(&camera, &layout, &Theme::light());
+        let ops = drawn(&annotated(&crowds));
         assert_eq!(ops.iter().filter(|op| matches!(op, Op::Fill { .. })).count(), 3);
         assert_eq!(texts(&ops), ["long"]);
     }
@@ -395,47 +394,36 @@ mod tests {
     fn what_is_drawn_is_bounded_by_the_pixels() {
         // Every other span is just wide enough to be drawn alone.
         let spans: Vec<Annotated> = (0..100_000).map(|i| span("op", i * 10, i * 10 + 9 * (i % 2), 0)).collect();
-        let (camera, layout) = stage(1);
-        let ops = annotated(&spans).ops(&camera, &layout, &Theme::light());
-        assert!(!ops.is_empty() && ops.len() as f64 <= layout.plot.width, "{}", ops.len());
-    }
-
-    #[test]
-    fn rows_beyond_the_last_are_left_out() {
-        assert_eq!(annotated(&[span("a", 0, 10, 0), span("deep", 0, 5, 7)]).row_count(), 1);
-        let deep: Vec<Annotated> = (0..9).map(|depth| span("a", 0, 10, depth)).collect();
-        let lane = Lane::new(&deep, Some(&parts(4, 250_000)), 2, Axis::Events);
-        assert_eq!(lane.row_count(), LANE_ROWS);
+        let ops = drawn(&annotated(&spans));
+        assert!(!ops.is_empty() && ops.len() as f64 <= stage(1).1.plot.width, "{}", ops.len());
     }
 
     #[test]
     fn what_was_found_says_how_and_is_counted() {
         let lane = Lane::new(&[], Some(&parts(4, 250_000)), 2, Axis::Events);
-        let (camera, layout) = stage(lane.row_count());
-        let ops = lane.ops(&camera, &layout, &Theme::light());
+        let ops = drawn(&lane);
         assert_eq!(texts(&ops)[..5], ["steps", "step 1", "step 2", "step 3", "step 4"]);
         assert_eq!(texts(&ops)[5..8], ["phases", "forward", "backward"]);
         let step = pointed(&lane, 300.0, 0).expect("a step");
         assert_eq!(
-            step,
-            Pointed { text: "step 2, inferred from repetition".into(), span: Span::new(250_001.0, 500_001.0) }
+            (step.text.as_str(), step.span),
+            ("step 2, inferred from repetition", Span::new(250_001.0, 500_001.0))
         );
         let phase = pointed(&lane, 200.0, 1).expect("a phase");
         assert_eq!(phase.text, "backward, inferred from stacks");
         let lane = Lane::new(&[], Some(&parts(5000, 200)), 2, Axis::Events);
-        let (camera, layout) = stage(lane.row_count());
-        let ops = lane.ops(&camera, &layout, &Theme::light());
-        assert_eq!(texts(&ops), ["steps", "5,000 steps", "phases", "10,000 phases"]);
+        assert_eq!(texts(&drawn(&lane)), ["steps", "5,000 steps", "phases", "10,000 phases"]);
         assert_eq!(pointed(&lane, 500.0, 0).expect("the step there").span.len(), 200.0);
     }
 
     #[test]
-    fn rows_have_their_room_before_they_come() {
+    fn rows_have_their_room_before_they_come_and_none_beyond_the_last() {
         let count = |parts| Lane::new(&[], parts, 2, Axis::Events).row_count();
         assert_eq!((count(None), count(Some(&parts(4, 9))), count(Some(&Parts::default()))), (2, 2, 2));
+        assert_eq!(annotated(&[span("a", 0, 10, 0), span("deep", 0, 5, 7)]).row_count(), 1);
+        let deep: Vec<Annotated> = (0..9).map(|depth| span("a", 0, 10, depth)).collect();
+        assert_eq!(Lane::new(&deep, Some(&parts(4, 250_000)), 2, Axis::Events).row_count(), LANE_ROWS);
         let nothing = Lane::new(&[], Some(&Parts::default()), 2, Axis::Events);
-        let (camera, layout) = stage(2);
-        let ops = nothing.ops(&camera, &layout, &Theme::light());
-        assert_eq!(texts(&ops), ["steps", "no repeating steps found", "phases", "no phases identified"]);
+        assert_eq!(texts(&drawn(&nothing)), ["steps", "no repeating steps found", "phases", "no phases identified"]);
     }
 }

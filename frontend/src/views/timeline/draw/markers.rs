@@ -6,7 +6,6 @@ use crate::draw::{Align, Camera, Color, Font, Layout, Op, Rect, Theme, crisp};
 /// Distance from a dot to its label, in CSS pixels.
 const BESIDE: f64 = 10.0;
 
-/// Margin on each side of a label's text, in CSS pixels.
 const MARGIN: f64 = 3.0;
 
 /// Distance between labels below each other, in CSS pixels.
@@ -15,7 +14,6 @@ const LINE: f64 = 15.0;
 /// Number of lines, downwards from the dot, that are tried for a label.
 const LINES: usize = 4;
 
-/// A moment with a dot and a label.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Marker {
     pub position: f64,

@@ -20,13 +20,11 @@ pub enum Hold {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Minimap {
-    /// Width in CSS pixels.
     pub width: f64,
     pub whole: Span,
 }
 
 impl Minimap {
-    /// Converts CSS pixels from the left edge to a position.
     pub fn position_from_x(&self, x: f64) -> f64 {
         self.whole.at(x / self.width)
     }

@@ -8,7 +8,6 @@ use crate::draw::{Camera, Layout, Span, Theme, View};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DeviceRect {
     pub x: i32,
-    /// Bottom edge.
     pub y: i32,
     pub width: i32,
     pub height: i32,

@@ -20,7 +20,6 @@ pub enum FieldKind {
 pub struct Field {
     pub key: &'static str,
     pub label: &'static str,
-    /// Text of the empty control, which shows the default.
     pub placeholder: &'static str,
     /// Effect of the option and its accepted values.
     pub hint: &'static str,

@@ -11,14 +11,12 @@ use shared::base::format;
 use std::fmt::Write as _;
 use std::ops::Range;
 
-/// Height of each of the two lanes of stalls, as a fraction of the row.
 const LANE: f64 = 0.46;
 /// Minimum height of a bar, as a fraction of the row.
 const LEAST_BAR: f64 = 0.09;
 /// Number of columns by which an arrow key moves or extends the chosen range, and that it chooses at first.
 const STEP: usize = 8;
 
-/// Bars of one kind in a lane of the stalls.
 struct Bars {
     /// Bottom of the lane, as a fraction of the row.
     floor: f64,
@@ -26,7 +24,6 @@ struct Bars {
     /// True if a bar is as high as the square root of its count, so that one call is visible next to a hundred.
     is_scaled: bool,
     color: Color,
-    /// Thickness in CSS pixels.
     width: f64,
 }
 

@@ -8,7 +8,6 @@ use std::cmp::{Ordering, Reverse};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FigureRow {
     pub label: &'static str,
-    /// Sentence that explains the figure.
     pub explanation: &'static str,
     pub recorded: String,
     pub replayed: String,
@@ -124,7 +123,6 @@ pub fn notes(data: &ReplayData, setup: &WhatIfSetup) -> Vec<String> {
     whole.into_iter().chain(oom).chain(guessed).chain(elsewhere).collect()
 }
 
-/// Describes the outcome in one sentence, for screen readers.
 pub fn summary(data: &ReplayData) -> String {
     let oom = data.replayed.first_oom_event.map_or_else(
         || "no out-of-memory error".to_owned(),

@@ -7,7 +7,6 @@ use shared::report::{ReplaySweep, ReplayTrial};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SweepRow {
-    /// The settings as PyTorch takes them.
     pub conf: String,
     pub label: String,
     /// Remark: `best`, `as recorded`, both, or empty.
@@ -82,7 +81,6 @@ pub fn findings(data: &SweepData) -> Vec<String> {
     sentences
 }
 
-/// Formats a factor of the batch size.
 fn batch(factor: f64) -> String {
     if factor == 1.0 {
         "the recorded batch".to_owned()
