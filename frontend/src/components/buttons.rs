@@ -1,5 +1,6 @@
 //! Buttons that copy a text to the clipboard, or make a file and save it, and show the outcome.
 
+use super::controls::bound;
 use super::icon::{IconName, icon};
 use crate::platform::{Blob, copy_text, save};
 use gloo_timers::future::TimeoutFuture;
@@ -20,17 +21,14 @@ pub struct CopyButtonProps {
 #[component]
 pub fn CopyButton(props: &CopyButtonProps) -> Html {
     let is_copied = use_state_eq(|| None::<bool>);
-    let onclick = {
-        let (text, is_copied) = (props.text.clone(), is_copied.setter());
-        move |_: MouseEvent| {
-            let (text, is_copied) = (text.to_string(), is_copied.clone());
-            spawn_local(async move {
-                is_copied.set(Some(copy_text(text).await));
-                TimeoutFuture::new(SAID_MS).await;
-                is_copied.set(None);
-            });
-        }
-    };
+    let onclick = bound((props.text.clone(), is_copied.setter()), move |(text, is_copied), _: MouseEvent| {
+        let (text, is_copied) = (text.to_string(), is_copied.clone());
+        spawn_local(async move {
+            is_copied.set(Some(copy_text(text).await));
+            TimeoutFuture::new(SAID_MS).await;
+            is_copied.set(None);
+        });
+    });
     let (name, label) = match *is_copied {
         None => (IconName::Copy, props.label.clone()),
         Some(true) => (IconName::Done, "Copied".into()),
@@ -67,9 +65,8 @@ enum Step {
 #[component]
 pub fn ExportButton(props: &ExportButtonProps) -> Html {
     let step = use_state_eq(|| Step::Idle);
-    let onclick = {
-        let (step, make, name) = (step.setter(), props.make.clone(), props.name.clone());
-        move |_: MouseEvent| {
+    let onclick =
+        bound((step.setter(), props.make.clone(), props.name.clone()), move |(step, make, name), _: MouseEvent| {
             let (step, making, name) = (step.clone(), make.emit(()), name.clone());
             step.set(Step::Making);
             spawn_local(async move {
@@ -85,8 +82,7 @@ pub fn ExportButton(props: &ExportButtonProps) -> Html {
                     Err(reason) => step.set(Step::Failed(reason)),
                 }
             });
-        }
-    };
+        });
     let (name, said) = match &*step {
         Step::Idle => (IconName::Drop, String::new()),
         Step::Making => (IconName::Again, "Creating the file…".to_owned()),

@@ -23,14 +23,17 @@ pub fn click(act: &Callback<()>) -> Callback<MouseEvent> {
     act.reform(|_| ())
 }
 
+/// Returns a callback that does something with a state of its own, such as clones of handles.
+pub fn bound<S: 'static, T: 'static, R: 'static>(state: S, act: impl Fn(&S, T) -> R + 'static) -> Callback<T, R> {
+    Callback::from(move |value| act(&state, value))
+}
+
 pub fn toggling(state: &UseStateHandle<bool>) -> Callback<MouseEvent> {
-    let state = state.clone();
-    Callback::from(move |_| state.set(!*state))
+    bound(state.clone(), |state, _| state.set(!**state))
 }
 
 pub fn setting<T: 'static>(state: &UseStateHandle<T>) -> Callback<T> {
-    let setter = state.setter();
-    Callback::from(move |value| setter.set(value))
+    bound(state.setter(), |setter, value| setter.set(value))
 }
 
 /// Shows a button with an icon alone, with a tooltip if `title` is not empty; without an effect it is disabled.

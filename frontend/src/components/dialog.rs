@@ -1,6 +1,6 @@
 //! Modal dialog with a title and a close button.
 
-use super::controls::{click, square_button};
+use super::controls::{bound, click, square_button};
 use super::icon::IconName;
 use crate::platform::{focus_first, show_modal};
 use web_sys::{HtmlElement, Node};
@@ -40,14 +40,12 @@ pub fn Dialog(props: &DialogProps) -> Html {
     });
     let onclose = props.on_close.reform(|_: Event| ());
     // The sheet covers the dialog's whole box, so a click whose target is the dialog itself hit the backdrop.
-    let onclick = {
-        let (dialog, on_close, is_light) = (dialog.clone(), props.on_close.clone(), props.is_light);
-        move |event: MouseEvent| {
-            if is_light && event.target_dyn_into::<Node>().is_some_and(|target| dialog.get() == Some(target)) {
-                on_close.emit(());
-            }
+    let is_light = props.is_light;
+    let onclick = bound((dialog.clone(), props.on_close.clone()), move |(dialog, on_close), event: MouseEvent| {
+        if is_light && event.target_dyn_into::<Node>().is_some_and(|target| dialog.get() == Some(target)) {
+            on_close.emit(());
         }
-    };
+    });
     html! {
         <dialog class={classes!("dialog", props.class.clone())} ref={dialog} {onclose} {onclick}
             aria-labelledby={&props.id}>

@@ -1,5 +1,6 @@
-//! Parts of views that are told by a few texts: empty places, facts, and keys of legends.
+//! Parts of views that are told by a few texts: empty places, facts, keys of legends, and what invites to drop files.
 
+use super::icon::{IconName, icon};
 use yew::prelude::*;
 
 /// Says why a place is empty.
@@ -29,5 +30,13 @@ pub fn fact(name: &str, value: &str, note: &str) -> Html {
 pub fn color_key(color: String) -> Html {
     html! {
         <svg class="timeline-key" viewBox="0 0 18 10" aria-hidden="true"><rect width="18" height="10" fill={color} /></svg>
+    }
+}
+
+pub fn drop_overlay() -> Html {
+    html! {
+        <div class="drop-overlay" aria-hidden="true">
+            <p>{ icon(IconName::Drop) }{ "Drop to open" }</p>
+        </div>
     }
 }

@@ -1,7 +1,7 @@
 //! Frames of a stack, and one-line summaries of stacks that open to them.
 
 use super::buttons::CopyButton;
-use super::controls::toggling;
+use super::controls::{bound, toggling};
 use super::pieces::empty;
 use crate::ask::stack::{StackLine, as_text, folded_count, frame_title, full_place, lines, short_place};
 use shared::base::{StackLabel, format};
@@ -88,15 +88,12 @@ pub struct RowFigures {
 pub fn StackRow(props: &StackRowProps) -> Html {
     let is_open = use_state_eq(|| false);
     let StackLabel { title, place, leaf, differs } = &props.label;
-    let onclick = {
-        let (is_open, on_open) = (is_open.clone(), props.on_open.clone());
-        move |_: MouseEvent| {
-            is_open.set(!*is_open);
-            if let Some(on_open) = &on_open {
-                on_open.emit(!*is_open);
-            }
+    let onclick = bound((is_open.clone(), props.on_open.clone()), move |(is_open, on_open), _: MouseEvent| {
+        is_open.set(!**is_open);
+        if let Some(on_open) = on_open {
+            on_open.emit(!**is_open);
         }
-    };
+    });
     html! {
         <li class="top-stack" aria-current={props.is_selected.then_some("true")}>
             <button type="button" class="top-stack-head" aria-expanded={is_open.to_string()} {onclick}>

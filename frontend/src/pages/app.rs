@@ -9,15 +9,13 @@ use crate::hooks::{
 use crate::platform::{bring_into_view_soon, chosen_files, focus_element, on_launch, on_next_frame, set_title};
 use crate::state::{DockTab, FileAction, FileStatus, KeyAction, LINKS_DIALOG, OpenFile, Origin, Remedy, Scheme};
 use crate::views::export::ExportDialog;
-use crate::views::head::header::{Above, Header};
-use crate::views::head::help_dialog::help_dialog;
+use crate::views::head::header::{Above, Header, help_dialog};
 use crate::views::log::LogView;
 use crate::views::open::cards::{arrival_card, awaited_bar, error_card, keep_box, loading_card, preview_view};
 use crate::views::open::hero::hero;
 use crate::views::open::part_card::PartCard;
 use crate::views::selection::SEARCH_ID;
-use crate::views::share::ShareDialog;
-use crate::views::share::links_dialog::LinksDialog;
+use crate::views::share::{LinksDialog, ShareDialog};
 use web_sys::HtmlInputElement;
 use yew::prelude::*;
 

@@ -1,13 +1,11 @@
 //! Page without a file: explains what Snapscope is, and loads the viewer on demand.
 
-use crate::components::{IconName, Place, click, drop_overlay, icon, setting, site_header};
+use crate::components::{IconName, Place, bound, click, drop_overlay, icon, setting, site_header};
 use crate::hooks::{use_drop, use_keys, use_scheme};
 use crate::platform::{HandOver, chosen_files, on_launch, query};
 use crate::state::{KeyAction, LINKS_DIALOG};
-use crate::views::head::header::{last_actions, open_button, scheme_buttons};
-use crate::views::head::help_dialog::help_dialog;
-use crate::views::open::hero::hero;
-use crate::views::open::mistakes::{first_look, title_of};
+use crate::views::head::header::{help_dialog, last_actions, open_button, scheme_buttons};
+use crate::views::open::hero::{first_look, hero, title_of};
 use wasm_bindgen_futures::spawn_local;
 use web_sys::{File, HtmlInputElement};
 use yew::prelude::*;
@@ -90,10 +88,7 @@ pub fn Home(props: &HomeProps) -> Html {
             }
         })
     };
-    let on_help = {
-        let is_help = is_help.clone();
-        Callback::from(move |()| is_help.set(!*is_help))
-    };
+    let on_help = bound(is_help.clone(), move |is_help, ()| is_help.set(!**is_help));
     use_keys({
         let (on_open, on_help, is_help) = (on_open.clone(), on_help.clone(), *is_help);
         Callback::from(move |action| match action {

@@ -1,11 +1,11 @@
 //! Hooks for comparisons, which ask one worker or several, and the devices that can be compared.
 
 use crate::ask::{
-    AllocationKey, CompareSide, CurveData, DiffData, FindAllocation, GetCurve, GetDiff, GetProfile, GetRank, GetSteps,
-    Hit, RankData, StepData,
+    AllocationKey, CompareSide, CurveData, DiffData, FindAllocation, GetCurve, GetDiff, GetProfile, GetSteps, Hit,
+    StepData,
 };
 use crate::hooks::use_answer;
-use crate::platform::{AskError, WorkerClient};
+use crate::platform::WorkerClient;
 use crate::state::FileId;
 use shared::analysis::Profile;
 use std::rc::Rc;
@@ -14,8 +14,6 @@ use yew::prelude::*;
 
 /// Number of columns of a curve; each shows the maximum over its moments.
 const CURVE_COLUMNS: u32 = 320;
-
-const STRIP_COLUMNS: u32 = 160;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct DeviceOf {
@@ -51,23 +49,12 @@ pub fn use_curve(of: &DeviceOf, step: Option<u32>) -> Option<Rc<CurveData>> {
 #[hook]
 pub fn use_diff(sides: Option<(SideOf, SideOf)>) -> Option<Rc<Comparison>> {
     let comparison = use_answer(sides, |sides| async move {
-        match sides {
-            Some((this, other)) => compare(this, other).await.map(|comparison| Some(Rc::new(comparison))),
-            None => Ok(None),
-        }
+        let Some(((this, side), (that, that_side))) = sides else { return Ok(None) };
+        let other = that.client.ask(GetProfile { device: that.device, side: that_side }).await?;
+        let diff = this.client.ask(GetDiff { device: this.device, side, other: other.clone() }).await?;
+        Ok(Some(Rc::new(Comparison { of: [this, that], diff, other })))
     });
     comparison.and_then(|comparison| comparison.as_ref().clone())
-}
-
-#[hook]
-pub fn use_ranks(devices: Vec<DeviceOf>) -> Option<Rc<Vec<RankData>>> {
-    use_answer(devices, |devices| async move {
-        let mut ranks = Vec::new();
-        for of in devices {
-            ranks.push(of.client.ask(GetRank { device: of.device, columns: STRIP_COLUMNS }).await?);
-        }
-        Ok(ranks)
-    })
 }
 
 /// Calls `on_found` with the allocation's hit once its worker has found it, as if it had been clicked.
@@ -78,12 +65,6 @@ pub fn find_allocation(of: DeviceOf, key: AllocationKey, moment: u32, on_found: 
             on_found(hit);
         }
     });
-}
-
-async fn compare((this, side): SideOf, (that, that_side): SideOf) -> Result<Comparison, AskError> {
-    let other = that.client.ask(GetProfile { device: that.device, side: that_side }).await?;
-    let diff = this.client.ask(GetDiff { device: this.device, side, other: other.clone() }).await?;
-    Ok(Comparison { of: [this, that], diff, other })
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use super::hook::Comparison;
 use crate::ask::DiffBy;
 use crate::ask::differences::{Column, Entry, bar, delta_text, entries, shown};
-use crate::components::{choice, segmented, text_of};
+use crate::components::{bound, choice, segmented, text_of};
 use crate::hooks::{use_file, use_shown};
 use crate::platform::ResizeListener;
 use crate::state::{Choice, DifferencesChoice};
@@ -58,14 +58,11 @@ pub(super) fn Table(props: &TableProps) -> Html {
     let list = use_node_ref();
     let window = use_state_eq(Window::default);
     let cursor = use_state_eq(|| 0_usize);
-    let look = {
-        let (list, window) = (list.clone(), window.setter());
-        Callback::from(move |()| {
-            if let Some(list) = list.cast::<HtmlElement>() {
-                window.set(Window::of(&list));
-            }
-        })
-    };
+    let look = bound((list.clone(), window.setter()), move |(list, window), ()| {
+        if let Some(list) = list.cast::<HtmlElement>() {
+            window.set(Window::of(&list));
+        }
+    });
     use_effect_with(list.clone(), {
         let look = look.clone();
         move |list| {
@@ -91,14 +88,14 @@ pub(super) fn Table(props: &TableProps) -> Html {
     let largest = order.iter().map(|&position| all[position].change.bytes().unsigned_abs()).max();
     let row = |place: usize| {
         let entry = &all[order[place]];
-        let onclick = {
-            let (cursor, on_pick, stack) = (cursor.setter(), props.on_pick.clone(), entry.stack);
-            move |_: MouseEvent| {
+        let onclick = bound(
+            (cursor.setter(), props.on_pick.clone(), entry.stack),
+            move |(cursor, on_pick, stack), _: MouseEvent| {
                 cursor.set(place);
                 stack.iter().for_each(|&stack| on_pick.emit(stack));
-            }
-        };
-        row(entry, place, place == *cursor, largest.unwrap_or(0), Callback::from(onclick))
+            },
+        );
+        row(entry, place, place == *cursor, largest.unwrap_or(0), onclick)
     };
     let (told, empty) = match &props.comparison {
         None => (String::new(), "Comparing…"),

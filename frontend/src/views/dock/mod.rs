@@ -10,7 +10,7 @@ use super::segments::Segments;
 use super::selection::use_awaited_group;
 use super::source::SourceView;
 use super::what_if::WhatIf;
-use crate::components::{IconName, click, icon, square_button, tab_keys};
+use crate::components::{IconName, bound, click, icon, square_button, tab_keys};
 use crate::hooks::{Seen, use_file, use_shown};
 use crate::platform::{Folder, store, stored};
 use crate::state::{DockTab, FileAction, dock_key};
@@ -136,43 +136,31 @@ fn Grip(props: &GripProps) -> Html {
             share.set(share_of(&dock));
         }
     });
-    let grow = {
-        let (dock, share) = (props.dock.clone(), share.setter());
-        Callback::from(move |by_px: f64| {
-            let Some(dock) = dock.cast::<HtmlElement>() else { return };
-            set_height(&dock, f64::from(dock.offset_height()) + by_px);
-            share.set(share_of(&dock));
-        })
-    };
+    let grow = bound((props.dock.clone(), share.setter()), move |(dock, share), by_px: f64| {
+        let Some(dock) = dock.cast::<HtmlElement>() else { return };
+        set_height(&dock, f64::from(dock.offset_height()) + by_px);
+        share.set(share_of(&dock));
+    });
     // Keeps the height for the next view and the next visit.
-    let keep = {
-        let dock = props.dock.clone();
-        Callback::from(move |()| {
-            if let Some(dock) = dock.cast::<HtmlElement>() {
-                store(HEIGHT, &dock.offset_height().to_string());
-            }
-        })
-    };
-    let onpointerdown = {
-        let from = from.clone();
-        move |event: PointerEvent| {
-            event.prevent_default();
-            let grip: HtmlElement = event.target_unchecked_into();
-            // Capturing may fail; the drag then only ends where the pointer leaves the grip.
-            let _ = grip.set_pointer_capture(event.pointer_id());
-            *from.borrow_mut() = Some(f64::from(event.client_y()));
+    let keep = bound(props.dock.clone(), move |dock, ()| {
+        if let Some(dock) = dock.cast::<HtmlElement>() {
+            store(HEIGHT, &dock.offset_height().to_string());
         }
-    };
-    let onpointermove = {
-        let (from, grow) = (from.clone(), grow.clone());
-        move |event: PointerEvent| {
-            if let Some(last) = from.borrow_mut().as_mut() {
-                let y = f64::from(event.client_y());
-                grow.emit(*last - y);
-                *last = y;
-            }
+    });
+    let onpointerdown = bound(from.clone(), move |from, event: PointerEvent| {
+        event.prevent_default();
+        let grip: HtmlElement = event.target_unchecked_into();
+        // Capturing may fail; the drag then only ends where the pointer leaves the grip.
+        let _ = grip.set_pointer_capture(event.pointer_id());
+        *from.borrow_mut() = Some(f64::from(event.client_y()));
+    });
+    let onpointermove = bound((from.clone(), grow.clone()), move |(from, grow), event: PointerEvent| {
+        if let Some(last) = from.borrow_mut().as_mut() {
+            let y = f64::from(event.client_y());
+            grow.emit(*last - y);
+            *last = y;
         }
-    };
+    });
     let onpointerup = keep.reform(move |_: PointerEvent| *from.borrow_mut() = None);
     let onkeydown = move |event: KeyboardEvent| {
         let by_px = match event.key().as_str() {

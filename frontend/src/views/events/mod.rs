@@ -4,7 +4,7 @@ pub mod model;
 
 use self::model::{HEADS, Row, event_of_moment, event_of_text, facts, row};
 use crate::ask::{Axis, EventDetails, GetEvent, GetEvents};
-use crate::components::{IconName, StackView, empty, fact, icon, is_checked, text_of};
+use crate::components::{IconName, StackView, bound, empty, fact, icon, is_checked, text_of};
 use crate::draw::row_after;
 use crate::hooks::{FileHandle, Seen, use_asked, use_file, use_long_list, use_room, use_shown};
 use crate::state::{Choice, EventsChoice, FileAction, TimelineCommand};
@@ -34,10 +34,7 @@ pub(super) fn EventsView(props: &EventsViewProps) -> Html {
     let details = details.filter(|details| Some(details.report.line.event) == choice.event);
     let focus = use_focus(choice, cursor, events);
     let on_window = use_callback(window.setter(), |wanted: (u32, u32), window| window.set(wanted));
-    let on_choose = {
-        let file = file.clone();
-        Callback::from(move |event: u32| choose(&file, choice, seen, event))
-    };
+    let on_choose = bound(file.clone(), move |file, event: u32| choose(file, choice, seen, event));
     html! {
         <div class="dock-view">
             { controls(&file, choice, events, &on_choose) }
@@ -87,10 +84,9 @@ fn choose(file: &FileHandle, choice: EventsChoice, seen: Option<Seen>, event: u3
 fn controls(file: &FileHandle, choice: EventsChoice, events: u32, on_choose: &Callback<u32>) -> Html {
     let on_follow =
         file.choosing(move |event: Event| Choice::Events(EventsChoice { follows: is_checked(&event), ..choice }));
-    let on_number = {
-        let on_choose = on_choose.clone();
-        move |event: Event| event_of_text(&text_of(&event), events).iter().for_each(|&event| on_choose.emit(event))
-    };
+    let on_number = bound(on_choose.clone(), move |on_choose, event: Event| {
+        event_of_text(&text_of(&event), events).iter().for_each(|&event| on_choose.emit(event))
+    });
     html! {
         <div class="scope-bar">
             <div class="scope-line">
@@ -166,20 +162,20 @@ fn List(props: &ListProps) -> Html {
             });
         }
     });
-    let onkeydown = {
-        let (on_choose, current, scrolling) = (props.on_choose.clone(), props.chosen.or(props.focus), list.scrolling);
-        move |event: KeyboardEvent| {
+    let onkeydown = bound(
+        (props.on_choose.clone(), props.chosen.or(props.focus), list.scrolling),
+        move |(on_choose, current, scrolling), event: KeyboardEvent| {
             if event.ctrl_key() || event.meta_key() || event.alt_key() {
                 return;
             }
-            if let Some(row) = row_after(&event.key(), current, &scrolling) {
+            if let Some(row) = row_after(&event.key(), *current, scrolling) {
                 on_choose.emit(row);
                 // The timeline would pan, and the browser would scroll.
                 event.prevent_default();
                 event.stop_propagation();
             }
-        }
-    };
+        },
+    );
     html! {
         <div class="table events-table" ref={&list.pane} role="grid" tabindex="0" aria-label="Events"
             aria-rowcount={(u64::from(props.events) + 1).to_string()}

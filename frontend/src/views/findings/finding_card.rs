@@ -6,7 +6,7 @@ use crate::ask::{
     AllocationKey, Ask, ColorBy, FindAllocation, GetFindings, GetRecordedSetup, GroupBy, GroupMark, Hit, Kind,
     NameMark, RecordedSetup, Report, WhatIfSetup,
 };
-use crate::components::{CopyButton, IconName, StackRow, icon, square_button};
+use crate::components::{CopyButton, IconName, StackRow, bound, icon, square_button};
 use crate::hooks::{FileHandle, ShownFile, use_file};
 use crate::platform::{bring_into_view, now_ms};
 use crate::state::{Choice, DockTab, FileAction, RowsChoice, Selecting, ThisCard, TimelineCommand};
@@ -162,10 +162,9 @@ fn show_part(file: &FileHandle, device: u32, hit: Option<Hit>, (first, last): (u
 #[hook]
 fn use_evidence(file: &FileHandle, finding: &Rc<Finding>, device: u32) -> (Option<usize>, Callback<usize>) {
     let index = use_state_eq(|| None);
-    let on_event = {
-        let (file, finding, index) = (file.clone(), finding.clone(), index.setter());
-        Callback::from(move |next: usize| {
-            let (Some(&event), Some(between)) = (finding.evidence.events.get(next), moments(&finding)) else { return };
+    let on_event =
+        bound((file.clone(), finding.clone(), index.setter()), move |(file, finding, index), next: usize| {
+            let (Some(&event), Some(between)) = (finding.evidence.events.get(next), moments(finding)) else { return };
             index.set(Some(next));
             let file = file.clone();
             spawn_local(async move {
@@ -178,8 +177,7 @@ fn use_evidence(file: &FileHandle, finding: &Rc<Finding>, device: u32) -> (Optio
                     .ok();
                 show_part(&file, device, hit, between, None);
             });
-        })
-    };
+        });
     (*index, on_event)
 }
 

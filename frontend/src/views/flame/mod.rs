@@ -3,20 +3,18 @@
 pub mod camera;
 mod canvas;
 pub mod draw;
-pub mod hook;
-mod input;
 pub mod model;
 pub mod rows;
 mod sites;
 mod stage;
 
 use self::canvas::FlameCanvas;
-use self::hook::{Chosen, Told};
 use self::sites::Sites;
+use self::stage::{Chosen, Told};
 use super::export::picture::SheetButtons;
 use super::selection::{ScopeBar, use_selecting};
 use crate::ask::{FlameShape, FlameSource, FlameTree, GetLargest, Kind, NameMark, SheetOf};
-use crate::components::{IconName, choice, icon, segmented, text_of};
+use crate::components::{IconName, bound, choice, icon, segmented, text_of};
 use crate::hooks::{FileHandle, Seen, use_file, use_shown};
 use crate::state::{Choice, Controls, FileAction, Rootward, StacksChoice, TimelineCommand};
 use wasm_bindgen_futures::spawn_local;
@@ -59,17 +57,15 @@ pub(super) fn FlameView(props: &FlameViewProps) -> Html {
     let on_zoom = use_callback(file.clone(), |zoom, file| file.choose(Choice::Zoom(zoom)));
     let on_site = file.choosing(Choice::Site);
     let on_order = file.choosing(Choice::SiteOrder);
-    let on_sandwich = {
-        let (on_controls, on_site) = (on_controls.clone(), on_site.clone());
-        Callback::from(move |site: NameMark| {
-            on_site.emit(site);
-            on_controls.emit(Controls { is_table: true, ..controls });
-        })
-    };
-    let of = {
-        let (source, search) = (source.clone(), search.clone());
-        move |()| SheetOf::Sites { source: source.clone(), order, search: search.to_string() }
-    };
+    let on_sandwich = bound((on_controls.clone(), on_site.clone()), move |(on_controls, on_site), site: NameMark| {
+        on_site.emit(site);
+        on_controls.emit(Controls { is_table: true, ..controls });
+    });
+    let of = bound((source.clone(), search.clone()), move |(source, search), ()| SheetOf::Sites {
+        source: source.clone(),
+        order,
+        search: search.to_string(),
+    });
     let on_show = show_largest(&file, shown.device.device);
     html! {
         <div class="dock-view flame">

@@ -1,10 +1,10 @@
 //! Table of all functions, with the callers and callees of the chosen one; only the rows in view are in the document.
 
 use super::canvas::FlameCanvas;
-use super::hook::{Chosen, Told};
+use super::stage::{Chosen, Told};
 use crate::ask::site_table::{SiteColumn, SiteLine, SiteOrder, lines, marked, shown};
 use crate::ask::{FlameShape, FlameSites, FlameSource, FlameTree, GetSites, NameMark, SiteKey, Weight};
-use crate::components::empty;
+use crate::components::{bound, empty};
 use crate::hooks::{use_answer, use_subject};
 use crate::state::Rootward;
 use crate::views::selection::use_latest;
@@ -94,15 +94,12 @@ fn SitesTable(props: &SitesTableProps) -> Html {
     let rows = use_memo((props.sites.clone(), order, props.search.clone()), |(sites, order, search)| {
         shown(sites, *order, search)
     });
-    let onscroll = {
-        let seen = seen.setter();
-        move |event: Event| {
-            let table: HtmlElement = event.target_unchecked_into();
-            let first = (table.scroll_top().max(0) as usize) / ROW;
-            let count = (table.client_height().max(0) as usize) / ROW + 1;
-            seen.set(first.saturating_sub(SPARE)..first + count + SPARE);
-        }
-    };
+    let onscroll = bound(seen.setter(), move |seen, event: Event| {
+        let table: HtmlElement = event.target_unchecked_into();
+        let first = (table.scroll_top().max(0) as usize) / ROW;
+        let count = (table.client_height().max(0) as usize) / ROW + 1;
+        seen.set(first.saturating_sub(SPARE)..first + count + SPARE);
+    });
     let range = seen.start.min(rows.len())..seen.end.min(rows.len());
     let head = |column: SiteColumn| {
         let onclick = props.on_order.reform(move |_: MouseEvent| order.after(column));

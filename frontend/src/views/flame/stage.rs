@@ -2,22 +2,60 @@
 
 use super::camera::FlameCamera;
 use super::draw::{FlameMarks, flame};
-use super::hook::{Chosen, FlameCanvasProps};
-use super::model::{box_text, label_of, rows, site_of};
+use super::model::{BoxText, box_text, label_of, rows, site_of};
 use super::rows::{FlameRows, Toward};
-use crate::ask::{FlameBoxKind, FlameBoxes, FlameTree};
+use crate::ask::{FlameBoxKind, FlameBoxes, FlameTree, NameMark};
 use crate::draw::{Gesture, Glide, Point, Sketch, Span, Theme, View};
 use crate::platform;
-use crate::state::Zoom;
+use crate::state::{Rootward, Zoom};
 use crate::views::export::picture::Easel;
 use gloo_timers::callback::Timeout;
 use std::cell::RefCell;
 use std::rc::Rc;
 use web_sys::{HtmlCanvasElement, HtmlElement};
-use yew::Callback;
+use yew::{AttrValue, Callback, Properties};
 
 /// Time without movement after which finer boxes are requested, in milliseconds.
 const REST_MS: u32 = 120;
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Chosen {
+    pub(super) tree: FlameTree,
+    /// Number of the box's node; `None` if the box merges several nodes.
+    pub(super) node: Option<u32>,
+    /// Mark of the box's site; `None` if the box is not a site.
+    pub(super) site: Option<NameMark>,
+    pub(super) text: BoxText,
+}
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Told {
+    pub(super) found: Option<AttrValue>,
+    pub(super) error: Option<AttrValue>,
+}
+
+#[derive(Clone, PartialEq, Properties)]
+pub(super) struct FlameCanvasProps {
+    pub(super) tree: FlameTree,
+    pub(super) search: AttrValue,
+    /// Mark of the line or function whose boxes are outlined, because its allocations are selected.
+    #[prop_or_default]
+    pub(super) outlined: Option<NameMark>,
+    pub(super) rootward: Rootward,
+    pub(super) label: AttrValue,
+    /// Position of this drawing from the top among the drawings of the view.
+    #[prop_or_default]
+    pub(super) place: u8,
+    /// Stored part to show; `None` for the whole graph.
+    #[prop_or_default]
+    pub(super) zoom: Option<Zoom>,
+    #[prop_or_default]
+    pub(super) on_zoom: Callback<Option<Zoom>>,
+    /// Called when a box is chosen, and with `None` when none is chosen any more.
+    pub(super) on_chosen: Callback<Option<Chosen>>,
+    #[prop_or_default]
+    pub(super) on_told: Callback<Told>,
+}
 
 #[derive(Clone, PartialEq)]
 pub(super) struct Shown {

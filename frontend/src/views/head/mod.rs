@@ -2,5 +2,4 @@
 
 pub mod figures;
 pub mod header;
-pub mod help_dialog;
 pub mod model;

@@ -1,11 +1,11 @@
 //! Logs of a run below the timeline of its snapshot, on the same clock, and the operators behind the snapshot's peak.
 
-use super::beside::{Beside, BesideChart, use_shifts};
+use super::chart::{Beside, BesideChart, use_shifts};
 use super::model::Range;
 use super::of_log;
 use super::table::log_table;
 use crate::ask::{Axis, GetCourse, GetOperators, Joinable};
-use crate::components::CopyButton;
+use crate::components::{CopyButton, bound};
 use crate::hooks::{Seen, ShownFile, use_answer, use_file, use_shown, use_subject};
 use crate::state::{FileAction, LogFile, TimelineCommand};
 use yew::prelude::*;
@@ -54,16 +54,13 @@ fn Charts(props: &ChartsProps) -> Html {
     let all = *all;
     let (file, shown) = (use_file(), use_shown());
     let range = times(&shown, *seen, all);
-    let on_range = {
-        let file = file.clone();
-        Callback::from(move |(from, to): Range| {
-            file.act(FileAction::ChooseAxis(Axis::Time));
-            file.command(match (from, to) == all {
-                true => TimelineCommand::Reset,
-                false => TimelineCommand::Positions { first: (from - all.0) as f64, last: (to - all.0) as f64 },
-            });
-        })
-    };
+    let on_range = bound(file.clone(), move |file, (from, to): Range| {
+        file.act(FileAction::ChooseAxis(Axis::Time));
+        file.command(match (from, to) == all {
+            true => TimelineCommand::Reset,
+            false => TimelineCommand::Positions { first: (from - all.0) as f64, last: (to - all.0) as f64 },
+        });
+    });
     let (shifts, on_shift) = use_shifts();
     let chart = |beside: &Beside| {
         html! {

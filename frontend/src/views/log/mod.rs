@@ -1,19 +1,17 @@
 //! View of a log: curves of memory over time, the owners of a GPU's memory, findings and tables.
 
 mod below;
-mod beside;
 mod chart;
 mod model;
 mod table;
 
 pub use self::below::LogsBelow;
-use self::beside::{Beside, BesideChart, Course, use_shifts};
-use self::chart::LogChart;
+use self::chart::{Beside, BesideChart, Course, LogChart, use_shifts};
 use self::model::{Range, union};
 use self::table::{Traced, findings, owners_bar, tables};
 use super::export::model::file_name;
 use super::export::picture::file_of_text;
-use crate::components::{ExportButton, Making, setting};
+use crate::components::{ExportButton, Making, bound, setting};
 use crate::hooks::{OpenLog, Peer};
 use crate::state::{FileId, LogFile, Scheme};
 use crate::views::findings::model::counts_of_problems;
@@ -88,10 +86,7 @@ fn Charts(props: &ChartsProps) -> Html {
     let own = use_memo(report.clone(), |report| report.curves.iter().cloned().map(Rc::new).collect::<Vec<_>>());
     let others = use_memo(logs.clone(), |logs| logs.iter().flat_map(of_log).collect::<Vec<_>>());
     let courses = use_reducer_eq(Courses::default);
-    let on_course = {
-        let courses = courses.dispatcher();
-        Callback::from(move |course: Beside| courses.dispatch(course))
-    };
+    let on_course = bound(courses.dispatcher(), move |courses, course: Beside| courses.dispatch(course));
     let (shifts, on_shift) = use_shifts();
     // Clocks without dates have nothing in common.
     let has_dates = own.iter().all(|curves| curves.has_dates);
@@ -156,13 +151,10 @@ fn save_buttons(name: &AttrValue, report: &Rc<LogReport>, scheme: Scheme) -> Htm
 }
 
 fn button(name: &AttrValue, report: &Rc<LogReport>, scheme: Scheme, form: LogForm) -> Html {
-    let make = {
-        let (name, report) = (name.clone(), report.clone());
-        Callback::from(move |()| -> Making {
-            let (text, media_type) = form.text(&name, &report, scheme.theme());
-            Box::pin(file_of_text(text, media_type, form == LogForm::Png))
-        })
-    };
+    let make = bound((name.clone(), report.clone()), move |(name, report), ()| -> Making {
+        let (text, media_type) = form.text(name, report, scheme.theme());
+        Box::pin(file_of_text(text, media_type, form == LogForm::Png))
+    });
     let title = match form {
         LogForm::Html => "Save the report as one page (HTML)",
         LogForm::Svg => "Save the charts as SVG",

@@ -2,7 +2,7 @@
 
 use super::preview_model::{Preset, dragged, preview, proposed_events, range_text, share_of_plot};
 use crate::ask::{DeviceOutline, PartOrder, PreviewData, PreviewDevice};
-use crate::components::{IconName, Picture, by_position, choice, click, icon, options, segmented};
+use crate::components::{IconName, Picture, bound, by_position, choice, click, icon, options, segmented};
 use crate::hooks::FileHandle;
 use crate::platform::{share_across, size_of_element};
 use crate::state::Scheme;
@@ -40,19 +40,16 @@ pub fn PartCard(props: &PartCardProps) -> Html {
     let device = props.overview.devices.get(*position).cloned().unwrap_or_default();
     let chosen = use_reducer_eq(|| Chosen(Preset::Last.range(&device, proposed_events(&device))));
     let range = &chosen.0;
-    let on_ends = {
-        let chosen = chosen.dispatcher();
-        Callback::from(move |ends: (Option<u64>, Option<u64>)| chosen.dispatch(ends))
-    };
+    let on_ends = bound(chosen.dispatcher(), move |chosen, ends: (Option<u64>, Option<u64>)| chosen.dispatch(ends));
     let on_range = on_ends.reform(|range: Range<u64>| (Some(range.start), Some(range.end)));
-    let on_device = {
-        let (position, on_range, overview) = (position.setter(), on_range.clone(), props.overview.clone());
-        Callback::from(move |chosen: usize| {
+    let on_device = bound(
+        (position.setter(), on_range.clone(), props.overview.clone()),
+        move |(position, on_range, overview), chosen: usize| {
             let device = &overview.devices[chosen];
             position.set(chosen);
             on_range.emit(Preset::Last.range(device, proposed_events(device)));
-        })
-    };
+        },
+    );
     let device_name = |device: &PreviewDevice| {
         AttrValue::from(format!("GPU {}, {}", device.index, format::counted(device.events, "event")))
     };
@@ -186,10 +183,7 @@ pub fn PreviewCurve(props: &PreviewCurveProps) -> Html {
             }
         })
     };
-    let end = {
-        let began = began.clone();
-        Callback::from(move |_: PointerEvent| *began.borrow_mut() = None)
-    };
+    let end = bound(began.clone(), move |began, _: PointerEvent| *began.borrow_mut() = None);
     html! {
         <div ref={node.clone()} class={classes!("preview-curve", on_choose.as_ref().map(|_| "choosable"))}
             data-preview={device.highest_bytes.len().to_string()} onpointerdown={choose(true)}

@@ -5,7 +5,7 @@ pub mod model;
 use self::model::{Place, drawing, places};
 use super::head::model::device_name;
 use crate::ask::{DeviceFigures, GetStrip, StripData};
-use crate::components::{Picture, by_position, options, tab_keys, toggling};
+use crate::components::{Picture, bound, by_position, options, tab_keys, toggling};
 use crate::hooks::{Peer, use_answer, use_file};
 use crate::platform::{WorkerClient, store, stored};
 use crate::state::{FileAction, FileId, ReadyFile};
@@ -49,13 +49,10 @@ pub fn Overview(props: &OverviewProps) -> Html {
     if rows.len() < 2 {
         return picker;
     }
-    let onclick = {
-        let is_folded = is_folded.clone();
-        Callback::from(move |_: MouseEvent| {
-            store(FOLDED, if *is_folded { "" } else { "folded" });
-            is_folded.set(!*is_folded);
-        })
-    };
+    let onclick = bound(is_folded.clone(), move |is_folded, _: MouseEvent| {
+        store(FOLDED, if **is_folded { "" } else { "folded" });
+        is_folded.set(!**is_folded);
+    });
     let fold = |words: &'static str| {
         html! {
             <button type="button" class="button quiet" aria-expanded={(!*is_folded).to_string()}
@@ -103,14 +100,11 @@ fn Rows(props: &RowsProps) -> Html {
     let top_bytes = known.iter().flat_map(|strip| &strip.bytes).copied().max().unwrap_or(0);
     let (common, places) = places(&known);
     let mut places = places.into_iter();
-    let choose = {
-        let rows = rows.clone();
-        Callback::from(move |position: u32| {
-            let row = &rows[position as usize];
-            file.act(FileAction::Show(row.file));
-            file.act(FileAction::ChooseDevice(row.device));
-        })
-    };
+    let choose = bound(rows.clone(), move |rows, position: u32| {
+        let row = &rows[position as usize];
+        file.act(FileAction::Show(row.file));
+        file.act(FileAction::ChooseDevice(row.device));
+    });
     let onkeydown = tab_keys(chosen, rows.len() as u32, true, choose.clone());
     let mut row = |(position, row): (u32, &Row)| {
         let strip = found(row).cloned().and_then(|strip| Some((strip, places.next()?)));

@@ -1,7 +1,7 @@
 //! Choice of what counts as the user's own code, by which stacks are named.
 
 use crate::ask::SetOwnCode;
-use crate::components::{select, text_of};
+use crate::components::{bound, select, text_of};
 use crate::hooks::{FileHandle, use_file, use_shown};
 use crate::state::Choice;
 use crate::views::findings::finding_card::hear_findings;
@@ -45,13 +45,11 @@ pub(super) fn OwnCodeChoice() -> Html {
         }
     });
     let kind = *chosen;
-    let on_choose = {
-        let (chosen, on_own, texts) = (chosen.setter(), on_own.clone(), texts.clone());
-        Callback::from(move |kind: usize| {
+    let on_choose =
+        bound((chosen.setter(), on_own.clone(), texts.clone()), move |(chosen, on_own, texts), kind: usize| {
             chosen.set(kind);
-            on_own.emit(rule_text(kind, &texts));
-        })
-    };
+            on_own.emit(rule_text(kind, texts));
+        });
     let onchange = on_own.reform(move |event: Event| rule_text(kind, &text_of(&event)));
     html! {
         <div class="own-code" title="Stacks are named by their innermost frame of your own code">

@@ -2,16 +2,17 @@
 
 use super::draw::{Direction, MapPlan, MapScene, bytes_per_line, ops};
 use super::model::block_lines;
-use crate::ask::{AllocationKey, FindAllocation, SegmentsData};
+use crate::ask::{AllocationKey, SegmentsData};
+use crate::components::bound;
 use crate::draw::{Rect, Sketch, Theme};
 use crate::hooks::{FileHandle, use_file, use_shown};
 use crate::platform;
 use crate::platform::ResizeListener;
 use crate::state::{FileAction, SegmentsChoice};
+use crate::views::compare::hook::{DeviceOf, find_allocation};
 use crate::views::export::picture::{Easel, use_easel};
 use shared::report::Room;
 use std::rc::Rc;
-use wasm_bindgen_futures::spawn_local;
 use web_sys::{HtmlCanvasElement, HtmlElement};
 use yew::prelude::*;
 
@@ -56,21 +57,21 @@ pub(super) fn Map(props: &MapProps) -> Html {
     let width = (view.width - 2.0 * MARGIN).max(1.0);
     let plan =
         use_memo((props.data.clone(), width.to_bits(), scale), |(data, _, scale)| MapPlan::new(data, width, *scale));
-    let on_hover = {
-        let (hovered, nodes, plan, data) = (hovered.setter(), nodes.clone(), plan.clone(), props.data.clone());
-        Callback::from(move |over: Option<((f64, f64), Option<usize>)>| {
+    let on_hover = bound(
+        (hovered.setter(), nodes.clone(), plan.clone(), props.data.clone()),
+        move |(hovered, nodes, plan, data), over: Option<((f64, f64), Option<usize>)>| {
             let block = over.and_then(|(_, block)| block);
             hovered.set(block);
             let Some(tooltip) = nodes.tooltip.cast::<HtmlElement>() else { return };
             let room = nodes.scroller.cast::<HtmlElement>().map_or((0.0, 0.0), |all| platform::size_of_element(&all));
-            let lines = block.and_then(|block| describe(&plan, &data, block));
+            let lines = block.and_then(|block| describe(plan, data, block));
             let shown = over.zip(lines.as_ref());
             platform::place_tooltip(
                 &tooltip,
                 shown.map(|((at, _), lines)| (at, room, lines.each_ref().map(String::as_str))),
             );
-        })
-    };
+        },
+    );
     // The hovered block means something else at another moment.
     use_effect_with(props.data.moment, {
         let on_hover = on_hover.clone();
@@ -98,31 +99,22 @@ pub(super) fn Map(props: &MapProps) -> Html {
         }
     };
     let onpointerleave = on_hover.reform(|_: PointerEvent| None);
-    let onpointermove = {
-        let hit = hit.clone();
-        move |event: PointerEvent| hit(&event).into_iter().for_each(|over| on_hover.emit(Some(over)))
-    };
-    let on_pin = {
-        let (device, data) = (shown.device.device, props.data.clone());
-        Callback::from(move |block: usize| pin(&file, device, &data, block))
-    };
-    let onclick = {
-        let (props, on_pin) = (props.clone(), on_pin.clone());
-        move |event: MouseEvent| {
-            if let Some((_, Some(block))) = hit(&event) {
-                props.on_focus.emit(block);
-                on_pin.emit(block);
-            }
+    let onpointermove = bound(hit.clone(), move |hit, event: PointerEvent| {
+        hit(&event).into_iter().for_each(|over| on_hover.emit(Some(over)))
+    });
+    let device = shown.device.device;
+    let on_pin = bound(props.data.clone(), move |data, block: usize| pin(&file, device, data, block));
+    let onclick = bound((props.clone(), on_pin.clone()), move |(props, on_pin), event: MouseEvent| {
+        if let Some((_, Some(block))) = hit(&event) {
+            props.on_focus.emit(block);
+            on_pin.emit(block);
         }
-    };
-    let onkeydown = {
-        let (props, plan) = (props.clone(), plan.clone());
-        move |event: KeyboardEvent| press(&props, &plan, &on_pin, &event)
-    };
-    let onscroll = {
-        let (scroller, view) = (nodes.scroller.clone(), view.setter());
-        move |_: Event| view.set(measured(&scroller))
-    };
+    });
+    let onkeydown = bound((props.clone(), plan.clone()), move |(props, plan), event: KeyboardEvent| {
+        press(props, plan, &on_pin, &event)
+    });
+    let onscroll =
+        bound((nodes.scroller.clone(), view.setter()), move |(scroller, view), _: Event| view.set(measured(scroller)));
     let spoken = props.focus.and_then(|block| describe(&plan, &props.data, block));
     let spoken = spoken.map(|lines| lines.into_iter().filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" · "));
     html! {
@@ -199,13 +191,8 @@ fn describe(plan: &MapPlan, data: &SegmentsData, block: usize) -> Option<[String
 /// Pins the allocation of a block; a free block has none.
 fn pin(file: &FileHandle, device: u32, data: &SegmentsData, block: usize) {
     let Some(key) = data.blocks.get(block).and_then(|block| block.owner) else { return };
-    let (file, moment) = (file.clone(), data.moment);
-    spawn_local(async move {
-        // An error means that the file was closed, so nobody needs the answer.
-        if let Ok(hit) = file.client.ask(FindAllocation { device, key, moment }).await {
-            file.act(FileAction::Pin(Some(hit)));
-        }
-    });
+    let (file, of) = (file.clone(), DeviceOf { client: file.client.clone(), device });
+    find_allocation(of, key, data.moment, move |hit| file.act(FileAction::Pin(Some(hit))));
 }
 
 fn press(props: &MapProps, plan: &MapPlan, on_pin: &Callback<usize>, event: &KeyboardEvent) {

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use super::hook::SharingHandle;
 use super::model::{CutRow, FoundTexts, copy_text, cut_rows, end_text, ends, sent_text, typed_names, typed_text};
 use crate::ask::CopyOptions;
-use crate::components::{IconName, by_position, click, icon, options, text_of};
+use crate::components::{IconName, bound, by_position, click, icon, options, text_of};
 use crate::hooks::use_long_list;
 use crate::platform::keep_token;
 use crate::state::{CopyStep, SendFailure, SendStep, SharingAction};
@@ -222,13 +222,10 @@ pub fn RemainingTexts(props: &RemainingTextsProps) -> Html {
     });
     let pane = use_node_ref();
     let list = use_long_list(pane, found.count(), ROOM_PX);
-    let oninput = {
-        let (search, list) = (search.setter(), list.clone());
-        move |event: InputEvent| {
-            search.set(text_of(&event));
-            list.scroll_to(0);
-        }
-    };
+    let oninput = bound((search.setter(), list.clone()), move |(search, list), event: InputEvent| {
+        search.set(text_of(&event));
+        list.scroll_to(0);
+    });
     let row = |row: u32| {
         let (kind, text) = found.row(texts, row)?;
         Some(html! {

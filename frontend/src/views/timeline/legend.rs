@@ -78,14 +78,14 @@ fn for_small(color: ColorBy, theme: &Theme) -> Html {
 
 fn categories(bytes: &CategoryBytes, within: Within<'_>, theme: &Theme) -> Html {
     let when = when(within.1.moment().1);
-    let entry = |line: CategoryLine| {
-        let kind = Kind::Category(line.category);
+    let entry = |(category, name, size): (Category, &'static str, String)| {
         let chosen = within.1.kind_facts().and_then(|facts| facts.key);
-        let is_selected =
-            chosen == Some(GroupKeyData { by: GroupBy::Category, value: Some((line.category as u64, 0)) });
-        let key = color_key(shade::fill(line.color, ColorBy::Category, theme).css());
-        let content = html! { <>{ line.name }<strong>{ line.size }</strong></> };
-        html! { <li data-category={line.name}>{ entry_button(within.0, (kind, is_selected), key, line.name.to_owned(), content) }</li> }
+        let is_selected = chosen == Some(GroupKeyData { by: GroupBy::Category, value: Some((category as u64, 0)) });
+        let key = color_key(shade::fill(category as u32 + 1, ColorBy::Category, theme).css());
+        let (kind, content) = (Kind::Category(category), html! { <>{ name }<strong>{ size }</strong></> });
+        html! {
+            <li data-category={name}>{ entry_button(within.0, (kind, is_selected), key, name.to_owned(), content) }</li>
+        }
     };
     html! {
         <>
@@ -198,27 +198,17 @@ fn key(row: &AreaRow, file: &FileHandle, color: ColorBy) -> Html {
     html! { <li data-area={row.label.clone()} title={row.label.clone()}>{ entry }</li> }
 }
 
-struct CategoryLine {
-    category: Category,
-    /// Number from which the colour is chosen.
-    color: u32,
-    name: &'static str,
-    size: String,
-}
-
-/// Returns the categories that have bytes, most bytes first.
-fn lines(bytes: &CategoryBytes) -> Vec<CategoryLine> {
+/// Returns the categories that have bytes, most bytes first, with names and sizes.
+fn lines(bytes: &CategoryBytes) -> Vec<(Category, &'static str, String)> {
     let mut rows: Vec<_> = bytes.rows.iter().filter(|(_, size_bytes)| *size_bytes > 0).collect();
     rows.short_sort_by_key(|(_, size_bytes)| Reverse(*size_bytes));
-    let line = |&(category, size_bytes): &(Category, u64)| CategoryLine {
-        category,
-        color: category as u32 + 1,
-        name: match category {
+    let line = |&(category, size_bytes): &(Category, u64)| {
+        let name = match category {
             Category::Collective => "communication buffers",
             Category::Unknown => "unknown purpose",
             category => category.plural(),
-        },
-        size: format::bytes(size_bytes),
+        };
+        (category, name, format::bytes(size_bytes))
     };
     rows.into_iter().map(line).collect()
 }
@@ -242,8 +232,9 @@ mod tests {
         let rows = vec![(Category::Parameter, 1 << 30), (Category::Activation, 3 << 30), (Category::Unknown, 0)];
         let bytes = CategoryBytes { rows, basis: PhaseBasis::Operations, ..CategoryBytes::default() };
         let lines = lines(&bytes);
-        let names: Vec<_> = lines.iter().map(|line| (line.color, line.name, line.size.as_str())).collect();
-        assert_eq!(names, [(4, "activations", "3.00 GiB"), (1, "parameters", "1.00 GiB")]);
+        let expected =
+            [(Category::Activation, "activations", "3.00 GiB"), (Category::Parameter, "parameters", "1.00 GiB")];
+        assert_eq!(lines, expected.map(|(category, name, size)| (category, name, size.to_owned())));
         assert_eq!(doubt(&bytes), None);
         assert!(doubt(&CategoryBytes::default()).is_some(), "the curve alone is a guess");
     }

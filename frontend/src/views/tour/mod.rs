@@ -3,6 +3,7 @@
 pub mod model;
 
 use self::model::{STEPS, Step, bubble_place, place};
+use crate::components::bound;
 use crate::platform::{place_beside, press, search_param, store, stored};
 use web_sys::HtmlElement;
 use yew::prelude::*;
@@ -18,17 +19,14 @@ fn is_due() -> bool {
 #[component]
 pub fn Tour() -> Html {
     let step = use_state_eq(|| is_due().then_some(0_usize));
-    let go = {
-        let step = step.setter();
-        Callback::from(move |next: Option<usize>| {
-            let next = next.filter(|&next| next < STEPS.len());
-            if next.is_none() {
-                // Where storage is disabled, the tour ends for this page alone.
-                store(SHOWN, "shown");
-            }
-            step.set(next);
-        })
-    };
+    let go = bound(step.setter(), move |step, next: Option<usize>| {
+        let next = next.filter(|&next| next < STEPS.len());
+        if next.is_none() {
+            // Where storage is disabled, the tour ends for this page alone.
+            store(SHOWN, "shown");
+        }
+        step.set(next);
+    });
     match *step {
         Some(number) => html! { <Bubble key={number} {number} step={STEPS[number]} on_go={go} /> },
         None => Html::default(),

@@ -152,8 +152,8 @@ mod tests {
     fn what_a_block_loses_or_waits_for_is_told_apart() {
         let mut data = data(&[&[100]]);
         data.blocks[0].requested_bytes = 90 * MIB;
-        let fills = fills(&drawn(&data, BlockColors::State, 100 * MIB));
-        assert_eq!((fills[2].0, fills[2].1, fills[2].2), (899.0, 100.0, Theme::light().merged));
+        let (x, width, color) = fills(&drawn(&data, BlockColors::State, 100 * MIB))[2];
+        assert_eq!((x, width, color), (899.0, 100.0, Theme::light().merged));
         data.blocks[0].kind = BlockState::PendingFree;
         assert_eq!(fills(&drawn(&data, BlockColors::Stack, 100 * MIB)).last().unwrap().2, Theme::light().reserved);
     }
