@@ -88,13 +88,11 @@ pub(super) fn Table(props: &TableProps) -> Html {
     let largest = order.iter().map(|&position| all[position].change.bytes().unsigned_abs()).max();
     let row = |place: usize| {
         let entry = &all[order[place]];
-        let onclick = bound(
-            (cursor.setter(), props.on_pick.clone(), entry.stack),
-            move |(cursor, on_pick, stack), _: MouseEvent| {
-                cursor.set(place);
-                stack.iter().for_each(|&stack| on_pick.emit(stack));
-            },
-        );
+        let stack = entry.stack;
+        let onclick = bound((cursor.setter(), props.on_pick.clone()), move |(cursor, on_pick), _: MouseEvent| {
+            cursor.set(place);
+            stack.iter().for_each(|&stack| on_pick.emit(stack));
+        });
         row(entry, place, place == *cursor, largest.unwrap_or(0), onclick)
     };
     let (told, empty) = match &props.comparison {

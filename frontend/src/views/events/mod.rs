@@ -162,20 +162,18 @@ fn List(props: &ListProps) -> Html {
             });
         }
     });
-    let onkeydown = bound(
-        (props.on_choose.clone(), props.chosen.or(props.focus), list.scrolling),
-        move |(on_choose, current, scrolling), event: KeyboardEvent| {
-            if event.ctrl_key() || event.meta_key() || event.alt_key() {
-                return;
-            }
-            if let Some(row) = row_after(&event.key(), *current, scrolling) {
-                on_choose.emit(row);
-                // The timeline would pan, and the browser would scroll.
-                event.prevent_default();
-                event.stop_propagation();
-            }
-        },
-    );
+    let (current, scrolling) = (props.chosen.or(props.focus), list.scrolling);
+    let onkeydown = bound(props.on_choose.clone(), move |on_choose, event: KeyboardEvent| {
+        if event.ctrl_key() || event.meta_key() || event.alt_key() {
+            return;
+        }
+        if let Some(row) = row_after(&event.key(), current, &scrolling) {
+            on_choose.emit(row);
+            // The timeline would pan, and the browser would scroll.
+            event.prevent_default();
+            event.stop_propagation();
+        }
+    });
     html! {
         <div class="table events-table" ref={&list.pane} role="grid" tabindex="0" aria-label="Events"
             aria-rowcount={(u64::from(props.events) + 1).to_string()}

@@ -157,23 +157,15 @@ pub fn Toolbar(props: &ToolbarProps) -> Html {
         axis(Axis::Events, "Events", "Show event numbers on the x axis (E)", true),
         axis(Axis::Time, "Time", time_title, has_times),
     ];
+    let bookmark = "Bookmark the middle of the view (B: the moment under the pointer)";
+    let measure = "Measure the middle of the view (X: from the moment under the pointer)";
     // The texts of those behind the second are left out.
     let tools = [
         (IconName::Peak, "Jump to peak", "Jump to peak (P)", TimelineCommand::JumpToPeak),
         (IconName::Fit, "Reset view", "Reset view (0)", TimelineCommand::Reset),
         (IconName::Back, "Back", "Go back to the previous view (Backspace)", TimelineCommand::Back),
-        (
-            IconName::Bookmark,
-            "Bookmark",
-            "Bookmark the middle of the view (B: the moment under the pointer)",
-            TimelineCommand::Bookmark,
-        ),
-        (
-            IconName::Measure,
-            "Measure",
-            "Measure the middle of the view (X: from the moment under the pointer)",
-            TimelineCommand::Measure,
-        ),
+        (IconName::Bookmark, "Bookmark", bookmark, TimelineCommand::Bookmark),
+        (IconName::Measure, "Measure", measure, TimelineCommand::Measure),
     ];
     let tool = |(position, (name, label, title, command)): (usize, (IconName, &'static str, _, TimelineCommand))| {
         let (is_named, title): (bool, &'static str) = (position < 2, title);

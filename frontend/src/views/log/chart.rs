@@ -52,24 +52,22 @@ pub(super) fn LogChart(props: &LogChartProps) -> Html {
             *began.borrow_mut() = us_of(&event);
         }
     });
-    let onpointermove = bound(
-        (began.clone(), chosen.setter(), hovered.setter(), curves.clone()),
-        move |(began, chosen, hovered, curves), event: PointerEvent| {
-            let Some(us) = us_of(&event) else { return };
-            hovered.set(nearest(curves, us));
-            if let Some(from) = *began.borrow() {
-                chosen.set(Some((from.min(us), from.max(us))));
-            }
-        },
-    );
-    let end =
-        bound((began.clone(), chosen.clone(), on_range.clone()), move |(began, chosen, on_range), is_taken: bool| {
-            let was_begun = began.borrow_mut().take().is_some();
-            if let Some((from, to)) = (**chosen).filter(|(from, to)| is_taken && was_begun && to > from) {
-                on_range.emit((from, to));
-            }
-            chosen.set(None);
-        });
+    let moving = (began.clone(), chosen.setter(), hovered.setter(), curves.clone());
+    let onpointermove = bound(moving, move |(began, chosen, hovered, curves), event: PointerEvent| {
+        let Some(us) = us_of(&event) else { return };
+        hovered.set(nearest(curves, us));
+        if let Some(from) = *began.borrow() {
+            chosen.set(Some((from.min(us), from.max(us))));
+        }
+    });
+    let ending = (began, chosen.clone(), on_range.clone());
+    let end = bound(ending, |(began, chosen, on_range), is_taken: bool| {
+        let was_begun = began.borrow_mut().take().is_some();
+        if let Some((from, to)) = (**chosen).filter(|(from, to)| is_taken && was_begun && to > from) {
+            on_range.emit((from, to));
+        }
+        chosen.set(None);
+    });
     let onpointerup = end.reform(|_: PointerEvent| true);
     let onpointercancel = end.reform(|_: PointerEvent| false);
     let onpointerleave = bound(hovered.setter(), move |hovered, _: PointerEvent| {

@@ -36,20 +36,20 @@ impl Reducible for Chosen {
 
 #[component]
 pub fn PartCard(props: &PartCardProps) -> Html {
-    let position = use_state_eq(|| most_events(&props.overview));
-    let device = props.overview.devices.get(*position).cloned().unwrap_or_default();
+    let devices = &props.overview.devices;
+    let most = || (0..devices.len()).rev().max_by_key(|&position| devices[position].events);
+    let position = use_state_eq(|| most().unwrap_or(0));
+    let device = devices.get(*position).cloned().unwrap_or_default();
     let chosen = use_reducer_eq(|| Chosen(Preset::Last.range(&device, proposed_events(&device))));
     let range = &chosen.0;
     let on_ends = bound(chosen.dispatcher(), move |chosen, ends: (Option<u64>, Option<u64>)| chosen.dispatch(ends));
     let on_range = on_ends.reform(|range: Range<u64>| (Some(range.start), Some(range.end)));
-    let on_device = bound(
-        (position.setter(), on_range.clone(), props.overview.clone()),
-        move |(position, on_range, overview), chosen: usize| {
-            let device = &overview.devices[chosen];
-            position.set(chosen);
-            on_range.emit(Preset::Last.range(device, proposed_events(device)));
-        },
-    );
+    let handles = (position.setter(), on_range.clone(), props.overview.clone());
+    let on_device = bound(handles, |(position, on_range, overview), chosen: usize| {
+        let device = &overview.devices[chosen];
+        position.set(chosen);
+        on_range.emit(Preset::Last.range(device, proposed_events(device)));
+    });
     let device_name = |device: &PreviewDevice| {
         AttrValue::from(format!("GPU {}, {}", device.index, format::counted(device.events, "event")))
     };
@@ -117,10 +117,6 @@ pub fn PartCard(props: &PartCardProps) -> Html {
             </form>
         </main>
     }
-}
-
-fn most_events(overview: &PreviewData) -> usize {
-    (0..overview.devices.len()).rev().max_by_key(|&position| overview.devices[position].events).unwrap_or(0)
 }
 
 /// Shows which events are open, and buttons to open others; renders nothing for a whole file.

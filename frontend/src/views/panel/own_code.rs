@@ -45,11 +45,11 @@ pub(super) fn OwnCodeChoice() -> Html {
         }
     });
     let kind = *chosen;
-    let on_choose =
-        bound((chosen.setter(), on_own.clone(), texts.clone()), move |(chosen, on_own, texts), kind: usize| {
-            chosen.set(kind);
-            on_own.emit(rule_text(kind, texts));
-        });
+    let choosing = (chosen.setter(), on_own.clone(), texts.clone());
+    let on_choose = bound(choosing, |(chosen, on_own, texts), kind: usize| {
+        chosen.set(kind);
+        on_own.emit(rule_text(kind, texts));
+    });
     let onchange = on_own.reform(move |event: Event| rule_text(kind, &text_of(&event)));
     html! {
         <div class="own-code" title="Stacks are named by their innermost frame of your own code">

@@ -57,21 +57,17 @@ pub(super) fn Map(props: &MapProps) -> Html {
     let width = (view.width - 2.0 * MARGIN).max(1.0);
     let plan =
         use_memo((props.data.clone(), width.to_bits(), scale), |(data, _, scale)| MapPlan::new(data, width, *scale));
-    let on_hover = bound(
-        (hovered.setter(), nodes.clone(), plan.clone(), props.data.clone()),
-        move |(hovered, nodes, plan, data), over: Option<((f64, f64), Option<usize>)>| {
-            let block = over.and_then(|(_, block)| block);
-            hovered.set(block);
-            let Some(tooltip) = nodes.tooltip.cast::<HtmlElement>() else { return };
-            let room = nodes.scroller.cast::<HtmlElement>().map_or((0.0, 0.0), |all| platform::size_of_element(&all));
-            let lines = block.and_then(|block| describe(plan, data, block));
-            let shown = over.zip(lines.as_ref());
-            platform::place_tooltip(
-                &tooltip,
-                shown.map(|((at, _), lines)| (at, room, lines.each_ref().map(String::as_str))),
-            );
-        },
-    );
+    let hovering = (hovered.setter(), nodes.clone(), plan.clone(), props.data.clone());
+    let on_hover = bound(hovering, |(hovered, nodes, plan, data), over: Option<((f64, f64), Option<usize>)>| {
+        let block = over.and_then(|(_, block)| block);
+        hovered.set(block);
+        let Some(tooltip) = nodes.tooltip.cast::<HtmlElement>() else { return };
+        let room = nodes.scroller.cast::<HtmlElement>().map_or((0.0, 0.0), |all| platform::size_of_element(&all));
+        let lines = block.and_then(|block| describe(plan, data, block));
+        let shown = over.zip(lines.as_ref());
+        let shown = shown.map(|((at, _), lines)| (at, room, lines.each_ref().map(String::as_str)));
+        platform::place_tooltip(&tooltip, shown);
+    });
     // The hovered block means something else at another moment.
     use_effect_with(props.data.moment, {
         let on_hover = on_hover.clone();

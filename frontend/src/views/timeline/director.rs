@@ -3,8 +3,8 @@
 use super::model as texts;
 use super::stage::Stage;
 use crate::ask::{
-    AllocationKey, Ask, Axis, Details, FindAllocation, GetDetails, GetHit, GetMarks, GetMoments, GetOutline,
-    GetPicture, GetPlace, Hit, StepAllocation, StepKind, Toward, area_by,
+    Ask, Axis, Details, FindAllocation, GetDetails, GetHit, GetMarks, GetMoments, GetOutline, GetPicture, GetPlace,
+    Hit, StepAllocation, StepKind, Toward, area_by,
 };
 use crate::draw::{Camera, Point, Span, View};
 use crate::platform;
@@ -40,8 +40,16 @@ impl Director {
     pub(super) fn start(&self) {
         // First of all, so that it waits for no other answer.
         self.ask_picture();
-        self.ask_outline();
-        self.ask_marks();
+        let (_, device, axis) = self.subject();
+        self.ask(GetOutline { device, axis, columns: OUTLINE_COLUMNS }, |director, outline| {
+            director.with(|stage| (stage.outline, stage.chart_is_due) = (outline, true));
+        });
+        self.ask(GetMarks { device }, |director, marks| {
+            director.with(|stage| {
+                stage.marks = marks;
+                stage.take_parts();
+            });
+        });
         self.ask_pin();
         self.ask_flags();
         self.draw_soon();
@@ -151,18 +159,6 @@ impl Director {
         );
     }
 
-    fn ask_outline(&self) {
-        let (_, device, axis) = self.subject();
-        self.ask(GetOutline { device, axis, columns: OUTLINE_COLUMNS }, |director, outline| {
-            director.with(|stage| stage.take_outline(outline));
-        });
-    }
-
-    fn ask_marks(&self) {
-        let (_, device, _) = self.subject();
-        self.ask(GetMarks { device }, |director, marks| director.with(|stage| stage.take_marks(marks)));
-    }
-
     pub(super) fn ask_pin(&self) {
         let ((_, device, axis), pinned) = (self.subject(), self.stage.borrow().shown.pinned());
         let Some((allocation, _)) = pinned else {
@@ -241,12 +237,20 @@ impl Director {
 
     pub(super) fn obey(&self, command: TimelineCommand) {
         match command {
-            TimelineCommand::JumpTo { moment } => self.jump_to(moment),
+            TimelineCommand::JumpTo { moment } => {
+                let (_, device, axis) = self.subject();
+                self.ask(GetPlace { device, axis, moment }, |director, position| {
+                    director.with(|stage| stage.go_to(stage.camera.view_around(position)));
+                });
+            }
             TimelineCommand::Between { first, last } => self.show_between(first, last),
             TimelineCommand::Back => self.with(Stage::go_back),
             TimelineCommand::StepKind { is_back } => self.step_kind(is_back),
             TimelineCommand::StepAllocation(toward) => self.step_allocation(toward),
-            TimelineCommand::Pin { key, moment } => self.pin_key(key, moment),
+            TimelineCommand::Pin { key, moment } => {
+                let (_, device, _) = self.subject();
+                self.ask(FindAllocation { device, key, moment }, |director, hit| director.pin(hit));
+            }
             TimelineCommand::Bookmark => self.mark(PointAction::Bookmark),
             TimelineCommand::Measure => self.mark(PointAction::Measure),
             TimelineCommand::Pan { x, y } => self.steer(|_, camera| {
@@ -280,13 +284,6 @@ impl Director {
             let mut camera = stage.destination();
             change(stage, &mut camera);
             stage.go_to(camera.view());
-        });
-    }
-
-    fn jump_to(&self, moment: u32) {
-        let (_, device, axis) = self.subject();
-        self.ask(GetPlace { device, axis, moment }, |director, position| {
-            director.with(|stage| stage.go_to(stage.camera.view_around(position)));
         });
     }
 
@@ -366,11 +363,6 @@ impl Director {
             client.ask(StepAllocation { device, from: None, moment, toward: Toward::Larger, min_bytes: 0 }).await
         };
         self.answered(found, |director, hit| hit.into_iter().for_each(|hit| director.pin(hit)));
-    }
-
-    fn pin_key(&self, key: AllocationKey, moment: u32) {
-        let (_, device, _) = self.subject();
-        self.ask(FindAllocation { device, key, moment }, |director, hit| director.pin(hit));
     }
 
     /// Pins an allocation that a key led to, and moves the view if it is not in sight.

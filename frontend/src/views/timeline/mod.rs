@@ -113,7 +113,11 @@ impl Running {
             obeyed: given.2.command.map(|issued| issued.number),
             _listeners: input::listen(&director, &surface),
             _resize: [refit(&surface.plot), refit(&surface.minimap)],
-            _restored: repaint_when_restored(&director, &surface.bands),
+            // The browser may give a canvas back that the graphics card had lost.
+            _restored: {
+                let director = director.clone();
+                EventListener::new(&surface.bands, "contextrestored", move |_| director.with(Stage::repaint))
+            },
             director,
         })
     }
@@ -154,10 +158,4 @@ impl Running {
             self.director.ask_pin();
         }
     }
-}
-
-/// Draws everything again when the browser gives a canvas back that the graphics card had lost.
-fn repaint_when_restored(director: &Director, canvas: &HtmlCanvasElement) -> EventListener {
-    let director = director.clone();
-    EventListener::new(canvas, "contextrestored", move |_| director.with(Stage::repaint))
 }

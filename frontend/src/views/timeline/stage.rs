@@ -88,12 +88,12 @@ pub(super) struct Stage {
     layers: [Option<Shown>; 2],
     glide: Option<Glide>,
     history: History,
-    marks: Marks,
+    pub(super) marks: Marks,
     lane: Lane,
     markers: Vec<Marker>,
-    outline: PictureData,
+    pub(super) outline: PictureData,
     bands_are_due: bool,
-    chart_is_due: bool,
+    pub(super) chart_is_due: bool,
     chart_size: (f64, f64),
     was_presented: bool,
     told: Option<Seen>,
@@ -182,11 +182,6 @@ impl Stage {
         texts::content_with_card(plain, self.shown.capacity_bytes())
     }
 
-    pub(super) fn take_marks(&mut self, marks: Marks) {
-        self.marks = marks;
-        self.take_parts();
-    }
-
     /// Applies the steps and phases of the properties.
     pub(super) fn take_parts(&mut self) {
         self.place_marks();
@@ -211,10 +206,6 @@ impl Stage {
         let (parts, axis) = (self.shown.ready.shown_parts().map(|parts| &**parts), self.shown.ready.axis);
         self.lane = Lane::new(spans, parts, awaited, axis);
         self.markers = texts::markers(&self.shown.device, &self.marks, axis);
-    }
-
-    pub(super) fn take_outline(&mut self, outline: PictureData) {
-        (self.outline, self.chart_is_due) = (outline, true);
     }
 
     /// Stores a requested picture and returns true if it is the first one ever.

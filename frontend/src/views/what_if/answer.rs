@@ -219,17 +219,15 @@ pub(super) fn CourseRows(props: &CourseRowsProps) -> Html {
             column_at(x, width, columns)
         }
     };
-    let onpointerdown = bound(
-        (part.setter(), from.clone(), node.clone(), pointed.clone()),
-        move |(part, from, node, pointed), event: PointerEvent| {
-            if let Some(element) = node.cast::<HtmlElement>() {
-                // Capturing may fail; the drag then only ends where the pointer leaves the rows.
-                let _ = element.set_pointer_capture(event.pointer_id());
-            }
-            *from.borrow_mut() = pointed(&event);
-            part.set(None);
-        },
-    );
+    let pressing = (part.setter(), from.clone(), node.clone(), pointed.clone());
+    let onpointerdown = bound(pressing, |(part, from, node, pointed), event: PointerEvent| {
+        if let Some(element) = node.cast::<HtmlElement>() {
+            // Capturing may fail; the drag then only ends where the pointer leaves the rows.
+            let _ = element.set_pointer_capture(event.pointer_id());
+        }
+        *from.borrow_mut() = pointed(&event);
+        part.set(None);
+    });
     let onpointermove = bound((part.setter(), from.clone()), move |(part, from), event: PointerEvent| {
         if let (Some(first), Some(last)) = (*from.borrow(), pointed(&event))
             && first != last

@@ -5,14 +5,14 @@ pub mod hook;
 pub mod model;
 
 use self::answer::{CourseRows, ReplayPlot, figure_table, sweep_answer, sweep_table};
-use self::hook::{Replayed, SweepHandle, use_recorded_setup, use_replay, use_sweep};
+use self::hook::{Replayed, use_recorded_setup, use_replay, use_sweep};
 use self::model::{
     CardOption, FIELDS, Field, FieldKind, cards_with, environment, file_name, first_setup, notes, option, refusal,
     summary, with_option,
 };
 use crate::ask::{RecordedSetup, WhatIfSetup, WriteReplay};
-use crate::components::{CopyButton, IconName, by_position, empty, icon, is_checked, options, text_of, waiting};
-use crate::hooks::{FileHandle, ShownFile, use_file, use_shown};
+use crate::components::{CopyButton, IconName, bound, by_position, empty, icon, is_checked, options, text_of, waiting};
+use crate::hooks::{FileHandle, use_file, use_shown};
 use crate::platform::file_of;
 use crate::state::Choice;
 use std::rc::Rc;
@@ -55,12 +55,18 @@ fn Chosen(props: &ChosenProps) -> Html {
     let (file, shown) = (use_file(), use_shown());
     let replayed = use_replay(setup);
     let sweep = use_sweep(&file.client, shown.device.device);
-    use_first_sweep(&sweep, &file, &shown, setup);
+    // A sweep starts when the view opens and when another card is chosen, unless the trace is long.
+    let WhatIfSetup { capacity_bytes, elsewhere_bytes, .. } = **setup;
+    let (on_start, first) = (sweep.on_start.clone(), setup.clone());
+    let is_short = shown.device.summary.events <= MOST_EVENTS;
+    use_effect_with((file.client.clone(), shown.device.device, capacity_bytes, elsewhere_bytes), move |_| {
+        if is_short {
+            on_start.emit(WhatIfSetup::clone(&first));
+        }
+    });
     let on_open = on_open(&file, shown.device.device, setup);
-    let on_apply = {
-        let setup = setup.clone();
-        file.choosing(move |conf: String| Choice::WhatIf(WhatIfSetup { conf, ..WhatIfSetup::clone(&setup) }))
-    };
+    let now = setup.clone();
+    let on_apply = file.choosing(move |conf: String| Choice::WhatIf(WhatIfSetup { conf, ..WhatIfSetup::clone(&now) }));
     let is_current = replayed.as_ref().is_some_and(|replayed| replayed.setup == **setup);
     html! {
         <div class="what-if">
@@ -79,26 +85,12 @@ fn Chosen(props: &ChosenProps) -> Html {
     }
 }
 
-#[hook]
-fn use_first_sweep(sweep: &SweepHandle, file: &FileHandle, shown: &ShownFile, setup: &Rc<WhatIfSetup>) {
-    let WhatIfSetup { capacity_bytes, elsewhere_bytes, .. } = **setup;
-    let on = (file.client.clone(), shown.device.device, capacity_bytes, elsewhere_bytes);
-    let (on_start, setup) = (sweep.on_start.clone(), setup.clone());
-    let is_short = shown.device.summary.events <= MOST_EVENTS;
-    use_effect_with(on, move |_| {
-        if is_short {
-            on_start.emit(WhatIfSetup::clone(&setup));
-        }
-    });
-}
-
 fn on_open(file: &FileHandle, device: u32, setup: &Rc<WhatIfSetup>) -> Callback<MouseEvent> {
-    let (file, setup) = (file.clone(), setup.clone());
-    Callback::from(move |_: MouseEvent| {
-        let (file, setup) = (file.clone(), setup.clone());
+    bound((file.clone(), setup.clone()), move |(file, setup), _: MouseEvent| {
+        let (file, setup) = (file.clone(), WhatIfSetup::clone(setup));
         spawn_local(async move {
             // An error means that the file was closed, or it is already shown in place of the replay.
-            if let Ok(blob) = file.client.file(WriteReplay { device, setup: WhatIfSetup::clone(&setup) }, |_| ()).await
+            if let Ok(blob) = file.client.file(WriteReplay { device, setup: setup.clone() }, |_| ()).await
                 && let Some(replay) = file_of(&blob, &file_name(&setup))
             {
                 file.open(vec![replay]);

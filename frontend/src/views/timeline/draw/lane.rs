@@ -62,8 +62,7 @@ impl Lane {
         let mut ops = Vec::new();
         for (number, row) in self.rows.iter().enumerate() {
             let y = layout.lane.y + number as f64 * LANE_ROW;
-            ops.extend(margin_name(row, y, layout, theme));
-            ops.extend(remark(row, y, layout, theme));
+            ops.extend(words(row, y, layout, theme));
             for crowd in crowds(&row.spans, camera, layout) {
                 push_box(row, &crowd, (y, camera, layout), theme, &mut ops);
             }
@@ -144,18 +143,16 @@ fn label(rect: Rect, name: &str, theme: &Theme) -> Option<Op> {
     (!text.is_empty()).then(|| Op::text(at, text, Align::Left, Font::LABEL, theme.span_text))
 }
 
-/// Returns the name of a row of steps or phases, which is drawn left of the row.
-fn margin_name(row: &Row, y: f64, layout: &Layout, theme: &Theme) -> Option<Op> {
-    let at = (layout.lane.x - NAME_GAP, y + LANE_ROW / 2.0 - 0.5);
-    Some(Op::text(at, row.kind.margin_name()?, Align::Right, Font::LABEL, theme.text_muted))
-}
-
-/// Returns the text for a row of steps or phases in which none were found.
-fn remark(row: &Row, y: f64, layout: &Layout, theme: &Theme) -> Option<Op> {
-    let text = row.kind.remark().filter(|_| row.spans.is_empty())?;
-    let (at, text) =
-        ((layout.lane.x + 5.0, y + LANE_ROW / 2.0 - 0.5), Font::LABEL.fitted(text, layout.lane.width - 10.0));
-    Some(Op::text(at, text, Align::Left, Font::LABEL, theme.text_muted))
+/// Returns the name of a row of steps or phases, which is left of the row, and a text in it if none were found.
+fn words(row: &Row, y: f64, layout: &Layout, theme: &Theme) -> Vec<Op> {
+    let Some((name, remark)) = row.kind.words() else { return Vec::new() };
+    let y = y + LANE_ROW / 2.0 - 0.5;
+    let text = |x: f64, text: String, align: Align| Op::text((x, y), text, align, Font::LABEL, theme.text_muted);
+    let mut ops = vec![text(layout.lane.x - NAME_GAP, name.to_owned(), Align::Right)];
+    if row.spans.is_empty() {
+        ops.push(text(layout.lane.x + 5.0, Font::LABEL.fitted(remark, layout.lane.width - 10.0), Align::Left));
+    }
+    ops
 }
 
 /// Spans of one kind that do not overlap, sorted by start.
@@ -260,20 +257,12 @@ impl Row {
 }
 
 impl Kind {
-    fn margin_name(&self) -> Option<&'static str> {
+    /// Returns the name of a row of steps or phases, and the text in it if none were found.
+    fn words(&self) -> Option<(&'static str, &'static str)> {
         match self {
             Self::Annotated(..) => None,
-            Self::Steps(_) => Some("steps"),
-            Self::Phases(..) => Some("phases"),
-        }
-    }
-
-    /// Returns the text in a row of steps or phases in which none were found.
-    fn remark(&self) -> Option<&'static str> {
-        match self {
-            Self::Annotated(..) => None,
-            Self::Steps(_) => Some("no repeating steps found"),
-            Self::Phases(..) => Some("no phases identified"),
+            Self::Steps(_) => Some(("steps", "no repeating steps found")),
+            Self::Phases(..) => Some(("phases", "no phases identified")),
         }
     }
 

@@ -36,12 +36,6 @@ pub struct Piece {
     pub strength: f32,
 }
 
-impl Piece {
-    fn is_high(&self) -> bool {
-        self.y1 - self.y0 >= HIGH
-    }
-}
-
 /// Splits a stepped line into a level piece per step and an upright piece between neighbours.
 pub fn pieces(steps: &[OutlineStep], asked: &Asked) -> Vec<Piece> {
     let height = |step: &OutlineStep| ((step.bytes - asked.request.y0) / (asked.request.y1 - asked.request.y0)) as f32;
@@ -59,12 +53,9 @@ pub fn pieces(steps: &[OutlineStep], asked: &Asked) -> Vec<Piece> {
 
 /// Sets the strength of high uprights by the number of high uprights around them.
 fn weaken_crowds(pieces: &mut [Piece]) {
-    let high: Vec<(usize, f32)> = pieces
-        .iter()
-        .enumerate()
-        .filter(|(_, piece)| piece.is_high())
-        .map(|(index, piece)| (index, piece.x0))
-        .collect();
+    let is_high = |(_, piece): &(usize, &Piece)| piece.y1 - piece.y0 >= HIGH;
+    let high = pieces.iter().enumerate().filter(is_high).map(|(index, piece)| (index, piece.x0));
+    let high: Vec<(usize, f32)> = high.collect();
     let mut around = VecDeque::new();
     let mut coming = high.iter().map(|&(_, x)| x).peekable();
     for &(index, x) in &high {

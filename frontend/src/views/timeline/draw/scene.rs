@@ -13,12 +13,6 @@ pub struct DeviceRect {
     pub height: i32,
 }
 
-impl DeviceRect {
-    pub fn is_empty(self) -> bool {
-        self.width <= 0 || self.height <= 0
-    }
-}
-
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Placement {
     pub layer: Layer,
@@ -46,15 +40,12 @@ pub struct Frame<'a> {
 pub fn placements(camera: &Camera, overview: Option<&Asked>, detail: Option<&Asked>) -> Vec<Placement> {
     // The overview is sharp at its own scale, so no detail is needed, and an older one would be coarser.
     let detail = detail.filter(|_| !camera.is_whole()).map(|asked| place(camera, Layer::Detail, asked));
-    let detail = detail.filter(|placement| !placement.clip.is_empty());
+    let detail = detail.filter(|placement| placement.clip.width > 0 && placement.clip.height > 0);
     let overview = overview.map(|asked| place(camera, Layer::Overview, asked));
-    let is_hidden = detail.is_some_and(|detail| detail.clip == whole_plot(camera));
-    overview.filter(|_| !is_hidden).into_iter().chain(detail).collect()
-}
-
-fn whole_plot(camera: &Camera) -> DeviceRect {
     let plot = camera.plot();
-    DeviceRect { x: 0, y: 0, width: plot.device_width() as i32, height: plot.device_height() as i32 }
+    let (width, height) = (plot.device_width() as i32, plot.device_height() as i32);
+    let is_hidden = detail.is_some_and(|detail| detail.clip == DeviceRect { x: 0, y: 0, width, height });
+    overview.filter(|_| !is_hidden).into_iter().chain(detail).collect()
 }
 
 fn place(camera: &Camera, layer: Layer, asked: &Asked) -> Placement {

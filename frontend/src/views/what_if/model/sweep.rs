@@ -23,7 +23,7 @@ pub fn sweep_rows(data: &SweepData) -> Vec<SweepRow> {
     let ends_in_error = data.found.whole_step.is_some();
     let row = |(position, trial): (usize, &ReplayTrial)| SweepRow {
         conf: trial.settings.clone(),
-        label: name(&trial.settings),
+        label: if trial.settings.is_empty() { "default settings".to_owned() } else { trial.settings.clone() },
         mark: match (best == Some(position), position == 0) {
             (true, true) => "best, as recorded",
             (true, false) => "best",
@@ -37,10 +37,6 @@ pub fn sweep_rows(data: &SweepData) -> Vec<SweepRow> {
             .map_or_else(|| never(ends_in_error).to_owned(), |event| format!("at event {}", format::count(event))),
     };
     trials.iter().enumerate().map(row).collect()
-}
-
-fn name(conf: &str) -> String {
-    if conf.is_empty() { "default settings".to_owned() } else { conf.to_owned() }
 }
 
 /// Returns the answer of the view in a line, or how far the search for it is; `None` before it began.
