@@ -48,7 +48,6 @@ fn mark() -> Html {
     }
 }
 
-/// Shows three buttons, the chosen one pressed.
 pub fn scheme_switch(chosen: SchemeChoice, on_choose: &Callback<SchemeChoice>) -> Html {
     let button = |choice: SchemeChoice| {
         let (name, label) = match choice {

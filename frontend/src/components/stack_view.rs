@@ -77,7 +77,6 @@ pub struct StackRowProps {
 #[derive(Clone, PartialEq)]
 pub struct RowFigures {
     pub size: String,
-    /// Share and number of allocations.
     pub note: String,
     /// Length of the bar, as a percentage of the longest one.
     pub bar: f64,

@@ -50,14 +50,11 @@ pub fn App(props: &AppProps) -> Html {
             on_launch(move |files| on_files.emit(files));
         }
     });
-    let on_open = {
-        let input = input.clone();
-        use_callback((), move |(), ()| {
-            if let Some(input) = input.cast::<HtmlInputElement>() {
-                input.click();
-            }
-        })
-    };
+    let on_open = use_callback(input.clone(), |(), input| {
+        if let Some(input) = input.cast::<HtmlInputElement>() {
+            input.click();
+        }
+    });
     use_keys(on_key(&files, &commands, &above, &on_open));
     use_title(&files);
 

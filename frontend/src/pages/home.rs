@@ -67,37 +67,28 @@ pub fn Home(props: &HomeProps) -> Html {
             go.emit(None);
         })
     };
-    use_effect_with((), {
-        let (go, is_addressed) = (go.clone(), *step != Step::Waiting);
-        move |()| {
-            if is_addressed {
-                go.emit(None);
-            }
+    let (first_go, is_addressed) = (go.clone(), *step != Step::Waiting);
+    use_effect_with((), move |()| {
+        if is_addressed {
+            first_go.emit(None);
         }
     });
     let is_over = use_drop(on_files.clone());
-    use_effect_with((), {
-        let on_files = on_files.clone();
-        move |()| on_launch(move |files| on_files.emit(files))
+    let launched = on_files.clone();
+    use_effect_with((), move |()| on_launch(move |files| launched.emit(files)));
+    let on_open = use_callback(input.clone(), |(), input| {
+        if let Some(input) = input.cast::<HtmlInputElement>() {
+            input.click();
+        }
     });
-    let on_open = {
-        let input = input.clone();
-        use_callback((), move |(), ()| {
-            if let Some(input) = input.cast::<HtmlInputElement>() {
-                input.click();
-            }
-        })
-    };
     let on_help = bound(is_help.clone(), move |is_help, ()| is_help.set(!**is_help));
-    use_keys({
-        let (on_open, on_help, is_help) = (on_open.clone(), on_help.clone(), *is_help);
-        Callback::from(move |action| match action {
-            KeyAction::Help => on_help.emit(()),
-            KeyAction::Open if !is_help => on_open.emit(()),
-            // The other keys need an open file.
-            _ => (),
-        })
-    });
+    let keys = (on_open.clone(), on_help.clone(), *is_help);
+    use_keys(bound(keys, |(on_open, on_help, is_help), action| match action {
+        KeyAction::Help => on_help.emit(()),
+        KeyAction::Open if !is_help => on_open.emit(()),
+        // The other keys need an open file.
+        _ => (),
+    }));
     let on_links = go.reform(|()| Some(LINKS_DIALOG));
     let on_retry = go.reform({
         let step = step.setter();

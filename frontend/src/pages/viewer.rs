@@ -5,15 +5,14 @@ use crate::hooks::{FileHandle, OpenLog, Peer, Seen, ShownFile, use_asked, use_fi
 use crate::platform::bring_into_view;
 use crate::state::{DockTab, Issued, Origin, ReadyFile};
 use crate::views::dock::Dock;
-use crate::views::findings::finding_card::use_card;
+use crate::views::findings::use_card;
 use crate::views::head::figures::{FiguresRow, Headline, NoticeList, origin_bar};
 use crate::views::head::header::Toolbar;
 use crate::views::head::model::device_name;
 use crate::views::kind::KindBar;
 use crate::views::open::part_card::part_bar;
 use crate::views::overview::Overview;
-use crate::views::panel::Panel;
-use crate::views::panel::own_code::use_own_code;
+use crate::views::panel::{Panel, use_own_code};
 use crate::views::points::PointsBar;
 use crate::views::points::model::flags;
 use crate::views::timeline::Timeline;
@@ -52,9 +51,11 @@ pub(super) fn Viewer(props: &ViewerProps) -> Html {
         },
         None => html! { <p class="state" role="status">{ "Processing allocations…" }</p> },
     };
+    // Styles divide the page by the height of the view below the timeline.
+    let dock = ready.dock.map(|_| if ready.is_dock_maximized() { "full" } else { "open" });
     html! {
         <ContextProvider<FileHandle> context={file.clone()}>
-            <main class="viewer" data-dock={dock_state(ready)}>
+            <main class="viewer" data-dock={dock}>
                 <h1 class="visually-hidden">{ &file.name }</h1>
                 { origin_bar(file, origin, ready.notice.as_deref()) }
                 { part_bar(file, &ready.summary.devices) }
@@ -100,10 +101,8 @@ fn Workspace(props: &WorkspaceProps) -> Html {
     let hovered = use_state_eq(|| None::<Rc<Hit>>);
     let on_hover = use_callback(hovered.setter(), |hit: Option<Hit>, hovered| hovered.set(hit.map(Rc::new)));
     // The allocation under the pointer on one device means nothing on another.
-    use_effect_with(device.device, {
-        let hovered = hovered.setter();
-        move |_| hovered.set(None)
-    });
+    let unhover = hovered.setter();
+    use_effect_with(device.device, move |_| unhover.set(None));
     use_card(&file, ready.card);
     let own = use_own_code(&file, &ready.choices.own);
     let flags = use_memo(flags(ready), Vec::clone);
@@ -151,8 +150,4 @@ fn tapped(pinned: &HitAllocation) -> Html {
             <span>{ name }</span>
         </button>
     }
-}
-
-fn dock_state(file: &ReadyFile) -> Option<&'static str> {
-    file.dock.map(|_| if file.is_dock_maximized() { "full" } else { "open" })
 }

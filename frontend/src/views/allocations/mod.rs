@@ -3,7 +3,7 @@
 pub mod model;
 
 use self::model::{Head, Level, Line, Target, heads, lines, match_text, optional_head, sort_for};
-use super::export::picture::SheetButtons;
+use super::export::SheetButtons;
 use super::selection::model::{group_text, mistyped_text, share_text};
 use super::selection::{ScopeBar, SelectingHandle, use_latest, use_selecting};
 use crate::ask::{
@@ -81,6 +81,7 @@ pub(super) fn AllocationsView(props: &AllocationsViewProps) -> Html {
     let counts = rows.as_ref().map(|(_, page)| (page.count, page.all_count));
     let is_now = |(of, found): &&(SelectionData, Found)| *of == selection && allocation_of(&found.hit) == pinned;
     let place = last_found.as_ref().filter(is_now).map(|(_, found)| found.position);
+    let table = by.map_or("allocations".to_owned(), |kind| format!("by-{}", group_text(kind).to_lowercase()));
     let shown_request = rows.as_ref().map(|(request, _)| request.clone()).unwrap_or_default();
     let of = bound(shown_request, |request, ()| SheetOf::Allocations(request.clone()));
     html! {
@@ -88,7 +89,7 @@ pub(super) fn AllocationsView(props: &AllocationsViewProps) -> Html {
             <ScopeBar error={error.map(|error| AttrValue::from(mistyped_text(error)))}
                 lead={grouping(by, &on_by)} matches={matches(counts, place, &on_next)} {on_search_key}>
                 if by.is_none() { { column_picker(rows_choice, &file) } }
-                <SheetButtons table={table_name(by)} {of} />
+                <SheetButtons {table} {of} />
             </ScopeBar>
             if let Some((request, page)) = rows {
                 <LongTable request={request.clone()} page={page.clone()} {columns} chosen={pinned.map(Target::Allocation)}
@@ -161,13 +162,6 @@ fn grouping(by: Option<GroupBy>, on_by: &Callback<Option<GroupBy>>) -> Html {
     let chosen = GroupBy::ALL.iter().position(|&kind| Some(kind) == by).map_or(0, |position| position + 1);
     let on_choose = on_by.reform(move |index: usize| index.checked_sub(1).map(|index| GroupBy::ALL[index]));
     select("Rows", &options, chosen, &on_choose)
-}
-
-fn table_name(by: Option<GroupBy>) -> String {
-    match by {
-        None => "allocations".to_owned(),
-        Some(kind) => format!("by-{}", group_text(kind).to_lowercase()),
-    }
 }
 
 /// Shows the number of matches, and the buttons for the previous and next match.
@@ -245,12 +239,10 @@ fn LongTable(props: &LongTableProps) -> Html {
     let list = use_long_list(pane, row_count, room_px);
     let active = use_state_eq(|| None::<u32>);
     // A new order is shown from its top.
-    use_effect_with((request.sort, heads.len() == GROUP_COLUMNS), {
-        let (list, active) = (list.clone(), active.setter());
-        move |_| {
-            list.scroll_to(0);
-            active.set(None);
-        }
+    let (from_top, inactive) = (list.clone(), active.setter());
+    use_effect_with((request.sort, heads.len() == GROUP_COLUMNS), move |_| {
+        from_top.scroll_to(0);
+        inactive.set(None);
     });
     let wanted = list.scrolling.wanted(list.top);
     use_effect_with((wanted, props.on_window.clone()), |(wanted, on_window)| on_window.emit(*wanted));

@@ -72,11 +72,9 @@ pub enum Level {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Line {
     pub size: String,
-    /// Share of the bytes of all rows.
     pub share: String,
     /// Length of the bar, in percent of the longest one.
     pub bar: f64,
-    /// Cells between the size and the title.
     pub cells: Vec<String>,
     pub title: String,
     /// Text that tells apart rows with the same title; may be empty.

@@ -32,7 +32,6 @@ pub struct Comparison {
     pub other: Profile,
 }
 
-/// Returns the steps of a device; `None` until they are found.
 #[hook]
 pub fn use_steps(of: &DeviceOf) -> Option<Rc<Vec<StepData>>> {
     use_answer(of.clone(), |of| async move { of.client.ask(GetSteps { device: of.device }).await })

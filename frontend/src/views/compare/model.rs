@@ -97,7 +97,6 @@ pub fn sides(names: &[String; 2], curves: [Option<&CurveData>; 2], moments: Opti
     }
 }
 
-/// Draws the curve of one rank without labels; `top_bytes` is at the top.
 pub fn strip(data: &CurveData, top_bytes: u64, size: (f64, f64), theme: &Theme) -> Sketch {
     let chart = Chart {
         x: Axis::bare(),

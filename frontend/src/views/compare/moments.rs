@@ -9,7 +9,7 @@ use crate::components::{Picture, StackView, by_position, options};
 use crate::draw::curves::Curves;
 use crate::hooks::{FileHandle, Peer, use_file, use_shown};
 use crate::state::{Against, Choice, CompareChoice, DifferencesChoice, FileAction, Scheme, TimelineCommand};
-use crate::views::export::picture::{SheetButtons, use_easel};
+use crate::views::export::{SheetButtons, use_easel};
 use crate::views::head::model::device_name;
 use shared::analysis::ProfileFrame;
 use shared::base::format;
@@ -52,10 +52,8 @@ pub(super) fn Moments(props: &MomentsProps) -> Html {
     let curves = [use_curve(&this_of, this_step), use_curve(&other_of, other_step)]
         .map(|curve| curve.filter(|curve| !curve.bytes.is_empty()));
     let picked = use_state_eq(|| None::<usize>);
-    use_effect_with((here, there, this, other), {
-        let picked = picked.setter();
-        move |_| picked.set(None)
-    });
+    let unpick = picked.setter();
+    use_effect_with((here, there, this, other), move |_| unpick.set(None));
 
     let on_compare = file.choosing(Choice::Compare);
     let on_this = on_compare.reform(move |side| CompareChoice { this: Some(side), ..chosen });
@@ -225,15 +223,9 @@ struct DevicePickProps {
 #[component]
 fn DevicePick(props: &DevicePickProps) -> Html {
     let places: Vec<Place> = props.devices.iter().map(|device| device.place).collect();
-    let onchange = by_position(
-        places.len(),
-        &props.on_choose.reform({
-            let places = places.clone();
-            move |position: usize| places[position]
-        }),
-    );
     let select = use_node_ref();
     let chosen = places.iter().position(|place| *place == props.chosen);
+    let onchange = by_position(places.len(), &props.on_choose.reform(move |position: usize| places[position]));
     use_effect({
         let select = select.clone();
         move || {

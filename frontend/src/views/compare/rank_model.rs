@@ -24,10 +24,8 @@ pub struct Strip {
     /// Reserved bytes, and growth and out-of-memory errors if there are any.
     pub facts: String,
     pub curve: CurveData,
-    /// Bytes at the top of every rank's curve.
     pub top_bytes: u64,
     pub parts: Vec<Part>,
-    /// Sentences about how this rank differs from the others.
     pub unusual: Vec<String>,
 }
 
@@ -56,7 +54,6 @@ pub fn strips(files: &[RankFile]) -> Vec<Strip> {
     order.iter().map(strip).collect()
 }
 
-/// Returns the categories that occur in any of the bars.
 pub fn legend(strips: &[Strip]) -> Vec<Category> {
     let occurs =
         |category: &Category| strips.iter().flat_map(|strip| &strip.parts).any(|part| part.category == *category);

@@ -63,24 +63,20 @@ pub(super) fn Table(props: &TableProps) -> Html {
             window.set(Window::of(&list));
         }
     });
-    use_effect_with(list.clone(), {
-        let look = look.clone();
-        move |list| {
-            let element = list.cast::<HtmlElement>();
-            let listener = element.and_then(|element| ResizeListener::new(&element, move || look.emit(())));
-            move || drop(listener)
-        }
+    let resized = look.clone();
+    use_effect_with(list.clone(), move |list| {
+        let element = list.cast::<HtmlElement>();
+        let listener = element.and_then(|element| ResizeListener::new(&element, move || resized.emit(())));
+        move || drop(listener)
     });
     // A new order is shown from its top.
-    use_effect_with(order.clone(), {
-        let (list, cursor, look) = (list.clone(), cursor.setter(), look.clone());
-        move |_| {
-            cursor.set(0);
-            if let Some(list) = list.cast::<HtmlElement>() {
-                list.set_scroll_top(0);
-            }
-            look.emit(());
+    let (ordered, first, reordered) = (list.clone(), cursor.setter(), look.clone());
+    use_effect_with(order.clone(), move |_| {
+        first.set(0);
+        if let Some(list) = ordered.cast::<HtmlElement>() {
+            list.set_scroll_top(0);
         }
+        reordered.emit(());
     });
     let count = order.len();
     let onkeydown = on_key((&all, &order), props.on_pick.clone(), &list, &cursor);

@@ -3,7 +3,7 @@
 use super::allocations::AllocationsView;
 use super::compare::Compare;
 use super::events::EventsView;
-use super::export::picture::{Easel, PictureButtons};
+use super::export::{Easel, PictureButtons};
 use super::flame::FlameView;
 use super::log::LogsBelow;
 use super::segments::Segments;
@@ -126,15 +126,13 @@ struct GripProps {
 fn Grip(props: &GripProps) -> Html {
     let from = use_mut_ref(|| None::<f64>);
     let share = use_state_eq(|| None::<i32>);
-    use_effect_with(props.dock.clone(), {
-        let share = share.setter();
-        move |dock| {
-            let Some(dock) = dock.cast::<HtmlElement>() else { return };
-            if let Some(height) = stored(HEIGHT).and_then(|text| text.parse().ok()) {
-                set_height(&dock, height);
-            }
-            share.set(share_of(&dock));
+    let first = share.setter();
+    use_effect_with(props.dock.clone(), move |dock| {
+        let Some(dock) = dock.cast::<HtmlElement>() else { return };
+        if let Some(height) = stored(HEIGHT).and_then(|text| text.parse().ok()) {
+            set_height(&dock, height);
         }
+        first.set(share_of(&dock));
     });
     let grow = bound((props.dock.clone(), share.setter()), move |(dock, share), by_px: f64| {
         let Some(dock) = dock.cast::<HtmlElement>() else { return };
@@ -183,7 +181,6 @@ fn Grip(props: &GripProps) -> Html {
     }
 }
 
-/// Returns the dock's share of the stage's height, in per cent.
 fn share_of(dock: &HtmlElement) -> Option<i32> {
     let whole = dock.parent_element()?.client_height();
     (whole > 0).then(|| (100 * dock.offset_height() / whole).clamp(0, 100))

@@ -57,11 +57,7 @@ fn use_focus(choice: EventsChoice, cursor: Option<u32>, events: u32) -> Option<u
     let pointed = cursor.filter(|_| choice.follows).and_then(|moment| event_of_moment(moment, events));
     let focus = use_state_eq(|| choice.event.or(pointed));
     let follow = |focus: UseStateSetter<Option<u32>>| {
-        move |event: &Option<u32>| {
-            if event.is_some() {
-                focus.set(*event);
-            }
-        }
+        move |event: &Option<u32>| event.iter().for_each(|&event| focus.set(Some(event)))
     };
     use_effect_with(choice.event, follow(focus.setter()));
     use_effect_with(pointed, follow(focus.setter()));
@@ -150,17 +146,15 @@ fn List(props: &ListProps) -> Html {
     let wanted = list.scrolling.wanted(list.top);
     use_effect_with((wanted, props.on_window.clone()), |(wanted, on_window)| on_window.emit(*wanted));
     // The row comes into view with the least scrolling if it is close, otherwise to the middle.
-    use_effect_with((props.focus, room_px > 0.0), {
-        let list = list.clone();
-        move |&(focus, has_room)| {
-            let Some(row) = focus.filter(|_| has_room) else { return };
-            let (top, visible) = (list.top, list.scrolling.visible());
-            let is_near = row + visible > top && row < top + 2 * visible;
-            list.scroll_to(match is_near {
-                true => list.scrolling.first_with(row, top),
-                false => row.saturating_sub(visible / 2),
-            });
-        }
+    let moved = list.clone();
+    use_effect_with((props.focus, room_px > 0.0), move |&(focus, has_room)| {
+        let Some(row) = focus.filter(|_| has_room) else { return };
+        let (top, visible) = (moved.top, moved.scrolling.visible());
+        let is_near = row + visible > top && row < top + 2 * visible;
+        moved.scroll_to(match is_near {
+            true => moved.scrolling.first_with(row, top),
+            false => row.saturating_sub(visible / 2),
+        });
     });
     let (current, scrolling) = (props.chosen.or(props.focus), list.scrolling);
     let onkeydown = bound(props.on_choose.clone(), move |on_choose, event: KeyboardEvent| {

@@ -69,7 +69,6 @@ pub fn event_of_text(text: &str, events: u32) -> Option<u32> {
     digits.parse().ok().filter(|&event| event < events)
 }
 
-/// Returns the event after which a moment is, `None` before the first.
 pub fn event_of_moment(moment: u32, events: u32) -> Option<u32> {
     Some(moment.checked_sub(1)?.min(events.checked_sub(1)?))
 }

@@ -10,7 +10,6 @@ use shared::report::{Diagnosis, Finding, RunOfDevice};
 /// Minimum number of steps from which growth can be judged.
 const LEAST_STEPS: u64 = 3;
 
-/// Returns the number of findings to act on: errors and warnings.
 pub fn problem_count(diagnosis: &Diagnosis) -> usize {
     diagnosis.findings.iter().filter(|finding| finding.severity > Severity::Info).count()
 }
@@ -122,7 +121,6 @@ pub struct GrowthLine {
     pub name: &'static str,
     /// Explanation of the reason: a sentence without its full stop.
     pub hint: &'static str,
-    /// Bytes at the end of the last step.
     pub end: String,
     /// Rise per step, or a dash if there is none.
     pub per_step: String,

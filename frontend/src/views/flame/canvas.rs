@@ -8,7 +8,7 @@ use crate::components::setting;
 use crate::draw::{Effect, Point, wheel_factor};
 use crate::hooks::{use_answer, use_file, use_subject};
 use crate::platform::{ResizeListener, client_point, corner_of, on_event, point_in, turned_px};
-use crate::views::export::picture::use_easel;
+use crate::views::export::use_easel;
 use gloo_events::EventListener;
 use std::rc::Rc;
 use wasm_bindgen::JsCast;

@@ -78,7 +78,6 @@ fn fill(rect: Rect, color: Color) -> Op {
     Op::Fill { rect: Rect { width: rect.width.max(0.5), ..rect }, radius: 0.0, color }
 }
 
-/// Returns the four edges of a box, drawn inside it.
 fn outline(rect: Rect, color: Color) -> [Op; 4] {
     const WIDTH: f64 = 2.0;
     let edge =

@@ -11,7 +11,7 @@ mod stage;
 use self::canvas::FlameCanvas;
 use self::sites::Sites;
 use self::stage::{Chosen, Told};
-use super::export::picture::SheetButtons;
+use super::export::SheetButtons;
 use super::selection::{ScopeBar, use_selecting};
 use crate::ask::{FlameShape, FlameSource, FlameTree, GetLargest, Kind, NameMark, SheetOf};
 use crate::components::{IconName, bound, choice, icon, segmented, text_of};
@@ -89,7 +89,6 @@ fn tree(controls: Controls, source: FlameSource) -> FlameTree {
     FlameTree { source, shape, by_appearance: controls.by_appearance }
 }
 
-/// Pins the largest allocation of a box and brings it into view.
 fn show_largest(file: &FileHandle, device: u32) -> Callback<(FlameTree, u32)> {
     let file = file.clone();
     Callback::from(move |(tree, node): (FlameTree, u32)| {

@@ -8,7 +8,7 @@ use crate::ask::{FlameBoxKind, FlameBoxes, FlameTree, NameMark};
 use crate::draw::{Gesture, Glide, Point, Sketch, Span, Theme, View};
 use crate::platform;
 use crate::state::{Rootward, Zoom};
-use crate::views::export::picture::Easel;
+use crate::views::export::Easel;
 use gloo_timers::callback::Timeout;
 use std::cell::RefCell;
 use std::rc::Rc;

@@ -5,7 +5,7 @@ use crate::ask::Joinable;
 use crate::components::color_key;
 use crate::hooks::OpenLog;
 use crate::state::{FileId, LogFile, Scheme};
-use crate::views::findings::finding_card::item;
+use crate::views::findings::item;
 use logs::traced_growth;
 use logs::tracemalloc::TracemallocSnapshot;
 use shared::base::{Severity, ShortSort, format};
@@ -37,7 +37,6 @@ pub(super) fn log_table(LogTable { title, columns, rows, left_out }: &LogTable) 
     }
 }
 
-/// Lists findings, each with the name of its device.
 pub(super) fn findings(diagnosis: &Diagnosis) -> Html {
     let device = |device: i64| {
         let name = match device {

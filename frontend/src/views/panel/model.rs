@@ -59,7 +59,6 @@ pub fn facts(details: &Details, events: u64, around: Option<&Around>, parts: Opt
     all.into_iter().flatten().collect()
 }
 
-/// Returns the first name; flat buffers have many.
 fn named(details: &Details) -> Option<Fact> {
     let (first, others) = details.names.split_first()?;
     let note =
@@ -76,7 +75,6 @@ fn place_in_run(details: &Details, parts: Option<&Parts>) -> Option<Fact> {
     text("Step, phase", &step.into_iter().chain(phase).collect::<Vec<_>>().join(", "))
 }
 
-/// Returns the size of the block, which the allocator rounds up.
 fn rounded(details: &Details, around: &Around) -> Option<Fact> {
     let rounded_bytes = around.rounded_bytes?;
     let more = rounded_bytes.saturating_sub(details.size_bytes);

@@ -10,7 +10,7 @@ use crate::platform;
 use crate::platform::ResizeListener;
 use crate::state::{FileAction, SegmentsChoice};
 use crate::views::compare::hook::{DeviceOf, find_allocation};
-use crate::views::export::picture::{Easel, use_easel};
+use crate::views::export::{Easel, use_easel};
 use shared::report::Room;
 use std::rc::Rc;
 use web_sys::{HtmlCanvasElement, HtmlElement};
@@ -69,10 +69,8 @@ pub(super) fn Map(props: &MapProps) -> Html {
         platform::place_tooltip(&tooltip, shown);
     });
     // The hovered block means something else at another moment.
-    use_effect_with(props.data.moment, {
-        let on_hover = on_hover.clone();
-        move |_| on_hover.emit(None)
-    });
+    let unhover = on_hover.clone();
+    use_effect_with(props.data.moment, move |_| unhover.emit(None));
     use_effect_with((props.focus, props.data.moment), {
         let (nodes, plan, data, view) = (nodes.clone(), plan.clone(), props.data.clone(), *view);
         move |(focus, _)| focus.iter().for_each(|&block| reveal(&nodes, &plan, &data, block, view))

@@ -7,7 +7,7 @@ pub mod model;
 use self::draw::block_at_addr;
 use self::map::Map;
 use self::model::{HeldGroup, facts, held_groups, moment as moment_text, parts};
-use super::export::picture::SheetButtons;
+use super::export::SheetButtons;
 use crate::ask::{Fragmentation, GetSegments, Instant, Kind, SegmentsData, SheetOf};
 use crate::components::{choice, empty, segmented, waiting};
 use crate::hooks::{FileHandle, ShownFile, use_file, use_shown};

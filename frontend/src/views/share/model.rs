@@ -23,7 +23,6 @@ pub struct CutRow {
     pub is_on: bool,
     /// Effect on this file; empty while it is unknown.
     pub note: String,
-    /// Texts of this file, before and after.
     pub examples: Vec<(String, String)>,
 }
 
@@ -140,7 +139,6 @@ pub fn end_text(days: Option<u32>) -> String {
     }
 }
 
-/// Returns the ends that the server offers, in days; `None` means never.
 pub fn ends(sharing: &Sharing) -> Vec<Option<u32>> {
     let ServerState::There(limits) = &sharing.server else { return Vec::new() };
     let never = limits.share_for_ever.then_some(None);

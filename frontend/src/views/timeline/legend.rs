@@ -213,7 +213,6 @@ fn lines(bytes: &CategoryBytes) -> Vec<(Category, &'static str, String)> {
     rows.into_iter().map(line).collect()
 }
 
-/// Says which moment the bytes of the legend are of.
 fn when(is_pin: bool) -> &'static str {
     if is_pin { "At the pin:" } else { "At the peak:" }
 }

@@ -35,14 +35,12 @@ pub fn Timeline(props: &TimelineProps) -> Html {
     let nodes = use_memo((), |()| Nodes::default());
     let running = use_mut_ref(|| None::<Running>);
     let given = (use_file(), use_shown(), props.clone());
-    use_effect_with(given, {
-        let (nodes, running) = (nodes.clone(), running.clone());
-        move |given: &Given| {
-            let mut running = running.borrow_mut();
-            match &mut *running {
-                Some(running) => running.update(given),
-                None => *running = nodes.surface().and_then(|surface| Running::start(given, surface)),
-            }
+    let (elements, kept) = (nodes.clone(), running.clone());
+    use_effect_with(given, move |given: &Given| {
+        let mut running = kept.borrow_mut();
+        match &mut *running {
+            Some(running) => running.update(given),
+            None => *running = elements.surface().and_then(|surface| Running::start(given, surface)),
         }
     });
     use_effect_with((), move |()| move || drop(running.take()));

@@ -31,13 +31,6 @@ pub fn content_with_card(content: Content, capacity_bytes: Option<u64>) -> Conte
     Content { max_bytes: content.max_bytes.max(capacity.unwrap_or(0.0)), ..content }
 }
 
-pub fn axis_name(axis: Axis) -> &'static str {
-    match axis {
-        Axis::Events => "events",
-        Axis::Time => "time",
-    }
-}
-
 /// Returns the position of the peak on an axis.
 ///
 /// On the event axis it is the middle of the moment, so that a zoom ends inside that moment.

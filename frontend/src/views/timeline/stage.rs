@@ -13,7 +13,7 @@ use super::draw::scene::{Frame, placements};
 use super::model as texts;
 use super::paint::Painter;
 use crate::ask::raster::owners;
-use crate::ask::{Hit, Kind, Marks, PictureData, View as Asked};
+use crate::ask::{Axis, Hit, Kind, Marks, PictureData, View as Asked};
 use crate::draw::{Camera, Content, Gesture, Glide, Layout, Point, Rect, Span, View};
 use crate::hooks::{FileHandle, Seen, ShownFile};
 use crate::platform;
@@ -29,7 +29,6 @@ pub struct TimelineProps {
     pub command: Option<Issued>,
     /// Bookmarks, the chosen event, and the measurement.
     pub flags: Rc<Vec<Flag>>,
-    /// Called when another part comes into view.
     pub on_view: Callback<Seen>,
     /// Called with what is under the pointer, and with `None` when the pointer leaves the plot.
     pub on_hover: Callback<Option<Hit>>,
@@ -306,7 +305,6 @@ impl Stage {
         }
     }
 
-    /// Moves the camera to a view by a glide that the eye can follow.
     pub(super) fn go_to(&mut self, view: View) {
         self.history.leave(self.camera.view(), platform::now_ms());
         self.glide_to(view);
@@ -447,12 +445,13 @@ impl Stage {
         let (View { x, y }, sharpest) = (self.camera.view(), self.sharpest());
         let is_marked = sharpest.is_some_and(|shown| shown.asked.marking.kind.is_some());
         let is_settled = self.plan.is_settled(&self.camera, self.shown.ready.axis) && self.glide.is_none();
+        let is_time = self.shown.ready.axis == Axis::Time;
         let attributes = [
             ("data-x0", x.start.to_string()),
             ("data-x1", x.end.to_string()),
             ("data-y0", y.start.to_string()),
             ("data-y1", y.end.to_string()),
-            ("data-axis", texts::axis_name(self.shown.ready.axis).to_owned()),
+            ("data-axis", if is_time { "time" } else { "events" }.to_owned()),
             ("data-bands", sharpest.map_or(0, |shown| shown.picture.band_count()).to_string()),
             ("data-marked", is_marked.to_string()),
             ("data-settled", is_settled.to_string()),

@@ -11,7 +11,6 @@ use yew::prelude::*;
 /// Storage key that says that the tour was shown.
 const SHOWN: &str = "snapscope-tour";
 
-/// Returns true if the address asks for the tour and this browser has not shown it.
 fn is_due() -> bool {
     search_param("sample").is_some() && search_param("tour").is_some() && stored(SHOWN).is_none()
 }

@@ -10,7 +10,7 @@ use crate::ask::{ReplayData, WhatIfSetup};
 use crate::components::{CopyButton, IconName, Picture, bound, icon};
 use crate::hooks::use_file;
 use crate::platform;
-use crate::views::export::picture::use_easel;
+use crate::views::export::use_easel;
 use std::ops::Range;
 use std::rc::Rc;
 use web_sys::HtmlElement;

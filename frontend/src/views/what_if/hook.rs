@@ -50,13 +50,11 @@ fn unless_refused<T>(answer: Result<T, AskError>) -> Result<Result<T, String>, A
 #[hook]
 fn use_rested<T: Clone + PartialEq + 'static>(value: T) -> T {
     let rested = use_state_eq(|| value.clone());
-    use_effect_with(value, {
-        let rested = rested.setter();
-        move |value| {
-            let value = value.clone();
-            let timer = Timeout::new(REST_MS, move || rested.set(value));
-            move || drop(timer)
-        }
+    let setter = rested.setter();
+    use_effect_with(value, move |value| {
+        let value = value.clone();
+        let timer = Timeout::new(REST_MS, move || setter.set(value));
+        move || drop(timer)
     });
     (*rested).clone()
 }

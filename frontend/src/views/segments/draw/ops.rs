@@ -65,7 +65,8 @@ fn draw_run(ops: &mut Vec<Op>, scene: &MapScene<'_>, run: &Run, y: f64) {
 
 /// Returns the blocks of a run as stretches that are wide enough to be seen.
 fn pieces(scene: &MapScene<'_>, run: &Run) -> Vec<Piece> {
-    let blocks = scene.plan.first_block_at(scene.data, run)..blocks_of(scene.data, run.segment).end;
+    let first = scene.plan.block_at_offset(scene.data, run.segment, run.start);
+    let blocks = first..blocks_of(scene.data, run.segment).end;
     let placed = blocks.map_while(|block| scene.plan.place(block).map(|(_, start)| (block, start)));
     let sized = placed.map(|(block, start)| (block, start, scene.data.blocks[block].size_bytes));
     segment_lines::pieces(run, sized)

@@ -59,10 +59,6 @@ impl MapPlan {
         Some((*self.owners.get(block)?, *self.offsets.get(block)?))
     }
 
-    pub fn first_block_at(&self, data: &SegmentsData, run: &Run) -> usize {
-        self.block_at_offset(data, run.segment, run.start)
-    }
-
     pub fn hit(&self, data: &SegmentsData, x: f64, y: f64) -> Option<usize> {
         let line = self.lines.partition_point(|(top, _)| *top <= y).checked_sub(1)?;
         let (top, Line::Runs(runs)) = &self.lines[line] else { return None };
@@ -76,7 +72,7 @@ impl MapPlan {
         self.block_at_offset(data, run.segment, offset.min(run.end - 1))
     }
 
-    fn block_at_offset(&self, data: &SegmentsData, segment: u32, offset: u64) -> usize {
+    pub fn block_at_offset(&self, data: &SegmentsData, segment: u32, offset: u64) -> usize {
         let blocks = blocks_of(data, segment);
         let after = self.offsets[blocks.clone()].partition_point(|&start| start <= offset);
         blocks.start + after.saturating_sub(1)

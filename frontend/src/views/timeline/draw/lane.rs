@@ -219,7 +219,6 @@ impl Row {
         }
     }
 
-    /// Returns the name of a span and, unless it is annotated, how it was found.
     fn description(&self, index: usize) -> String {
         let name = self.name(index);
         match self.kind.origin() {
@@ -228,7 +227,6 @@ impl Row {
         }
     }
 
-    /// Returns the text on several spans that are drawn as one.
     fn crowd_name(&self, count: usize) -> String {
         let noun = match self.kind {
             Kind::Annotated(..) => "span",
@@ -247,7 +245,6 @@ impl Row {
         }
     }
 
-    /// Returns the colour of several spans that are drawn as one.
     fn crowd_color(&self, theme: &Theme) -> Color {
         match self.kind {
             Kind::Phases(..) => theme.mixed,
@@ -286,7 +283,6 @@ fn place(span: &Annotated, axis: Axis) -> Span {
     }
 }
 
-/// Returns the range of a step or a phase on the axis, by the same rule.
 pub(super) fn place_of_part(part: &PartSpan, axis: Axis) -> Span {
     match axis {
         Axis::Events => of_moments(part.start_moment, part.end_moment),

@@ -24,7 +24,6 @@ pub struct Marker {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MarkerKind {
-    /// Moment of the most live bytes.
     Peak,
     Oom,
 }

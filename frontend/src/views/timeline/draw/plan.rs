@@ -46,9 +46,7 @@ impl Looks {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layer {
-    /// Picture of the whole trace.
     Overview,
-    /// Picture of the view and its surroundings.
     Detail,
 }
 
@@ -162,7 +160,6 @@ fn suits(detail: &Asked, camera: &Camera, axis: Axis, looks: Looks) -> bool {
         && reaches(Span::new(detail.request.y0, detail.request.y1), view.y, whole.y, plot.device_height())
 }
 
-/// Returns true if a picture has as many units and bytes per pixel as the view.
 fn has_scale_of(asked: &Asked, camera: &Camera) -> bool {
     let (View { x, y }, plot, request) = (camera.view(), camera.plot(), &asked.request);
     let same = |picture: f64, pixels: u32, view: f64, view_pixels: f64| {

@@ -57,7 +57,6 @@ pub fn cards_with(recorded: &RecordedSetup, setup: &WhatIfSetup) -> (Vec<CardOpt
     (options, chosen)
 }
 
-/// Returns the setup that the tab starts with: that of the recording.
 pub fn first_setup(recorded: &RecordedSetup) -> WhatIfSetup {
     WhatIfSetup { conf: recorded.conf.clone(), capacity_bytes: recorded.capacity_bytes, elsewhere_bytes: 0 }
 }

@@ -57,7 +57,6 @@ pub fn plot(data: &ReplayData, setup: &WhatIfSetup, theme: &Theme) -> Plot {
     }
 }
 
-/// Returns the corners of a curve with a step for each column.
 pub(super) fn line(data: &ReplayData, bytes: fn(&WhatIfColumn) -> u64) -> Vec<Point> {
     columns(data.columns.iter().map(bytes))
 }
