@@ -46,7 +46,7 @@ pub(super) fn Compare() -> Html {
     let devices = comparables(&shown.peers);
     let has_ranks = devices.len() > 1;
     let switch = |(to_ranks, label)| {
-        let onclick = file.acting(move |_: MouseEvent| FileAction::ChooseRanks(to_ranks));
+        let onclick = file.clicked(FileAction::ChooseRanks(to_ranks));
         choice(label, "", shown.are_ranks == to_ranks, Some(onclick))
     };
     let switches =

@@ -102,8 +102,7 @@ fn controls(file: &FileHandle, choice: EventsChoice, events: u32, on_choose: &Ca
 fn event_card(file: &FileHandle, EventDetails { report, hit }: &EventDetails) -> Html {
     let row = row(&report.line);
     let title = format!("Event {}: {}", row.cells[0], row.action);
-    let pinned = hit.clone();
-    let onclick = file.acting(move |_: MouseEvent| FileAction::Pin(pinned.clone()));
+    let onclick = file.clicked(FileAction::Pin(hit.clone()));
     html! {
         <article class="event-card" aria-label={title.clone()} data-event={report.line.event.to_string()}>
             <header class="event-head">

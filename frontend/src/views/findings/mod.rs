@@ -126,7 +126,7 @@ fn FindingCard(props: &FindingCardProps) -> Html {
     let FindingCardProps { finding, position, device, on_try } = props;
     let (file, position) = (use_file(), *position);
     let evidence = use_evidence(&file, finding, position);
-    let onclick = file.acting(move |_: MouseEvent| FileAction::ChooseDevice(position));
+    let onclick = file.clicked(FileAction::ChooseDevice(position));
     let device = device.as_ref().map_or_else(Html::default, |device| {
         html! { <button type="button" class="finding-device" title="Show this device" {onclick}>{ device }</button> }
     });

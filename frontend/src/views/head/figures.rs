@@ -109,7 +109,7 @@ fn severity_of(notice: &Notice) -> Severity {
 }
 
 pub fn origin_bar(file: &FileHandle, origin: &Origin, notice: Option<&str>) -> Html {
-    let on_dismiss = file.acting(|_: MouseEvent| FileAction::DismissNotice);
+    let on_dismiss = file.clicked(FileAction::DismissNotice);
     html! {
         <>
             if let Origin::Link(facts) = origin { { shared_copy(facts) } }

@@ -146,7 +146,7 @@ pub fn Toolbar(props: &ToolbarProps) -> Html {
     let (file, shown) = (use_file(), use_shown());
     let has_times = shown.device.has_times;
     let axis = |axis: Axis, label: &'static str, title: &'static str, is_enabled: bool| {
-        let onclick = file.acting(move |_: MouseEvent| FileAction::ChooseAxis(axis));
+        let onclick = file.clicked(FileAction::ChooseAxis(axis));
         choice(label, title, shown.ready.axis == axis, is_enabled.then_some(onclick))
     };
     let time_title = match has_times {
@@ -172,7 +172,7 @@ pub fn Toolbar(props: &ToolbarProps) -> Html {
         html! {
             <button type="button" class="button" {title} aria-label={(!is_named).then_some(label)}
                 disabled={command == TimelineCommand::Back && !props.can_go_back}
-                onclick={file.commanding(move |_: MouseEvent| command)}>
+                onclick={file.commanded(command)}>
                 { icon(name) }if is_named { { label } }
             </button>
         }

@@ -12,7 +12,7 @@ use yew::prelude::*;
 #[component]
 pub fn KindBar() -> Html {
     let (file, shown) = (use_file(), use_shown());
-    let on_leave = file.acting(|_: MouseEvent| FileAction::SelectKind(None));
+    let on_leave = file.clicked(FileAction::SelectKind(None));
     let body = match shown.kind_facts.as_deref() {
         None => html! { <span class="kind-totals">{ "Selecting…" }</span> },
         Some(Err(message)) => html! { <span class="kind-totals">{ message }</span> },
@@ -28,7 +28,7 @@ pub fn KindBar() -> Html {
 
 fn known(file: &FileHandle, shown: &ShownFile, facts: &KindFacts) -> Html {
     let step = |is_back: bool, name: IconName, label: &'static str, title: &'static str| {
-        let onclick = file.commanding(move |_: MouseEvent| TimelineCommand::StepKind { is_back });
+        let onclick = file.commanded(TimelineCommand::StepKind { is_back });
         square_button(name, label, title, Some(onclick))
     };
     let [previous, next] = ["Previous allocation of the selection", "Next allocation of the selection"];

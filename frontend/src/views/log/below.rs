@@ -69,7 +69,7 @@ fn Charts(props: &ChartsProps) -> Html {
                 on_shift={on_shift.clone()} />
         }
     };
-    let on_time = file.acting(|_: MouseEvent| FileAction::ChooseAxis(Axis::Time));
+    let on_time = file.clicked(FileAction::ChooseAxis(Axis::Time));
     html! {
         <div class="log logs-below">
             if shown.ready.axis != Axis::Time {

@@ -54,7 +54,7 @@ pub fn Panel(props: &PanelProps) -> Html {
             PanelTab::Allocation => html! { { "Allocation" } },
             PanelTab::File => html! { { "File" } },
         };
-        let onclick = file.acting(move |_: MouseEvent| FileAction::ChooseTab(this));
+        let onclick = file.clicked(FileAction::ChooseTab(this));
         html! {
             <button type="button" role="tab" id={id(this)} data-tab={(this as u32).to_string()}
                 aria-selected={is_shown.to_string()} tabindex={if is_shown { "0" } else { "-1" }}
@@ -186,7 +186,7 @@ fn Allocation(props: &AllocationProps) -> Html {
     let Some(details) = details else {
         return empty("Point at an allocation in the timeline to see its details, or click to pin it");
     };
-    let on_unpin = file.acting(|_: MouseEvent| FileAction::Pin(None));
+    let on_unpin = file.clicked(FileAction::Pin(None));
     let around = around.as_deref();
     let facts = facts(&details, shown.device.summary.events, around, ready.shown_parts().map(Rc::as_ref));
     html! {
@@ -234,7 +234,7 @@ fn kind_button(file: &FileHandle, shown: &ShownFile, around: Option<&Around>) ->
         return html! { if shown.ready.pinned.is_some() { <p class="allocation-kind"></p> } };
     };
     let is_selected = shown.ready.kind.as_deref() == Some(&kind);
-    let onclick = file.acting(move |_: MouseEvent| FileAction::SelectKind((!is_selected).then(|| kind.clone())));
+    let onclick = file.clicked(FileAction::SelectKind((!is_selected).then_some(kind)));
     let title = if is_selected { "Clear the selection (K)" } else { "Select them in all views (K)" };
     html! {
         <p class="allocation-kind">
@@ -250,7 +250,7 @@ fn near(file: &FileHandle, title: &'static str, events: &[NearEvent]) -> Html {
     let line = |near: &NearEvent| {
         let [number, size, place] = near_texts(near);
         let moment = near.event + u32::from(near.is_alloc);
-        let onclick = near.key.map(|key| file.commanding(move |_: MouseEvent| TimelineCommand::Pin { key, moment }));
+        let onclick = near.key.map(|key| file.commanded(TimelineCommand::Pin { key, moment }));
         html! {
             <li aria-current={near.is_own.then_some("true")}>
                 <button type="button" class="near numbers" title={format!("event {number}, {place}")} {onclick}>

@@ -35,8 +35,8 @@ pub fn PointsBar() -> Html {
 fn chip(bookmark: &Bookmark, file: &FileHandle) -> Html {
     let moment = bookmark.moment;
     let name = bookmark_name(moment);
-    let on_jump = file.commanding(move |_: MouseEvent| TimelineCommand::JumpTo { moment });
-    let on_remove = file.acting(move |_: MouseEvent| FileAction::Point(PointAction::Remove(moment)));
+    let on_jump = file.commanded(TimelineCommand::JumpTo { moment });
+    let on_remove = file.clicked(FileAction::Point(PointAction::Remove(moment)));
     let on_note = file.acting(move |event: Event| FileAction::Point(PointAction::Note(moment, text_of(&event))));
     html! {
         <li class="bookmark" key={moment}>
@@ -53,7 +53,7 @@ fn chip(bookmark: &Bookmark, file: &FileHandle) -> Html {
 }
 
 fn measured(Measure { from, to, .. }: Measure, text: String, file: &FileHandle) -> Html {
-    let on_show = to.map(|to| file.commanding(move |_: MouseEvent| TimelineCommand::Between { first: from, last: to }));
+    let on_show = to.map(|to| file.commanded(TimelineCommand::Between { first: from, last: to }));
     html! {
         <div class="measured">
             <p class="numbers" role="status" aria-label="Measurement">{ text }</p>
@@ -61,7 +61,7 @@ fn measured(Measure { from, to, .. }: Measure, text: String, file: &FileHandle) 
                 <button type="button" class="button quiet" {onclick}>{ "Show" }</button>
             }
             <button type="button" class="button quiet"
-                onclick={file.acting(|_: MouseEvent| FileAction::Point(PointAction::EndMeasure))}>{ "End" }</button>
+                onclick={file.clicked(FileAction::Point(PointAction::EndMeasure))}>{ "End" }</button>
         </div>
     }
 }

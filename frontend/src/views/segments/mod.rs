@@ -12,7 +12,7 @@ use crate::ask::{Fragmentation, GetSegments, Instant, Kind, SegmentsData, SheetO
 use crate::components::{choice, empty, segmented, waiting};
 use crate::hooks::{FileHandle, ShownFile, use_file, use_shown};
 use crate::platform::WorkerClient;
-use crate::state::{BlockColors, Choice, SegmentsChoice, TimelineCommand};
+use crate::state::{BlockColors, Choice, FileAction, SegmentsChoice, TimelineCommand};
 use shared::base::format;
 use std::rc::Rc;
 use wasm_bindgen_futures::spawn_local;
@@ -189,13 +189,13 @@ fn controls(
     buttons: Html,
 ) -> Html {
     let now = shown.ready.choices.segments;
-    let choose = |next: SegmentsChoice| file.choosing(move |_: MouseEvent| Choice::Segments(next));
+    let choose = |next: SegmentsChoice| file.clicked(FileAction::Choose(Choice::Segments(next)));
     let at = |instant: Instant| choose(SegmentsChoice { instant, ..now });
     let oninput = file.choosing(move |event: InputEvent| {
         let slider: HtmlInputElement = event.target_unchecked_into();
         Choice::Segments(SegmentsChoice { instant: Instant::At(slider.value_as_number() as u32), ..now })
     });
-    let on_show = file.commanding(move |_: MouseEvent| TimelineCommand::JumpTo { moment: moment.unwrap_or_default() });
+    let on_show = file.commanded(TimelineCommand::JumpTo { moment: moment.unwrap_or_default() });
     // The timeline would pan otherwise.
     let onkeydown = |event: KeyboardEvent| event.stop_propagation();
     let text = moment.map_or_else(|| "…".to_owned(), moment_text);

@@ -33,7 +33,7 @@ pub(super) fn Legend() -> Html {
     let bands = use_asked(is_by_stack.then_some(GetBandNames { device, moment, limit: STACKS }));
     let within = (&file, &*shown);
     let colors = |this: ColorBy, is_on: bool, label: &'static str, title: &'static str| {
-        choice(label, title, is_on, Some(file.acting(move |_: MouseEvent| FileAction::ChooseColor(this))))
+        choice(label, title, is_on, Some(file.clicked(FileAction::ChooseColor(this))))
     };
     let area = if color.is_area() { color } else { ColorBy::AreaCategory };
     let about_areas = "At most ten areas, each with all memory of a category, module or function";
@@ -126,7 +126,7 @@ fn largest(bands: &[BandName], (file, shown): Within<'_>, theme: &Theme) -> Html
 
 /// Shows an entry that selects a kind, or none if the kind is selected already.
 fn entry_button(file: &FileHandle, (kind, is_selected): (Kind, bool), key: Html, name: String, content: Html) -> Html {
-    let onclick = file.acting(move |_: MouseEvent| FileAction::SelectKind((!is_selected).then(|| kind.clone())));
+    let onclick = file.clicked(FileAction::SelectKind((!is_selected).then_some(kind)));
     let title = format!("Select {}", name.trim_end());
     html! {
         <button type="button" class="timeline-entry" aria-pressed={is_selected.to_string()} {title} {onclick}>
@@ -171,7 +171,7 @@ const CHOICES: [(ColorBy, &str); 3] =
 fn area_legend<'a>((file, shown): Within<'_>, rows: impl Iterator<Item = &'a AreaRow>) -> Html {
     let shown_color = shown.ready.color();
     let choices = CHOICES.map(|(color, label)| {
-        let onclick = file.acting(move |_: MouseEvent| FileAction::ChooseColor(color));
+        let onclick = file.clicked(FileAction::ChooseColor(color));
         choice(label, "", color == shown_color, Some(onclick))
     });
     html! {
