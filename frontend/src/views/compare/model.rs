@@ -69,7 +69,7 @@ fn place_of(data: &CurveData, moment: u32) -> Option<f64> {
     is_inside.then(|| (f64::from(moment - data.start) + 0.5) / moments)
 }
 
-/// Makes the chart of both curves over each other, each as wide as its trace or step, with a line at each compared moment.
+/// Makes the chart of both curves over each other, each as wide as its trace or step, with a line at each moment.
 ///
 /// This side comes first; a curve that has not arrived is left out.
 pub fn sides(names: &[String; 2], curves: [Option<&CurveData>; 2], moments: Option<[u32; 2]>, theme: &Theme) -> Curves {

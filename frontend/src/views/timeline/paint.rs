@@ -227,8 +227,8 @@ impl Painter {
     }
 }
 
-/// Passes on the boxes of the pieces of an outline in view as left, top, width and height; pieces in one column of pixels, of
-/// which there may be many, are one box.
+/// Passes on the boxes of the pieces of an outline in view as left, top, width and height; pieces in one column of
+/// pixels, of which there may be many, are one box.
 fn boxes<'p>(pieces: impl Iterator<Item = &'p Piece>, thickness: f64, target: &Target, mut draw: impl FnMut([f64; 4])) {
     let half = thickness / 2.0;
     // Halves are rounded towards the top, as with an upward y axis, so that a line along the plot's bottom lies

@@ -155,7 +155,7 @@ mod tests {
         data.blocks[0].requested_bytes = 90 * MIB;
         let (x, width, color) = fills(&drawn(&data, BlockColors::State, 100 * MIB))[2];
         assert_eq!((x, width, color), (899.0, 100.0, Theme::light().merged));
-        data.blocks[0].kind = BlockState::PendingFree;
+        (data.blocks[0].requested_bytes, data.blocks[0].kind) = (100 * MIB, BlockState::PendingFree);
         assert_eq!(fills(&drawn(&data, BlockColors::Stack, 100 * MIB)).last().unwrap().2, Theme::light().reserved);
     }
 
