@@ -28,6 +28,11 @@ pub fn bound<S: 'static, T: 'static, R: 'static>(state: S, act: impl Fn(&S, T) -
     Callback::from(move |value| act(&state, value))
 }
 
+/// Returns a handler of clicks that pass on the same value each time.
+pub fn passing<T: Clone + 'static>(on_value: &Callback<T>, value: T) -> Callback<MouseEvent> {
+    on_value.reform(move |_| value.clone())
+}
+
 pub fn toggling(state: &UseStateHandle<bool>) -> Callback<MouseEvent> {
     bound(state.clone(), |state, _| state.set(!**state))
 }

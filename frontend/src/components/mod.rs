@@ -12,8 +12,8 @@ pub mod stack_view;
 
 pub use buttons::{CopyButton, ExportButton, Making};
 pub use controls::{
-    bound, by_position, choice, click, is_checked, options, position_of, segmented, select, setting, square_button,
-    tab_keys, text_of, toggling,
+    bound, by_position, choice, click, is_checked, options, passing, position_of, segmented, select, setting,
+    square_button, tab_keys, text_of, toggling,
 };
 pub use dialog::Dialog;
 pub use icon::{IconName, icon};

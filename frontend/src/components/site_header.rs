@@ -1,6 +1,7 @@
 //! Bar at the top of all pages: name, links to the other pages, and the switch between the colours of the system, light
 //! and dark.
 
+use super::controls::passing;
 use super::icon::{IconName, icon};
 use crate::platform::{has_server, site_url};
 use crate::state::{Scheme, SchemeChoice};
@@ -55,7 +56,7 @@ pub fn scheme_switch(chosen: SchemeChoice, on_choose: &Callback<SchemeChoice>) -
             SchemeChoice::Always(Scheme::Light) => (IconName::Light, "Light colors"),
             SchemeChoice::Always(Scheme::Dark) => (IconName::Dark, "Dark colors"),
         };
-        let onclick = on_choose.reform(move |_: MouseEvent| choice);
+        let onclick = passing(on_choose, choice);
         let pressed = (choice == chosen).to_string();
         html! {
             <button type="button" {onclick} aria-pressed={pressed} aria-label={label} title={label}>{ icon(name) }</button>

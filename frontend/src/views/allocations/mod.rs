@@ -1,4 +1,5 @@
-//! Dock tab with a table of allocations or of groups of them, and a walk from match to match.
+//! Dock tab with a table of allocations or of groups of them, and a walk from match to match; only the rows on the
+//! screen are in the document.
 
 pub mod model;
 
@@ -10,7 +11,7 @@ use crate::ask::{
     Column, Columns, Found, GetRows, GroupBy, GroupKeyData, Hit, Kind, ScopeData, SelectionData, SheetOf, TablePage,
     TableRequest, Walk, WalkRequest, WalkTo,
 };
-use crate::components::{IconName, bound, empty, icon, select, square_button, waiting};
+use crate::components::{IconName, bound, empty, icon, passing, select, square_button, waiting};
 use crate::draw::row_after;
 use crate::hooks::{FileHandle, LongList, Seen, use_answer, use_file, use_long_list, use_room, use_shown, use_subject};
 use crate::state::{Choice, FileAction, RowsChoice, TimelineCommand};
@@ -169,7 +170,7 @@ fn matches(counts: Option<(u64, u64)>, place: Option<u32>, on_next: &Callback<bo
     let is_empty = counts.is_none_or(|(count, _)| count == 0);
     let text = counts.map(|(count, all_count)| match_text(place, count, all_count));
     let button = |label: &'static str, title: &'static str, name: IconName, is_back: bool| {
-        let onclick = on_next.reform(move |_: MouseEvent| is_back);
+        let onclick = passing(on_next, is_back);
         square_button(name, label, title, (!is_empty).then_some(onclick))
     };
     html! {
@@ -309,7 +310,7 @@ fn row_id(row: u32) -> String {
 }
 
 fn head_cell(props: &LongTableProps, head: Head) -> Html {
-    let onclick = props.on_sort.reform(move |_: MouseEvent| head.column);
+    let onclick = passing(&props.on_sort, head.column);
     let sort = props.request.sort.aria(head.column);
     html! {
         <span role="columnheader" aria-sort={sort} data-column={format!("{:?}", head.column)}>
@@ -330,7 +331,7 @@ fn table_row(props: &LongTableProps, heads: &[Head], line: Option<&Line>, row: u
     let target = line.target.clone();
     let is_of_kind = matches!(&target, Target::Group(_, _, _, kind) if props.kind.as_ref() == Some(kind));
     let is_chosen = is_of_kind || props.chosen.as_ref() == Some(&target);
-    let onclick = props.on_row.reform(move |_: MouseEvent| target.clone());
+    let onclick = passing(&props.on_row, target);
     let cell = |(head, text): (&Head, &String)| {
         html! { <span class="numbers" role="gridcell" data-column={format!("{:?}", head.column)}>{ text }</span> }
     };

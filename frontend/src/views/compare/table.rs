@@ -3,7 +3,7 @@
 use super::hook::Comparison;
 use crate::ask::DiffBy;
 use crate::ask::differences::{Column, Entry, bar, delta_text, entries, shown};
-use crate::components::{bound, choice, segmented, text_of};
+use crate::components::{bound, choice, passing, segmented, text_of};
 use crate::hooks::{use_file, use_shown};
 use crate::platform::ResizeListener;
 use crate::state::{Choice, DifferencesChoice};
@@ -101,7 +101,7 @@ pub(super) fn Table(props: &TableProps) -> Html {
             if filter.is_empty() { "Both sides are the same" } else { "No difference matches the filter" },
         ),
     };
-    let change = |next: DifferencesChoice| on_differences.reform(move |_: MouseEvent| next.clone());
+    let change = |next: DifferencesChoice| passing(&on_differences, next);
     let groups =
         [(DiffBy::Stack, "Stack"), (DiffBy::Category, "Category"), (DiffBy::Module, "Module")].map(|(this, label)| {
             choice(label, "", by == this, Some(change(DifferencesChoice { by: this, ..now.clone() })))

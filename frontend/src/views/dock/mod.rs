@@ -10,7 +10,7 @@ use super::segments::Segments;
 use super::selection::use_awaited_group;
 use super::source::SourceView;
 use super::what_if::WhatIf;
-use crate::components::{IconName, bound, click, icon, square_button, tab_keys};
+use crate::components::{IconName, bound, click, icon, passing, square_button, tab_keys};
 use crate::hooks::{Seen, use_file, use_shown};
 use crate::platform::{Folder, store, stored};
 use crate::state::{DockTab, FileAction, dock_key};
@@ -55,7 +55,7 @@ pub fn Dock(props: &DockProps) -> Html {
     let on_key = tab_keys(open.map_or(0, |tab| tab as u32), DockTab::ALL.len() as u32, false, on_choose);
     let head = |this: DockTab| {
         let (is_shown, (id, name, label)) = (open == Some(this), face(this));
-        let onclick = on_dock.reform(move |_: MouseEvent| (!is_shown).then_some(this));
+        let onclick = passing(&on_dock, (!is_shown).then_some(this));
         // One tab can always be reached by the Tab key, even while the dock is closed.
         let is_stop = is_shown || (open.is_none() && this == DockTab::ALL[0]);
         html! {
@@ -78,7 +78,7 @@ pub fn Dock(props: &DockProps) -> Html {
                         <button type="button" class="button quiet square" aria-label="Maximize" title="Maximize (F)"
                             aria-pressed={is_maximized.to_string()}
                             onclick={click(&on_maximize)}>{ icon(IconName::Fit) }</button>
-                        { square_button(IconName::Close, "Close", "Close", Some(on_dock.reform(|_: MouseEvent| None))) }
+                        { square_button(IconName::Close, "Close", "Close", Some(passing(&on_dock, None))) }
                     </div>
                 }
             </div>

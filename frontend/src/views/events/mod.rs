@@ -4,7 +4,7 @@ pub mod model;
 
 use self::model::{HEADS, Row, event_of_moment, event_of_text, facts, row};
 use crate::ask::{Axis, EventDetails, GetEvent, GetEvents};
-use crate::components::{IconName, StackView, bound, empty, fact, icon, is_checked, text_of};
+use crate::components::{IconName, StackView, bound, empty, fact, icon, is_checked, passing, text_of};
 use crate::draw::row_after;
 use crate::hooks::{FileHandle, Seen, use_asked, use_file, use_long_list, use_room, use_shown};
 use crate::state::{Choice, EventsChoice, FileAction, TimelineCommand};
@@ -194,7 +194,7 @@ fn line(props: &ListProps, event: u32) -> Html {
     let Some(row) = found else {
         return html! { <div key={event} class="table-row" role="row" aria-busy="true"><span role="gridcell">{ "…" }</span></div> };
     };
-    let onclick = props.on_choose.reform(move |_: MouseEvent| event);
+    let onclick = passing(&props.on_choose, event);
     let cells = HEADS.iter().zip(&row.cells).map(|((name, ..), text)| {
         html! { <span class="numbers" role="gridcell" data-cell={*name}>{ text }</span> }
     });

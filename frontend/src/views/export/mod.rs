@@ -1,4 +1,4 @@
-//! Dialog that saves the shown file in other formats.
+//! Dialog that saves the shown file in other formats, and buttons that save the drawing or the table of a view.
 
 pub mod model;
 

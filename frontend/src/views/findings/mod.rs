@@ -1,4 +1,5 @@
-//! Panel tab for the findings, the most important ones first, with the memory that stays after steps.
+//! Panel tab for the findings, the most important ones first, with the memory that stays after steps. A card has the
+//! problem, the advice, and the evidence with its allocations or events one by one.
 
 pub mod model;
 
@@ -12,7 +13,9 @@ use crate::ask::{
     AllocationKey, Ask, ColorBy, FindAllocation, GetFindings, GetRecordedSetup, GroupBy, GroupMark, Hit, Kind,
     NameMark, RecordedSetup, Report, SheetOf, WhatIfSetup,
 };
-use crate::components::{CopyButton, IconName, StackRow, bound, by_position, icon, options, square_button, waiting};
+use crate::components::{
+    CopyButton, IconName, StackRow, bound, by_position, icon, options, passing, square_button, waiting,
+};
 use crate::hooks::{FileHandle, ShownFile, use_file, use_shown};
 use crate::platform::{bring_into_view, now_ms};
 use crate::state::{Choice, DockTab, FileAction, RowsChoice, Selecting, ThisCard, TimelineCommand};
@@ -190,13 +193,13 @@ pub fn item(finding: &Finding, device: Html, events: Html, doing: Option<&Doing>
 fn show((index, on_event): (Option<usize>, Callback<usize>), finding: &Finding, doing: &Doing) -> Html {
     let count = finding.evidence.events.len();
     let common = finding.target.clone().filter(|target| kind_of(target).is_some());
-    let event = |index: usize| on_event.reform(move |_: MouseEvent| index);
+    let event = |index: usize| passing(&on_event, index);
     let step = |target: Option<usize>, name: IconName, label: &'static str| {
         square_button(name, label, label, target.map(event))
     };
     let around = index.filter(|_| count > 1);
     let onclick = match common {
-        Some(target) => doing.on_target.reform(move |_: MouseEvent| target.clone()),
+        Some(target) => passing(&doing.on_target, target),
         None => event(index.unwrap_or(0)),
     };
     html! {
@@ -314,8 +317,7 @@ fn buttons(step: &AdviceStep, finding: &Finding, doing: Option<&Doing>) -> Html 
         (StepKind::Record, _) => copy("Record it: copy the code"),
         (StepKind::Try, doing) => {
             let try_it = |doing: &Doing| {
-                let conf = conf_of(&step.value).to_owned();
-                let onclick = doing.on_try.reform(move |_: MouseEvent| conf.clone());
+                let onclick = passing(&doing.on_try, conf_of(&step.value).to_owned());
                 html! { <button type="button" class="button" {onclick}>{ "Try in What if" }</button> }
             };
             html! { <>{ for doing.map(try_it) }if !step.value.is_empty() { { copy("Copy") } }</> }
@@ -333,8 +335,7 @@ fn buttons(step: &AdviceStep, finding: &Finding, doing: Option<&Doing>) -> Html 
 }
 
 fn show_button(doing: &Doing, target: &Target, what: &str) -> Html {
-    let target = target.clone();
-    let onclick = doing.on_target.reform(move |_: MouseEvent| target.clone());
+    let onclick = passing(&doing.on_target, target.clone());
     html! {
         <button type="button" class="button quiet" aria-label={format!("Show {what}")} {onclick}>
             { icon(IconName::Search) }{ "Show" }

@@ -14,7 +14,7 @@ use self::stage::{Chosen, Told};
 use super::export::SheetButtons;
 use super::selection::{ScopeBar, use_selecting};
 use crate::ask::{FlameShape, FlameSource, FlameTree, GetLargest, Kind, NameMark, SheetOf};
-use crate::components::{IconName, bound, choice, icon, segmented, text_of};
+use crate::components::{IconName, bound, choice, icon, passing, segmented, text_of};
 use crate::hooks::{FileHandle, Seen, use_file, use_shown};
 use crate::state::{Choice, Controls, FileAction, Rootward, StacksChoice, TimelineCommand};
 use wasm_bindgen_futures::spawn_local;
@@ -105,7 +105,7 @@ fn show_largest(file: &FileHandle, device: u32) -> Callback<(FlameTree, u32)> {
 
 fn view_switch(now: Controls, on_controls: &Callback<Controls>) -> Html {
     let view = |(label, is_table)| {
-        let onclick = on_controls.reform(move |_: MouseEvent| Controls { is_table, ..now });
+        let onclick = passing(on_controls, Controls { is_table, ..now });
         choice(label, "", now.is_table == is_table, Some(onclick))
     };
     segmented("View", [("Graph", false), ("Table", true)].map(view))
@@ -120,7 +120,7 @@ fn bar(
     found: Option<&AttrValue>,
 ) -> Html {
     let toggle = |label: &'static str, title: &'static str, is_on: bool, next: Controls| {
-        let onclick = on_controls.reform(move |_: MouseEvent| next);
+        let onclick = passing(on_controls, next);
         html! {
             <button type="button" class="toggle" aria-pressed={is_on.to_string()} {title} {onclick}>{ label }</button>
         }
@@ -168,11 +168,8 @@ fn footer(chosen: Option<&Chosen>, on_show: &Callback<(FlameTree, u32)>, on_sand
         };
     };
     let text = &chosen.text;
-    let on_show = chosen.node.map(|node| {
-        let tree = chosen.tree.clone();
-        on_show.reform(move |_: MouseEvent| (tree.clone(), node))
-    });
-    let on_sandwich = chosen.site.map(|site| on_sandwich.reform(move |_: MouseEvent| site));
+    let on_show = chosen.node.map(|node| passing(on_show, (chosen.tree.clone(), node)));
+    let on_sandwich = chosen.site.map(|site| passing(on_sandwich, site));
     html! {
         <footer class="flame-foot">
             <p class="flame-chosen" data-chosen="">

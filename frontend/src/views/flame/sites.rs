@@ -4,7 +4,7 @@ use super::canvas::FlameCanvas;
 use super::stage::{Chosen, Told};
 use crate::ask::site_table::{SiteColumn, SiteLine, SiteOrder, lines, marked, shown};
 use crate::ask::{FlameShape, FlameSites, FlameSource, FlameTree, GetSites, NameMark, SiteKey, Weight};
-use crate::components::{bound, empty};
+use crate::components::{bound, empty, passing};
 use crate::hooks::{use_answer, use_subject};
 use crate::state::Rootward;
 use crate::views::selection::use_latest;
@@ -102,7 +102,7 @@ fn SitesTable(props: &SitesTableProps) -> Html {
     });
     let range = seen.start.min(rows.len())..seen.end.min(rows.len());
     let head = |column: SiteColumn| {
-        let onclick = props.on_order.reform(move |_: MouseEvent| order.after(column));
+        let onclick = passing(&props.on_order, order.after(column));
         let (label, class) = match column {
             SiteColumn::Name => ("Function", None),
             SiteColumn::Total => ("Total", Some("number")),
@@ -135,7 +135,7 @@ fn SitesTable(props: &SitesTableProps) -> Html {
 fn row(line: SiteLine, chosen: Option<SiteKey>, on_choose: &Callback<NameMark>) -> Html {
     let (key, mark) = (line.key, line.mark);
     let is_chosen = chosen == Some(key);
-    let onclick = on_choose.reform(move |_: MouseEvent| mark);
+    let onclick = passing(on_choose, mark);
     html! {
         <tr key={key.map_or(-1, i64::from)} class={classes!(is_chosen.then_some("chosen"))} onclick={onclick.clone()}>
             <td class="number numbers">

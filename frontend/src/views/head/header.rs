@@ -3,7 +3,7 @@
 use super::model::tab_texts;
 use crate::ask::Axis;
 use crate::components::{
-    Dialog, IconName, Place, choice, click, icon, scheme_switch, segmented, select, site_header, square_button,
+    Dialog, IconName, Place, choice, click, icon, passing, scheme_switch, segmented, select, site_header, square_button,
 };
 use crate::hooks::{FilesHandle, SchemeHandle, use_file, use_shown};
 use crate::platform::{bring_into_view_soon, has_server};
@@ -35,7 +35,7 @@ pub fn Header(props: &HeaderProps) -> Html {
     let texts = tab_texts(&names);
     let tab = |(file, text): (&OpenFile, String)| file_tab(files, file, text);
     let is_ready = files.files().shown_file().is_some_and(|file| matches!(file.status, FileStatus::Ready(_)));
-    let dialog = |above: Above| on_above.reform(move |_: MouseEvent| above);
+    let dialog = |above: Above| passing(on_above, above);
     let actions = html! {
         <>
             { open_button(on_open) }

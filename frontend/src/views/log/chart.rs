@@ -3,7 +3,7 @@
 
 use super::model::{Range, key_range, legend, nearest, overlap, place_to_us, plot, shifted};
 use crate::ask::GetCourse;
-use crate::components::{Picture, bound, color_key};
+use crate::components::{Picture, bound, color_key, passing};
 use crate::hooks::{Peer, use_answer};
 use crate::platform::{share_across, size_of_element};
 use crate::state::{FileId, Scheme};
@@ -63,7 +63,7 @@ pub(super) fn LogChart(props: &LogChartProps) -> Html {
     let ending = (began, chosen.clone(), on_range.clone());
     let end = bound(ending, |(began, chosen, on_range), is_taken: bool| {
         let was_begun = began.borrow_mut().take().is_some();
-        if let Some((from, to)) = (**chosen).filter(|(from, to)| is_taken && was_begun && to > from) {
+        if let Some((from, to)) = chosen.filter(|(from, to)| is_taken && was_begun && to > from) {
             on_range.emit((from, to));
         }
         chosen.set(None);
@@ -74,7 +74,7 @@ pub(super) fn LogChart(props: &LogChartProps) -> Html {
         hovered.set(None);
         end.emit(false);
     });
-    let show_all = on_range.reform(move |_: MouseEvent| all);
+    let show_all = passing(on_range, all);
     let onkeydown = bound(on_range.clone(), move |on_range, event: KeyboardEvent| {
         if let Some(next) = key_range(&event.key(), range, all) {
             event.prevent_default();
@@ -192,7 +192,7 @@ pub(super) fn BesideChart(props: &BesideChartProps) -> Html {
     };
     match *apart_s {
         Some(seconds) => {
-            let onclick = on_shift.reform(move |_: MouseEvent| seconds);
+            let onclick = passing(&on_shift, seconds);
             html! {
                 <section class="log-chart">
                     { head }

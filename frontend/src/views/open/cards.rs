@@ -4,7 +4,7 @@
 use super::part_card::PreviewCurve;
 use super::preview_model::progress;
 use crate::ask::PreviewDevice;
-use crate::components::{IconName, click, icon, is_checked, square_button};
+use crate::components::{IconName, click, icon, is_checked, passing, square_button};
 use crate::hooks::ArrivalFailure;
 use crate::platform::{can_keep, has_server, site_url};
 use crate::state::{Failure, Keeping, Loading, Remedy, Scheme, SessionFile, awaited_text};
@@ -56,7 +56,7 @@ pub fn error_card(name: &str, failure: &Failure, on_close: &Callback<()>, on_rem
         Remedy::Retry => "Try again",
         Remedy::Part => "Open part…",
     };
-    let on_remedy = on_remedy.reform(move |_: MouseEvent| remedy);
+    let on_remedy = passing(on_remedy, remedy);
     html! {
         <main key="error" class="state">
             <section class="card error" role="alert">

@@ -1,6 +1,6 @@
 //! Start page, shown while no file is open, with mistakes to look at, and Python code that records a snapshot.
 
-use crate::components::{CopyButton, IconName, click, icon, setting, tab_keys};
+use crate::components::{CopyButton, IconName, click, icon, passing, setting, tab_keys};
 use crate::platform::{fragment, has_server, site_url};
 use yew::prelude::*;
 
@@ -105,7 +105,7 @@ fn RecipeBox() -> Html {
     let code = RECIPES[*chosen as usize].1;
     let tab = |(number, (name, _)): (u32, &(&str, &str))| {
         let is_chosen = number == *chosen;
-        let onclick = on_choose.reform(move |_: MouseEvent| number);
+        let onclick = passing(&on_choose, number);
         html! {
             <button type="button" role="tab" id={format!("recipe-{number}")} data-tab={number.to_string()}
                 aria-selected={is_chosen.to_string()} tabindex={if is_chosen { "0" } else { "-1" }}

@@ -2,7 +2,7 @@
 
 use super::preview_model::{Preset, dragged, preview, proposed_events, range_text, share_of_plot};
 use crate::ask::{DeviceOutline, PartOrder, PreviewData, PreviewDevice};
-use crate::components::{IconName, Picture, bound, by_position, choice, click, icon, options, segmented};
+use crate::components::{IconName, Picture, bound, by_position, choice, click, icon, options, passing, segmented};
 use crate::hooks::FileHandle;
 use crate::platform::{share_across, size_of_element};
 use crate::state::Scheme;
@@ -58,7 +58,7 @@ pub fn PartCard(props: &PartCardProps) -> Html {
     let preset = |label: &str, preset: Preset| {
         let of_preset = preset.range(&device, proposed);
         let is_chosen = of_preset == *range;
-        choice(label, "", is_chosen, Some(on_range.reform(move |_: MouseEvent| of_preset.clone())))
+        choice(label, "", is_chosen, Some(passing(&on_range, of_preset)))
     };
     let number = |label: &'static str, value: u64, ends: fn(u64) -> (Option<u64>, Option<u64>)| {
         let on_ends = on_ends.clone();

@@ -5,7 +5,7 @@ pub mod model;
 use self::model::{Place, drawing, places};
 use super::head::model::device_name;
 use crate::ask::{DeviceFigures, GetStrip, StripData};
-use crate::components::{Picture, bound, by_position, options, tab_keys, toggling};
+use crate::components::{Picture, bound, by_position, options, passing, tab_keys, toggling};
 use crate::hooks::{Peer, use_answer, use_file};
 use crate::platform::{WorkerClient, store, stored};
 use crate::state::{FileAction, FileId, ReadyFile};
@@ -108,7 +108,7 @@ fn Rows(props: &RowsProps) -> Html {
     let onkeydown = tab_keys(chosen, rows.len() as u32, true, choose.clone());
     let mut row = |(position, row): (u32, &Row)| {
         let strip = found(row).cloned().and_then(|strip| Some((strip, places.next()?)));
-        let onclick = choose.reform(move |_: MouseEvent| position);
+        let onclick = passing(&choose, position);
         row_view(row, (position, position == chosen), strip, top_bytes, onclick)
     };
     let views: Vec<Html> = (0..).zip(&rows).map(&mut row).collect();
@@ -258,7 +258,7 @@ fn tabs(file: &ReadyFile, listed: &[u32], on_choose: &Callback<u32>) -> Html {
     let tab = |&position: &u32| {
         let is_chosen = position == file.device;
         let is_failed = file.is_out_of_memory(position as usize);
-        let onclick = on_choose.reform(move |_: MouseEvent| position);
+        let onclick = passing(on_choose, position);
         html! {
             <button type="button" role="tab" class={classes!("device-tab", is_failed.then_some("failed"))}
                 data-device={position.to_string()} data-tab={place_of(position).to_string()}

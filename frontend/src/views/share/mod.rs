@@ -1,4 +1,4 @@
-//! Dialog that shares a copy of the shown file.
+//! Dialog that shares a copy of the shown file, and the one that lists the links made in this browser.
 //!
 //! The worker sanitizes and compresses a copy; the dialog shows what the copy leaves out, every text that is left, and
 //! its size, and uploads it when the user says so.
@@ -14,7 +14,9 @@ use self::model::{
     CutRow, FoundTexts, audience, copy_text, cut_rows, end_text, ends, sent_text, typed_names, typed_text,
 };
 use crate::ask::{CopyOptions, FileSummary};
-use crate::components::{CopyButton, Dialog, IconName, bound, by_position, click, icon, options, setting, text_of};
+use crate::components::{
+    CopyButton, Dialog, IconName, bound, by_position, click, icon, options, passing, setting, text_of,
+};
 use crate::hooks::use_long_list;
 use crate::platform::{ApiError, WorkerClient, day_text, focus_first, keep_token, site_url, unix_ms};
 use crate::state::{CopyStep, Link, SendFailure, SendStep, ServerState, SharingAction, ViewState};
@@ -87,10 +89,7 @@ fn Done(props: &DoneProps) -> Html {
         Some(end) => format!("It expires on {}.", day_text(end)),
         None => "It does not expire.".to_owned(),
     };
-    let on_delete = {
-        let link = link.clone();
-        props.on_delete.reform(move |_: MouseEvent| link.clone())
-    };
+    let on_delete = passing(&props.on_delete, link.clone());
     html! {
         <div class="share-done" ref={node}>
             <p class="share-lead" role="status">{ icon(IconName::Done) }{ "The link is ready" }</p>
@@ -168,11 +167,8 @@ fn link_row(link: &Link, is_asked: bool, on_ask: &Callback<Option<String>>, on_d
         Some(end) => format!("created {}, expires {}", day_text(link.created_ms), day_text(end)),
         None => format!("created {}, never expires", day_text(link.created_ms)),
     };
-    let ask = |token: Option<String>| on_ask.reform(move |_: MouseEvent| token.clone());
-    let delete = {
-        let link = link.clone();
-        on_delete.reform(move |_: MouseEvent| link.clone())
-    };
+    let ask = |token: Option<String>| passing(on_ask, token);
+    let delete = passing(on_delete, link.clone());
     html! {
         <li key={link.token.clone()} class="link-row">
             <div class="link-text">

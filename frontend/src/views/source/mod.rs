@@ -9,7 +9,7 @@ use self::model::{
 use super::selection::model::mistyped_text;
 use super::selection::{ScopeBar, use_latest, use_selecting};
 use crate::ask::{Ask, GetSource, GetSourceFiles, SelectionData};
-use crate::components::{bound, empty, setting};
+use crate::components::{bound, empty, passing, setting};
 use crate::hooks::{Seen, use_answer, use_asked, use_file, use_subject};
 use crate::platform::{Folder, choose_folder, folder_of, has_folder_dialog};
 use crate::state::DockTab;
@@ -239,7 +239,7 @@ fn shown(row: Row<'_>, path: &str, on_line: &Callback<String>, on_open: &Callbac
     match row {
         Row::Folded(lines) => {
             let first = lines.start;
-            let onclick = on_open.reform(move |_: MouseEvent| first);
+            let onclick = passing(on_open, first);
             html! {
                 <tr key={format!("fold-{first}")} class="source-fold">
                     <td colspan="6">
@@ -271,8 +271,7 @@ fn line_number(number: u64, line: Option<&FileLine>, path: &str, on_line: &Callb
     if line.is_none() {
         return html! { number };
     }
-    let expression = line_expression(path, number);
-    let onclick = on_line.reform(move |_: MouseEvent| expression.clone());
+    let onclick = passing(on_line, line_expression(path, number));
     html! {
         <button type="button" class="source-number" title="Show the allocations of this line"
             aria-label={format!("Allocations of line {number}")} {onclick}>{ number }</button>

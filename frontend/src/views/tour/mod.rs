@@ -3,7 +3,7 @@
 pub mod model;
 
 use self::model::{STEPS, Step, bubble_place, place};
-use crate::components::bound;
+use crate::components::{bound, passing};
 use crate::platform::{place_beside, press, search_param, store, stored};
 use web_sys::HtmlElement;
 use yew::prelude::*;
@@ -60,7 +60,7 @@ fn Bubble(props: &BubbleProps) -> Html {
         }
     };
     let is_last = number + 1 == STEPS.len();
-    let to = |next: Option<usize>| on_go.reform(move |_: MouseEvent| next);
+    let to = |next: Option<usize>| passing(&on_go, next);
     html! {
         <div ref={node} class="tour" role="dialog" aria-label="Tour" aria-describedby="tour-text" tabindex="-1"
             data-tour={number.to_string()} {onkeydown}>

@@ -7,7 +7,7 @@ use super::model::{
     moved, occurring, plot, reading, stalls, summary, sweep_rows,
 };
 use crate::ask::{ReplayData, WhatIfSetup};
-use crate::components::{CopyButton, IconName, Picture, bound, icon};
+use crate::components::{CopyButton, IconName, Picture, bound, icon, passing};
 use crate::hooks::use_file;
 use crate::platform;
 use crate::views::export::use_easel;
@@ -83,8 +83,7 @@ fn apply_button(
     shown: &str,
     on_apply: &Callback<String>,
 ) -> Html {
-    let (is_shown, conf) = (conf == shown, conf.to_owned());
-    let onclick = on_apply.reform(move |_: MouseEvent| conf.clone());
+    let (is_shown, onclick) = (conf == shown, passing(on_apply, conf.to_owned()));
     html! {
         <button type="button" {class} aria-label={label} disabled={is_shown} {onclick}>
             { if is_shown { "Applied" } else { "Apply" } }
