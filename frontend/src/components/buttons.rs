@@ -1,5 +1,6 @@
 //! Buttons that copy a text to the clipboard, or make a file and save it, and show the outcome.
 
+use super::controls::bound;
 use super::icon::{IconName, icon};
 use crate::platform::{Blob, copy_text, save};
 use gloo_timers::future::TimeoutFuture;
@@ -13,36 +14,25 @@ const SAID_MS: u32 = 1600;
 #[derive(Clone, PartialEq, Properties)]
 pub struct CopyButtonProps {
     pub text: AttrValue,
-    /// Label before the button is pressed.
     pub label: AttrValue,
-}
-
-#[derive(Clone, Copy, PartialEq)]
-enum Outcome {
-    Copied,
-    Failed,
 }
 
 /// Copies a text when pressed, and shows the outcome for a moment.
 #[component]
 pub fn CopyButton(props: &CopyButtonProps) -> Html {
-    let outcome = use_state_eq(|| None);
-    let onclick = {
-        let (text, outcome) = (props.text.clone(), outcome.clone());
-        move |_: MouseEvent| {
-            let (text, outcome) = (text.to_string(), outcome.clone());
-            spawn_local(async move {
-                let is_copied = copy_text(text).await;
-                outcome.set(Some(if is_copied { Outcome::Copied } else { Outcome::Failed }));
-                TimeoutFuture::new(SAID_MS).await;
-                outcome.set(None);
-            });
-        }
-    };
-    let (name, label) = match *outcome {
+    let is_copied = use_state_eq(|| None::<bool>);
+    let onclick = bound((props.text.clone(), is_copied.setter()), move |(text, is_copied), _: MouseEvent| {
+        let (text, is_copied) = (text.to_string(), is_copied.clone());
+        spawn_local(async move {
+            is_copied.set(Some(copy_text(text).await));
+            TimeoutFuture::new(SAID_MS).await;
+            is_copied.set(None);
+        });
+    });
+    let (name, label) = match *is_copied {
         None => (IconName::Copy, props.label.clone()),
-        Some(Outcome::Copied) => (IconName::Done, "Copied".into()),
-        Some(Outcome::Failed) => (IconName::Error, "Blocked by the browser".into()),
+        Some(true) => (IconName::Done, "Copied".into()),
+        Some(false) => (IconName::Error, "Blocked by the browser".into()),
     };
     html! {
         <button type="button" class="button quiet" {onclick}>
@@ -56,11 +46,9 @@ pub type Making = Pin<Box<dyn Future<Output = Result<Blob, String>>>>;
 
 #[derive(Clone, PartialEq, Properties)]
 pub struct ExportButtonProps {
-    /// Text of the button: the file's format.
     pub label: AttrValue,
     /// Tooltip and accessible name, which say what the button does.
     pub title: AttrValue,
-    /// Name of the saved file.
     pub name: AttrValue,
     pub make: Callback<(), Making>,
 }
@@ -77,9 +65,8 @@ enum Step {
 #[component]
 pub fn ExportButton(props: &ExportButtonProps) -> Html {
     let step = use_state_eq(|| Step::Idle);
-    let onclick = {
-        let (step, make, name) = (step.setter(), props.make.clone(), props.name.clone());
-        move |_: MouseEvent| {
+    let onclick =
+        bound((step.setter(), props.make.clone(), props.name.clone()), move |(step, make, name), _: MouseEvent| {
             let (step, making, name) = (step.clone(), make.emit(()), name.clone());
             step.set(Step::Making);
             spawn_local(async move {
@@ -95,8 +82,7 @@ pub fn ExportButton(props: &ExportButtonProps) -> Html {
                     Err(reason) => step.set(Step::Failed(reason)),
                 }
             });
-        }
-    };
+        });
     let (name, said) = match &*step {
         Step::Idle => (IconName::Drop, String::new()),
         Step::Making => (IconName::Again, "Creating the file…".to_owned()),

@@ -1,6 +1,7 @@
 //! Modal dialog with a title and a close button.
 
-use super::icon::{IconName, icon};
+use super::controls::{bound, click, square_button};
+use super::icon::IconName;
 use crate::platform::{focus_first, show_modal};
 use web_sys::{HtmlElement, Node};
 use yew::prelude::*;
@@ -38,25 +39,20 @@ pub fn Dialog(props: &DialogProps) -> Html {
         }
     });
     let onclose = props.on_close.reform(|_: Event| ());
-    let on_button = props.on_close.reform(|_: MouseEvent| ());
     // The sheet covers the dialog's whole box, so a click whose target is the dialog itself hit the backdrop.
-    let onclick = {
-        let (dialog, on_close, is_light) = (dialog.clone(), props.on_close.clone(), props.is_light);
-        move |event: MouseEvent| {
-            if is_light && event.target_dyn_into::<Node>().is_some_and(|target| dialog.get() == Some(target)) {
-                on_close.emit(());
-            }
+    let is_light = props.is_light;
+    let onclick = bound((dialog.clone(), props.on_close.clone()), move |(dialog, on_close), event: MouseEvent| {
+        if is_light && event.target_dyn_into::<Node>().is_some_and(|target| dialog.get() == Some(target)) {
+            on_close.emit(());
         }
-    };
+    });
     html! {
         <dialog class={classes!("dialog", props.class.clone())} ref={dialog} {onclose} {onclick}
             aria-labelledby={&props.id}>
             <div class="sheet">
                 <header class="sheet-head">
                     <h2 id={&props.id}>{ &props.title }</h2>
-                    <button type="button" class="button quiet square" onclick={on_button} aria-label="Close">
-                        { icon(IconName::Close) }
-                    </button>
+                    { square_button(IconName::Close, "Close", "", Some(click(&props.on_close))) }
                 </header>
                 { props.children.clone() }
             </div>

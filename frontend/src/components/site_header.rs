@@ -1,17 +1,15 @@
 //! Bar at the top of all pages: name, links to the other pages, and the switch between the colours of the system, light
 //! and dark.
 
+use super::controls::passing;
 use super::icon::{IconName, icon};
 use crate::platform::{has_server, site_url};
 use crate::state::{Scheme, SchemeChoice};
 use yew::prelude::*;
 
-/// A page that the bar links to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// Page that shows snapshots.
     Viewer,
-    /// Page that records snapshots.
     Jobs,
 }
 
@@ -51,7 +49,6 @@ fn mark() -> Html {
     }
 }
 
-/// Shows three buttons, the chosen one pressed.
 pub fn scheme_switch(chosen: SchemeChoice, on_choose: &Callback<SchemeChoice>) -> Html {
     let button = |choice: SchemeChoice| {
         let (name, label) = match choice {
@@ -59,12 +56,10 @@ pub fn scheme_switch(chosen: SchemeChoice, on_choose: &Callback<SchemeChoice>) -
             SchemeChoice::Always(Scheme::Light) => (IconName::Light, "Light colors"),
             SchemeChoice::Always(Scheme::Dark) => (IconName::Dark, "Dark colors"),
         };
-        let onclick = on_choose.reform(move |_: MouseEvent| choice);
+        let onclick = passing(on_choose, choice);
         let pressed = (choice == chosen).to_string();
         html! {
-            <button type="button" {onclick} aria-pressed={pressed} aria-label={label} title={label}>
-                { icon(name) }
-            </button>
+            <button type="button" {onclick} aria-pressed={pressed} aria-label={label} title={label}>{ icon(name) }</button>
         }
     };
     html! {

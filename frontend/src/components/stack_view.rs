@@ -1,6 +1,8 @@
 //! Frames of a stack, and one-line summaries of stacks that open to them.
 
 use super::buttons::CopyButton;
+use super::controls::{bound, toggling};
+use super::pieces::empty;
 use crate::ask::stack::{StackLine, as_text, folded_count, frame_title, full_place, lines, short_place};
 use shared::base::{StackLabel, format};
 use shared::report::Frame;
@@ -19,10 +21,7 @@ pub struct StackViewProps {
 pub fn StackView(props: &StackViewProps) -> Html {
     let is_unfolded = use_state_eq(|| false);
     let frames = &props.frames;
-    let toggle = {
-        let is_unfolded = is_unfolded.clone();
-        Callback::from(move |_: MouseEvent| is_unfolded.set(!*is_unfolded))
-    };
+    let toggle = toggling(&is_unfolded);
     let folded = folded_count(frames) as u64;
     let toggle_label = match *is_unfolded {
         true => "Hide runtime frames".to_owned(),
@@ -30,7 +29,10 @@ pub fn StackView(props: &StackViewProps) -> Html {
     };
     let line = |line: StackLine| match line {
         StackLine::Frame { position, is_runtime } => frame_line(&frames[position], is_runtime),
-        StackLine::Fold(count) => fold_line(count, &toggle),
+        StackLine::Fold(count) => {
+            let text = format::counted(count as u64, "runtime frame");
+            html! { <li class="fold"><button type="button" onclick={toggle.clone()}>{ text }</button></li> }
+        }
     };
     html! {
         <section class="stack" data-stack="">
@@ -57,11 +59,6 @@ fn frame_line(frame: &Frame, is_runtime: bool) -> Html {
     }
 }
 
-fn fold_line(count: usize, on_unfold: &Callback<MouseEvent>) -> Html {
-    let text = format::counted(count as u64, "runtime frame");
-    html! { <li class="fold"><button type="button" onclick={on_unfold.clone()}>{ text }</button></li> }
-}
-
 #[derive(Clone, PartialEq, Properties)]
 pub struct StackRowProps {
     pub label: StackLabel,
@@ -70,7 +67,6 @@ pub struct StackRowProps {
     pub figures: Option<RowFigures>,
     /// Frames, innermost first.
     pub frames: Rc<Vec<Frame>>,
-    /// True if the stack's allocations are selected.
     #[prop_or_default]
     pub is_selected: bool,
     /// Called with true when the row is opened, with false when it is closed.
@@ -78,11 +74,9 @@ pub struct StackRowProps {
     pub on_open: Option<Callback<bool>>,
 }
 
-/// Formatted figures of a stack's memory.
 #[derive(Clone, PartialEq)]
 pub struct RowFigures {
     pub size: String,
-    /// Share and number of allocations.
     pub note: String,
     /// Length of the bar, as a percentage of the longest one.
     pub bar: f64,
@@ -93,15 +87,12 @@ pub struct RowFigures {
 pub fn StackRow(props: &StackRowProps) -> Html {
     let is_open = use_state_eq(|| false);
     let StackLabel { title, place, leaf, differs } = &props.label;
-    let onclick = {
-        let (is_open, on_open) = (is_open.clone(), props.on_open.clone());
-        move |_: MouseEvent| {
-            is_open.set(!*is_open);
-            if let Some(on_open) = &on_open {
-                on_open.emit(!*is_open);
-            }
+    let onclick = bound((is_open.clone(), props.on_open.clone()), move |(is_open, on_open), _: MouseEvent| {
+        is_open.set(!**is_open);
+        if let Some(on_open) = on_open {
+            on_open.emit(!**is_open);
         }
-    };
+    });
     html! {
         <li class="top-stack" aria-current={props.is_selected.then_some("true")}>
             <button type="button" class="top-stack-head" aria-expanded={is_open.to_string()} {onclick}>
@@ -113,18 +104,14 @@ pub fn StackRow(props: &StackRowProps) -> Html {
                     <span class="top-stack-size numbers">{ &figures.size }</span>
                 }
                 if !differs.is_empty() { <span class="top-stack-differs">{ differs }</span> }
-                <span class="top-stack-place">
-                    if !leaf.is_empty() { { "→ " }{ leaf } }
-                </span>
+                <span class="top-stack-place">if !leaf.is_empty() { { "→ " }{ leaf } }</span>
                 if let Some(figures) = &props.figures {
                     <span class="top-stack-share numbers">{ &figures.note }</span>
                     <svg class="bar" height="4" aria-hidden="true"><rect width={format!("{:.2}%", figures.bar)} height="4" rx="2" /></svg>
                 }
             </button>
             if *is_open && props.frames.is_empty() {
-                <p class="panel-empty">
-                    { "No stack was recorded, as is common for memory that was allocated before recording and for the autograd engine" }
-                </p>
+                { empty("No stack was recorded, as is common for memory that was allocated before recording and for the autograd engine") }
             } else if *is_open {
                 <StackView title="Stack" frames={props.frames.clone()} />
             }

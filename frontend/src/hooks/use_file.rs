@@ -70,6 +70,16 @@ impl FileHandle {
         Callback::from(move |value| file.command(command(value)))
     }
 
+    /// Returns a handler of clicks that always act in the same way, so that a button costs no code of its own.
+    pub fn clicked(&self, action: FileAction) -> Callback<MouseEvent> {
+        self.acting(move |_| action.clone())
+    }
+
+    /// Returns a handler of clicks that always send the same command to the timeline.
+    pub fn commanded(&self, command: TimelineCommand) -> Callback<MouseEvent> {
+        self.commanding(move |_| command)
+    }
+
     /// Opens a view below the timeline, or closes it.
     pub fn choose_dock(&self, tab: Option<DockTab>) {
         self.act(FileAction::ChooseDock(tab));

@@ -1,7 +1,7 @@
 //! Root component of the viewer: header, shown file, and dialogs.
 
 use super::viewer::Viewer;
-use crate::components::drop_overlay::drop_overlay;
+use crate::components::{drop_overlay, setting};
 use crate::hooks::{
     Arrival, Commands, FileHandle, FilesHandle, OPEN_DOCK_SELECTOR, SessionHandle, ViewLink, use_arrival, use_commands,
     use_drop, use_files, use_keys, use_scheme, use_session, use_view_link,
@@ -9,25 +9,20 @@ use crate::hooks::{
 use crate::platform::{bring_into_view_soon, chosen_files, focus_element, on_launch, on_next_frame, set_title};
 use crate::state::{DockTab, FileAction, FileStatus, KeyAction, LINKS_DIALOG, OpenFile, Origin, Remedy, Scheme};
 use crate::views::export::ExportDialog;
-use crate::views::head::header::{Above, Header};
-use crate::views::head::help_dialog::help_dialog;
+use crate::views::head::header::{Above, Header, help_dialog};
 use crate::views::log::LogView;
-use crate::views::open::cards::{arrival_card, awaited_bar, error_card, keep_box, loading_card};
+use crate::views::open::cards::{arrival_card, awaited_bar, error_card, keep_box, loading_card, preview_view};
 use crate::views::open::hero::hero;
 use crate::views::open::part_card::PartCard;
-use crate::views::open::preview_view::preview_view;
 use crate::views::selection::SEARCH_ID;
-use crate::views::share::ShareDialog;
-use crate::views::share::links_dialog::LinksDialog;
+use crate::views::share::{LinksDialog, ShareDialog};
 use web_sys::HtmlInputElement;
 use yew::prelude::*;
 
 #[derive(Clone, PartialEq, Properties)]
 pub struct AppProps {
-    /// Files to open at the start.
     #[prop_or_default]
     pub files: Vec<web_sys::File>,
-    /// Name of the dialog to open at the start.
     #[prop_or_default]
     pub dialog: Option<AttrValue>,
 }
@@ -55,29 +50,20 @@ pub fn App(props: &AppProps) -> Html {
             on_launch(move |files| on_files.emit(files));
         }
     });
-    let on_open = {
-        let input = input.clone();
-        use_callback((), move |(), ()| {
-            if let Some(input) = input.cast::<HtmlInputElement>() {
-                input.click();
-            }
-        })
-    };
+    let on_open = use_callback(input.clone(), |(), input| {
+        if let Some(input) = input.cast::<HtmlInputElement>() {
+            input.click();
+        }
+    });
     use_keys(on_key(&files, &commands, &above, &on_open));
     use_title(&files);
 
     let on_change = on_files.reform(|event: Event| chosen_files(&event.target_unchecked_into()));
-    let on_above = {
-        let above = above.setter();
-        Callback::from(move |dialog| above.set(Some(dialog)))
-    };
-    let on_closed = {
-        let above = above.setter();
-        Callback::from(move |()| above.set(None))
-    };
+    let on_dialog = setting(&above);
+    let on_closed = on_dialog.reform(|()| None);
     html! {
         <>
-            <Header files={files.clone()} scheme={scheme.clone()} on_open={on_open.clone()} {on_above} />
+            <Header files={files.clone()} scheme={scheme.clone()} on_open={on_open.clone()} on_above={on_dialog.reform(Some)} />
             <input ref={input} class="visually-hidden" type="file" multiple=true tabindex="-1"
                 aria-hidden="true" onchange={on_change} />
             { awaited_bar(&files.files().awaited, &on_open, &session.on_forget) }
@@ -87,8 +73,7 @@ pub fn App(props: &AppProps) -> Html {
                 None => Html::default(),
                 Some(Above::Keys) => help_dialog(&on_closed),
                 Some(Above::Links) => html! { <LinksDialog on_close={on_closed} /> },
-                Some(Above::Export) => export_dialog(&files, &view_link, scheme.scheme(), on_closed),
-                Some(Above::Share) => share_dialog(&files, &view_link, on_closed),
+                Some(of_file) => file_dialog(of_file, &files, &view_link, scheme.scheme(), on_closed).unwrap_or_default(),
             } }
         </>
     }
@@ -116,6 +101,7 @@ fn shown(
     };
     let id = *id;
     let name = AttrValue::from(name.clone());
+    let keep = || if *origin == Origin::Local { keep_box(Some(*keeping)) } else { Html::default() };
     let on_close = files.doing(move |files, ()| files.close(id));
     let on_part = files.doing(move |files, ()| files.choose_part(id));
     match (status, files.client(id)) {
@@ -138,17 +124,17 @@ fn shown(
             error_card(&name, failure, &on_close, &on_remedy)
         }
         (FileStatus::Ready(ready), Some(client)) => {
-            let keep = if *origin == Origin::Local { keep_box(Some(*keeping)) } else { Html::default() };
             let file = FileHandle::new((id, name, client), scheme, (files, commands, view_link));
             html! {
                 <Viewer key={id} {file} ready={ready.clone()} peers={files.peers()} logs={files.logs()}
-                    are_ranks={files.files().are_ranks} origin={origin.clone()} command={commands.last()} {keep} />
+                    are_ranks={files.files().are_ranks} origin={origin.clone()} command={commands.last()} keep={keep()} />
             }
         }
         (FileStatus::Log(file), _) => {
-            let keep = if *origin == Origin::Local { keep_box(Some(*keeping)) } else { Html::default() };
             let logs: Vec<_> = files.logs().into_iter().filter(|other| other.id != id).collect();
-            html! { <LogView key={id} {id} {name} file={file.clone()} {scheme} {logs} peers={files.peers()} {keep} /> }
+            html! {
+                <LogView key={id} {id} {name} file={file.clone()} {scheme} {logs} peers={files.peers()} keep={keep()} />
+            }
         }
         // A ready file has its worker until its tab is closed.
         (FileStatus::Ready(_), None) => Html::default(),
@@ -203,31 +189,23 @@ fn search(files: &FilesHandle) {
     }
 }
 
-/// Shows the sharing dialog for the shown file, with the view that was on the screen when it opened.
-fn share_dialog(files: &FilesHandle, view_link: &ViewLink, on_close: Callback<()>) -> Html {
-    let Some(OpenFile { id, status: FileStatus::Ready(file), .. }) = files.files().shown_file() else {
-        return Html::default();
-    };
-    match (files.client(*id), view_link.view()) {
-        (Some(client), Some(view)) => {
-            html! { <ShareDialog key={*id} {client} summary={file.summary.clone()} {view} {on_close} /> }
+/// Shows the sharing or the export dialog for the shown file, with the view that was on the screen when it opened.
+fn file_dialog(
+    dialog: Above,
+    files: &FilesHandle,
+    view_link: &ViewLink,
+    scheme: Scheme,
+    on_close: Callback<()>,
+) -> Option<Html> {
+    let OpenFile { id, name, status: FileStatus::Ready(file), .. } = files.files().shown_file()? else { return None };
+    let (client, view) = (files.client(*id)?, view_link.view()?);
+    Some(match dialog {
+        Above::Share => html! { <ShareDialog key={*id} {client} summary={file.summary.clone()} {view} {on_close} /> },
+        _ => {
+            let (file, name) = (file.clone(), AttrValue::from(name.clone()));
+            html! { <ExportDialog key={*id} {client} {file} {name} {view} {scheme} {on_close} /> }
         }
-        _ => Html::default(),
-    }
-}
-
-/// Shows the export dialog for the shown file, with the view that was on the screen when it opened.
-fn export_dialog(files: &FilesHandle, view_link: &ViewLink, scheme: Scheme, on_close: Callback<()>) -> Html {
-    let Some(OpenFile { id, name, status: FileStatus::Ready(file), .. }) = files.files().shown_file() else {
-        return Html::default();
-    };
-    match (files.client(*id), view_link.view()) {
-        (Some(client), Some(view)) => {
-            let name = AttrValue::from(name.clone());
-            html! { <ExportDialog key={*id} {client} file={file.clone()} {name} {view} {scheme} {on_close} /> }
-        }
-        _ => Html::default(),
-    }
+    })
 }
 
 #[hook]

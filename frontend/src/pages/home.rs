@@ -1,25 +1,18 @@
 //! Page without a file: explains what Snapscope is, and loads the viewer on demand.
 
-use crate::components::drop_overlay::drop_overlay;
-use crate::components::icon::{IconName, icon};
-use crate::components::site_header::{Place, scheme_switch, site_header};
+use crate::components::{IconName, Place, bound, click, drop_overlay, icon, setting, site_header};
 use crate::hooks::{use_drop, use_keys, use_scheme};
 use crate::platform::{HandOver, chosen_files, on_launch, query};
 use crate::state::{KeyAction, LINKS_DIALOG};
-use crate::views::head::header::{last_actions, open_button};
-use crate::views::head::help_dialog::help_dialog;
-use crate::views::open::hero::hero;
-use crate::views::open::mistakes::{first_look, title_of};
+use crate::views::head::header::{help_dialog, last_actions, open_button, scheme_buttons};
+use crate::views::open::hero::{first_look, hero, title_of};
 use wasm_bindgen_futures::spawn_local;
 use web_sys::{File, HtmlInputElement};
 use yew::prelude::*;
 
-/// Progress of loading the viewer.
 #[derive(Clone, PartialEq)]
 enum Step {
-    /// The viewer has not been requested.
     Waiting,
-    /// The viewer is being loaded.
     Loading {
         /// Name of the first file, or title of a snapshot.
         name: AttrValue,
@@ -31,7 +24,6 @@ enum Step {
 
 #[derive(Clone, PartialEq, Properties)]
 pub struct HomeProps {
-    /// Handle that loads the viewer.
     pub hand_over: HandOver,
 }
 
@@ -75,65 +67,49 @@ pub fn Home(props: &HomeProps) -> Html {
             go.emit(None);
         })
     };
-    use_effect_with((), {
-        let (go, is_addressed) = (go.clone(), *step != Step::Waiting);
-        move |()| {
-            if is_addressed {
-                go.emit(None);
-            }
+    let (first_go, is_addressed) = (go.clone(), *step != Step::Waiting);
+    use_effect_with((), move |()| {
+        if is_addressed {
+            first_go.emit(None);
         }
     });
     let is_over = use_drop(on_files.clone());
-    use_effect_with((), {
-        let on_files = on_files.clone();
-        move |()| on_launch(move |files| on_files.emit(files))
+    let launched = on_files.clone();
+    use_effect_with((), move |()| on_launch(move |files| launched.emit(files)));
+    let on_open = use_callback(input.clone(), |(), input| {
+        if let Some(input) = input.cast::<HtmlInputElement>() {
+            input.click();
+        }
     });
-    let on_open = {
-        let input = input.clone();
-        use_callback((), move |(), ()| {
-            if let Some(input) = input.cast::<HtmlInputElement>() {
-                input.click();
-            }
-        })
-    };
-    let on_help = {
-        let is_help = is_help.clone();
-        Callback::from(move |()| is_help.set(!*is_help))
-    };
-    use_keys({
-        let (on_open, on_help, is_help) = (on_open.clone(), on_help.clone(), *is_help);
-        Callback::from(move |action| match action {
-            KeyAction::Help => on_help.emit(()),
-            KeyAction::Open if !is_help => on_open.emit(()),
-            // The other keys need an open file.
-            _ => (),
-        })
-    });
-    let on_scheme = {
-        let scheme = scheme.clone();
-        Callback::from(move |choice| scheme.choose(choice))
-    };
+    let on_help = bound(is_help.clone(), move |is_help, ()| is_help.set(!**is_help));
+    let keys = (on_open.clone(), on_help.clone(), *is_help);
+    use_keys(bound(keys, |(on_open, on_help, is_help), action| match action {
+        KeyAction::Help => on_help.emit(()),
+        KeyAction::Open if !is_help => on_open.emit(()),
+        // The other keys need an open file.
+        _ => (),
+    }));
     let on_links = go.reform(|()| Some(LINKS_DIALOG));
-    let on_retry = {
-        let (step, go) = (step.setter(), go.clone());
-        Callback::from(move |_: MouseEvent| {
+    let on_retry = go.reform({
+        let step = step.setter();
+        move |_: MouseEvent| {
             step.set(Step::Loading { name: "".into(), path: "".into() });
-            go.emit(None);
-        })
-    };
-    let on_close = {
-        let (step, hand_over) = (step.setter(), props.hand_over.clone());
-        Callback::from(move |_: MouseEvent| {
+            None
+        }
+    });
+    let on_close = setting(&step).reform({
+        let hand_over = props.hand_over.clone();
+        move |_: MouseEvent| {
             hand_over.clear();
-            step.set(Step::Waiting);
-        })
-    };
+            Step::Waiting
+        }
+    });
     let no_tabs = html! { <nav class="file-tabs" aria-label="Open files"><ul /></nav> };
     let actions = html! {
         <>
             { open_button(&on_open) }
-            { scheme_switch(scheme.choice(), &on_scheme) }
-            { last_actions(&on_links, &on_help) }
+            { scheme_buttons(&scheme) }
+            { last_actions(click(&on_links), click(&on_help)) }
         </>
     };
     html! {

@@ -5,16 +5,14 @@ use crate::hooks::{FileHandle, OpenLog, Peer, Seen, ShownFile, use_asked, use_fi
 use crate::platform::bring_into_view;
 use crate::state::{DockTab, Issued, Origin, ReadyFile};
 use crate::views::dock::Dock;
-use crate::views::findings::card::use_card;
-use crate::views::head::figures::{FiguresRow, Headline};
+use crate::views::findings::use_card;
+use crate::views::head::figures::{FiguresRow, Headline, NoticeList, origin_bar};
 use crate::views::head::header::Toolbar;
 use crate::views::head::model::device_name;
-use crate::views::head::notices::{NoticeList, OriginBar};
 use crate::views::kind::KindBar;
-use crate::views::open::part_card::PartBar;
+use crate::views::open::part_card::part_bar;
 use crate::views::overview::Overview;
-use crate::views::panel::Panel;
-use crate::views::panel::own_code::use_own_code;
+use crate::views::panel::{Panel, use_own_code};
 use crate::views::points::PointsBar;
 use crate::views::points::model::flags;
 use crate::views::timeline::Timeline;
@@ -27,13 +25,10 @@ use yew::prelude::*;
 pub(super) struct ViewerProps {
     pub(super) file: FileHandle,
     pub(super) ready: ReadyFile,
-    /// All open files, including this one.
     pub(super) peers: Vec<Peer>,
     pub(super) logs: Vec<OpenLog>,
-    /// True if ranks are compared rather than moments.
     pub(super) are_ranks: bool,
     pub(super) origin: Origin,
-    /// Last command to the timeline.
     pub(super) command: Option<Issued>,
     /// Control that shows and changes whether the file is stored for a reload.
     pub(super) keep: Html,
@@ -44,15 +39,26 @@ pub(super) fn Viewer(props: &ViewerProps) -> Html {
     let ViewerProps { file, ready, peers, origin, .. } = props;
     let body = match ready.shown_figures() {
         Some(device) => html! { <DeviceView viewer={props.clone()} device={device.clone()} /> },
-        None if ready.summary.devices.is_empty() => empty_file(),
+        None if ready.summary.devices.is_empty() => html! {
+            <section class="state">
+                <div class="card">
+                    <h1 class="card-title">{ "This snapshot has no devices" }</h1>
+                    <p class="hint">
+                        { "It was taken before the process used CUDA. Take the snapshot after the first training step." }
+                    </p>
+                </div>
+            </section>
+        },
         None => html! { <p class="state" role="status">{ "Processing allocations…" }</p> },
     };
+    // Styles divide the page by the height of the view below the timeline.
+    let dock = ready.dock.map(|_| if ready.is_dock_maximized() { "full" } else { "open" });
     html! {
         <ContextProvider<FileHandle> context={file.clone()}>
-            <main class="viewer" data-dock={dock_state(ready)}>
+            <main class="viewer" data-dock={dock}>
                 <h1 class="visually-hidden">{ &file.name }</h1>
-                <OriginBar origin={origin.clone()} notice={ready.notice.clone()} />
-                <PartBar devices={ready.summary.devices.clone()} />
+                { origin_bar(file, origin, ready.notice.as_deref()) }
+                { part_bar(file, &ready.summary.devices) }
                 <Overview peers={peers.clone()} />
                 { body }
             </main>
@@ -95,13 +101,16 @@ fn Workspace(props: &WorkspaceProps) -> Html {
     let hovered = use_state_eq(|| None::<Rc<Hit>>);
     let on_hover = use_callback(hovered.setter(), |hit: Option<Hit>, hovered| hovered.set(hit.map(Rc::new)));
     // The allocation under the pointer on one device means nothing on another.
-    use_effect_with(device.device, {
-        let hovered = hovered.setter();
-        move |_| hovered.set(None)
-    });
+    let unhover = hovered.setter();
+    use_effect_with(device.device, move |_| unhover.set(None));
     use_card(&file, ready.card);
     let own = use_own_code(&file, &ready.choices.own);
     let flags = use_memo(flags(ready), Vec::clone);
+    // The list of events follows the moment under the pointer, or else the pinned one.
+    let pointed = hovered.as_deref().or(ready.pinned.as_deref());
+    let cursor = pointed.filter(|_| ready.dock == Some(DockTab::Events)).map(|hit| hit.moment);
+    let peak = format::bytes(device.summary.peak_live_bytes);
+    let spoken = format!("{}, peak live {peak}", device_name(device.summary.device));
     let (seen, on_seen) = use_settled();
     let on_view = use_callback((file.clone(), on_seen), |view: Seen, (file, on_seen)| {
         file.see(view);
@@ -109,7 +118,7 @@ fn Workspace(props: &WorkspaceProps) -> Html {
     });
     html! {
         <>
-            <p class="visually-hidden" role="status">{ spoken(device) }</p>
+            <p class="visually-hidden" role="status">{ spoken }</p>
             <Headline />
             <FiguresRow />
             <NoticeList />
@@ -121,7 +130,7 @@ fn Workspace(props: &WorkspaceProps) -> Html {
             <div class="workspace">
                 <div class="stage">
                     <Timeline key={ready.arrivals} command={*command} {flags} {on_view} {on_hover} />
-                    <Dock key={format!("dock {own}")} seen={*seen} cursor={cursor(ready, hovered.as_deref())} />
+                    <Dock key={format!("dock {own}")} seen={*seen} {cursor} />
                 </div>
                 <Panel key={format!("panel {own}")} hovered={(*hovered).clone()} keep={keep.clone()} />
             </div>
@@ -140,34 +149,5 @@ fn tapped(pinned: &HitAllocation) -> Html {
             <strong class="numbers">{ format::bytes(pinned.size_bytes) }</strong>
             <span>{ name }</span>
         </button>
-    }
-}
-
-/// Returns the height of the view below the timeline, by which styles divide the page; `None` if none is open.
-fn dock_state(file: &ReadyFile) -> Option<&'static str> {
-    file.dock.map(|_| if file.is_dock_maximized() { "full" } else { "open" })
-}
-
-/// Returns the moment that the list of events follows: that under the pointer, or else the pinned one.
-fn cursor(file: &ReadyFile, hovered: Option<&Hit>) -> Option<u32> {
-    let is_followed = file.dock == Some(DockTab::Events);
-    hovered.or(file.pinned.as_deref()).filter(|_| is_followed).map(|hit| hit.moment)
-}
-
-/// Describes a device for screen readers when it comes into view.
-fn spoken(device: &DeviceFigures) -> String {
-    format!("{}, peak live {}", device_name(device.summary.device), format::bytes(device.summary.peak_live_bytes))
-}
-
-fn empty_file() -> Html {
-    html! {
-        <section class="state">
-            <div class="card">
-                <h1 class="card-title">{ "This snapshot has no devices" }</h1>
-                <p class="hint">
-                    { "It was taken before the process used CUDA. Take the snapshot after the first training step." }
-                </p>
-            </div>
-        </section>
     }
 }

@@ -1,24 +1,23 @@
-//! Dock tab with a table of allocations or of groups of them, and a walk from match to match.
+//! Dock tab with a table of allocations or of groups of them, and a walk from match to match; only the rows on the
+//! screen are in the document.
 
-mod long_table;
 pub mod model;
 
-use self::long_table::LongTable;
-use self::model::{Head, Line, Target, heads, lines, match_text, optional_head, sort_for};
-use super::export::picture::SheetButtons;
+use self::model::{Head, Level, Line, Target, heads, lines, match_text, optional_head, sort_for};
+use super::export::SheetButtons;
 use super::selection::model::{group_text, mistyped_text, share_text};
-use super::selection::{ScopeBar, SelectingHandle, use_selecting};
+use super::selection::{ScopeBar, SelectingHandle, use_latest, use_selecting};
 use crate::ask::{
     Column, Columns, Found, GetRows, GroupBy, GroupKey, Hit, Kind, ScopeData, SelectionData, SheetOf, TablePage,
     TableRequest, Walk, WalkRequest, WalkTo,
 };
-use crate::components::controls::select;
-use crate::components::icon::{IconName, icon};
-use crate::hooks::{FileHandle, Seen, use_answer, use_file, use_shown, use_subject};
-use crate::platform::{AskError, WorkerClient};
+use crate::components::{IconName, bound, empty, icon, passing, select, square_button, waiting};
+use crate::draw::row_after;
+use crate::hooks::{FileHandle, LongList, Seen, use_answer, use_file, use_long_list, use_room, use_shown, use_subject};
 use crate::state::{Choice, FileAction, RowsChoice, TimelineCommand};
 use std::rc::Rc;
 use wasm_bindgen_futures::spawn_local;
+use web_sys::Element;
 use yew::prelude::*;
 
 /// Rows requested before the table has reported which ones are in view: first row and count.
@@ -26,14 +25,12 @@ const FIRST_ROWS: (u32, u32) = (0, 64);
 
 #[derive(Clone, PartialEq, Properties)]
 pub(super) struct AllocationsViewProps {
-    /// Part of the timeline in view.
     pub(super) seen: Option<Seen>,
 }
 
 /// Last match of the walk, with the selection in which it was found.
 type LastFound = Option<(SelectionData, Found)>;
 
-/// Shows the scope, a text search and filters above the table.
 #[component]
 pub(super) fn AllocationsView(props: &AllocationsViewProps) -> Html {
     let (file, shown, handle) = (use_file(), use_shown(), use_selecting());
@@ -47,89 +44,66 @@ pub(super) fn AllocationsView(props: &AllocationsViewProps) -> Html {
     let selection = SelectionData { weight: Default::default(), ..handle.data(props.seen) };
     let sorted = sort_for(sort, by.is_some(), columns);
     let (open, on_open) = use_open_groups(&selection, by);
-    let rows = use_table(&selection, RowsChoice { sort: sorted, ..rows_choice }, open);
+    let window = use_state_eq(|| FIRST_ROWS);
+    let (first, count) = *window;
+    let request = TableRequest { selection: selection.clone(), by, sort: sorted, columns, open, first, count };
+    let (client, device) = use_subject();
+    // The previous rows stay until the new ones arrive.
+    let answer = use_answer((client, device, request), |(client, device, request)| async move {
+        let rows = client.ask(GetRows { device, request: request.clone() }).await?;
+        Ok((request, rows.map(Rc::new)))
+    });
+    let rows = answer.as_deref().and_then(|(request, rows)| Some((request.clone(), rows.as_ref().ok()?.clone())));
+    let rows = use_latest(rows);
+    let error = answer.as_ref().and_then(|answer| answer.1.as_ref().err());
+    let on_window = use_callback(window.setter(), |wanted: (u32, u32), window| window.set(wanted));
     let on_walk = on_walk(&file, shown.device.device, selection.clone(), last_found.setter());
-    let on_next = {
-        let on_walk = on_walk.clone();
-        Callback::from(move |is_back: bool| {
-            on_walk.emit(match (pinned, is_back) {
-                (None, _) => Walk::First,
-                (Some(allocation), false) => Walk::After(allocation),
-                (Some(allocation), true) => Walk::Before(allocation),
-            });
-        })
-    };
-    let on_search_key = {
-        let on_next = on_next.clone();
-        Callback::from(move |event: KeyboardEvent| {
-            if event.key() == "Enter" {
-                on_next.emit(event.shift_key());
-            }
-        })
-    };
-    let on_row = {
-        let (handle, on_by, file) = (handle.clone(), on_by.clone(), file.clone());
-        Callback::from(move |target: Target| match target {
-            Target::Allocation(allocation) => on_walk.emit(Walk::This(allocation)),
-            Target::Group(key, title, mark, kind) => {
-                file.act(FileAction::SelectKind(Some(kind)));
-                on_by.emit(None);
-                handle.choose(handle.selecting().with_group(Some((key, title, mark))));
-            }
-        })
-    };
+    let on_next = on_walk.reform(move |is_back: bool| match (pinned, is_back) {
+        (None, _) => Walk::First,
+        (Some(allocation), false) => Walk::After(allocation),
+        (Some(allocation), true) => Walk::Before(allocation),
+    });
+    let on_search_key = bound(on_next.clone(), move |on_next, event: KeyboardEvent| {
+        if event.key() == "Enter" {
+            on_next.emit(event.shift_key());
+        }
+    });
+    let handles = (handle.clone(), on_by.clone(), file.clone());
+    let on_row = bound(handles, move |(handle, on_by, file), target: Target| match target {
+        Target::Allocation(allocation) => on_walk.emit(Walk::This(allocation)),
+        Target::Group(key, title, mark, kind) => {
+            file.act(FileAction::SelectKind(Some(kind)));
+            on_by.emit(None);
+            handle.choose(handle.selecting().with_group(Some((key, title, mark))));
+        }
+    });
     let on_sort =
         file.choosing(move |column: Column| Choice::Rows(RowsChoice { sort: sorted.after(column), ..rows_choice }));
-    let counts = rows.page.as_ref().map(|page| (page.count, page.all_count));
+    let counts = rows.as_ref().map(|(_, page)| (page.count, page.all_count));
     let is_now = |(of, found): &&(SelectionData, Found)| *of == selection && allocation_of(&found.hit) == pinned;
     let place = last_found.as_ref().filter(is_now).map(|(_, found)| found.position);
-    let of = {
-        let request = rows.request.clone();
-        move |()| SheetOf::Allocations(request.clone())
-    };
+    let table = by.map_or("allocations".to_owned(), |kind| format!("by-{}", group_text(kind).to_lowercase()));
+    let shown_request = rows.as_ref().map(|(request, _)| request.clone()).unwrap_or_default();
+    let of = bound(shown_request, |request, ()| SheetOf::Allocations(request.clone()));
     html! {
         <div class="dock-view">
-            <ScopeBar error={rows.error.as_deref().map(|error| AttrValue::from(mistyped_text(error)))}
+            <ScopeBar error={error.map(|error| AttrValue::from(mistyped_text(error)))}
                 lead={grouping(by, &on_by)} matches={matches(counts, place, &on_next)} {on_search_key}>
                 if by.is_none() { { column_picker(rows_choice, &file) } }
-                <SheetButtons table={table_name(by)} {of} />
+                <SheetButtons {table} {of} />
             </ScopeBar>
-            { table(&rows, (pinned, shown.selected_kind()), on_sort, on_row, on_open) }
+            if let Some((request, page)) = rows {
+                <LongTable request={request.clone()} page={page.clone()} {columns} chosen={pinned.map(Target::Allocation)}
+                    kind={shown.selected_kind()} {on_sort} {on_row} {on_open} {on_window} />
+                <p class="table-totals numbers" role="status" aria-label="Totals"
+                    data-found={request.selection.filter.text}>
+                    { share_text(page.bytes, page.count, page.all_count) }
+                </p>
+            } else {
+                { waiting("Sorting allocations…") }
+            }
         </div>
     }
-}
-
-/// State of the table while answers arrive.
-struct Rows {
-    /// Request that `page` answers.
-    request: TableRequest,
-    page: Option<Rc<TablePage>>,
-    lines: Rc<Vec<Line>>,
-    heads: Rc<Vec<Head>>,
-    /// Error in the search text; while it is set, the table shows the previous result.
-    error: Option<String>,
-    on_window: Callback<(u32, u32)>,
-}
-
-#[hook]
-fn use_table(selection: &SelectionData, choice: RowsChoice, open: Vec<GroupKey>) -> Rows {
-    let window = use_state_eq(|| FIRST_ROWS);
-    let ((first, count), RowsChoice { by, sort, columns }) = (*window, choice);
-    let request = TableRequest { selection: selection.clone(), by, sort, columns, open, first, count };
-    let answer = use_rows(request);
-    let readable = use_mut_ref(|| None::<(TableRequest, Rc<TablePage>)>);
-    if let Some(Page { request, rows: Ok(page) }) = answer.as_deref() {
-        *readable.borrow_mut() = Some((request.clone(), Rc::clone(page)));
-    }
-    let (request, page) = readable.borrow().clone().unzip();
-    let lines = use_memo((page.clone(), columns), |(page, columns)| {
-        page.as_deref().map(|page| lines(page, *columns)).unwrap_or_default()
-    });
-    let has_groups = request.as_ref().is_some_and(|request| request.by.is_some());
-    let heads = use_memo((has_groups, columns), |&(has_groups, columns)| heads(has_groups, columns));
-    let error = answer.and_then(|answer| answer.rows.as_ref().err().cloned());
-    let on_window = use_callback(window.setter(), |wanted: (u32, u32), window| window.set(wanted));
-    Rows { request: request.unwrap_or_default(), page, lines, heads, error, on_window }
 }
 
 /// Returns the open groups, and a callback that opens or closes one; another selection or grouping closes all.
@@ -138,25 +112,21 @@ fn use_open_groups(selection: &SelectionData, by: Option<GroupBy>) -> (Vec<Group
     let open = use_state_eq(|| (None, Vec::<GroupKey>::new()));
     let of = Some((selection.clone(), by));
     let now = if open.0 == of { open.1.clone() } else { Vec::new() };
-    let on_open = {
-        let (now, open) = (now.clone(), open.setter());
-        Callback::from(move |key: GroupKey| {
-            let mut next = now.clone();
-            match next.iter().position(|&one| one == key) {
-                Some(position) => drop(next.remove(position)),
-                None => next.push(key),
-            }
-            open.set((of.clone(), next));
-        })
-    };
+    let on_open = bound((now.clone(), open.setter()), move |(now, open), key: GroupKey| {
+        let mut next = now.clone();
+        match next.iter().position(|&one| one == key) {
+            Some(position) => drop(next.remove(position)),
+            None => next.push(key),
+        }
+        open.set((of.clone(), next));
+    });
     (now, on_open)
 }
 
-/// Returns the menu of optional columns.
 fn column_picker(choice: RowsChoice, file: &FileHandle) -> Html {
     let entry = |column: Column| {
-        let onchange = file
-            .choosing(move |_: Event| Choice::Rows(RowsChoice { columns: choice.columns.toggled(column), ..choice }));
+        let toggled = RowsChoice { columns: choice.columns.toggled(column), ..choice };
+        let onchange = file.choosing(move |_: Event| Choice::Rows(toggled));
         let head = optional_head(column);
         html! {
             <label class="check" title={head.hint}>
@@ -195,25 +165,13 @@ fn grouping(by: Option<GroupBy>, on_by: &Callback<Option<GroupBy>>) -> Html {
     select("Rows", &options, chosen, &on_choose)
 }
 
-/// Returns the part of the saved file's name that names the table.
-fn table_name(by: Option<GroupBy>) -> String {
-    match by {
-        None => "allocations".to_owned(),
-        Some(kind) => format!("by-{}", group_text(kind).to_lowercase()),
-    }
-}
-
 /// Shows the number of matches, and the buttons for the previous and next match.
 fn matches(counts: Option<(u64, u64)>, place: Option<u32>, on_next: &Callback<bool>) -> Html {
     let is_empty = counts.is_none_or(|(count, _)| count == 0);
     let text = counts.map(|(count, all_count)| match_text(place, count, all_count));
     let button = |label: &'static str, title: &'static str, name: IconName, is_back: bool| {
-        let onclick = on_next.reform(move |_: MouseEvent| is_back);
-        html! {
-            <button type="button" class="button quiet square" aria-label={label} {title} disabled={is_empty} {onclick}>
-                { icon(name) }
-            </button>
-        }
+        let onclick = passing(on_next, is_back);
+        square_button(name, label, title, (!is_empty).then_some(onclick))
     };
     html! {
         <span class="scope-matches">
@@ -221,30 +179,6 @@ fn matches(counts: Option<(u64, u64)>, place: Option<u32>, on_next: &Callback<bo
             { button("Previous match", "Previous match (Shift+Enter)", IconName::Up, true) }
             { button("Next match", "Next match (Enter)", IconName::Down, false) }
         </span>
-    }
-}
-
-fn table(
-    rows: &Rows,
-    (pinned, kind): (Option<u32>, Option<Kind>),
-    on_sort: Callback<Column>,
-    on_row: Callback<Target>,
-    on_open: Callback<GroupKey>,
-) -> Html {
-    let Some(page) = &rows.page else {
-        return html! { <p class="panel-empty" role="status">{ "Sorting allocations…" }</p> };
-    };
-    let totals = share_text(page.bytes, page.count, page.all_count);
-    let has_groups = rows.request.by.is_some();
-    let found = rows.request.selection.filter.text.clone();
-    let empty = if page.all_count == 0 { "No allocations here" } else { "No allocation matches the filter" };
-    html! {
-        <>
-            <LongTable label={if has_groups { "Groups of allocations" } else { "Allocations" }} heads={rows.heads.clone()}
-                sort={rows.request.sort} first={page.first} lines={rows.lines.clone()} row_count={page.row_count}
-                chosen={pinned.map(Target::Allocation)} {kind} {empty} {on_sort} {on_row} {on_open} on_window={rows.on_window.clone()} />
-            <p class="table-totals numbers" role="status" aria-label="Totals" data-found={found}>{ totals }</p>
-        </>
     }
 }
 
@@ -264,8 +198,8 @@ fn on_walk(
         let (file, selection, last_found) = (file.clone(), selection.clone(), last_found.clone());
         spawn_local(async move {
             let request = WalkRequest { selection: selection.clone(), to };
-            // An error means that the file was closed.
-            let Ok(Some(found)) = walk(&file.client, device, request).await else { return };
+            // An error means that the file was closed, or an invalid search text, which the table shows.
+            let Ok(Ok(Some(found))) = file.client.ask(WalkTo { device, request }).await else { return };
             let moment = found.hit.moment;
             file.act(FileAction::Pin(Some(found.hit.clone())));
             // In other scopes the allocation is in view already, and moving the view would change the scope.
@@ -277,29 +211,171 @@ fn on_walk(
     })
 }
 
-/// Page of a table with the request that it answers.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Page {
-    pub request: TableRequest,
-    /// The rows, or an error message if the search text is invalid.
-    pub rows: Result<Rc<TablePage>, String>,
+const GROUP_COLUMNS: usize = 3;
+
+#[derive(Clone, PartialEq, Properties)]
+struct LongTableProps {
+    request: TableRequest,
+    page: Rc<TablePage>,
+    columns: Columns,
+    /// Line chosen elsewhere on the page.
+    chosen: Option<Target>,
+    /// Selected kind, which marks the group with the same allocations.
+    kind: Option<Kind>,
+    on_sort: Callback<Column>,
+    on_row: Callback<Target>,
+    on_open: Callback<GroupKey>,
+    /// Called when other lines are needed, with the first row and the number of rows.
+    on_window: Callback<(u32, u32)>,
 }
 
-/// Returns rows of a table; the previous ones stay until the new ones arrive.
-#[hook]
-fn use_rows(request: TableRequest) -> Option<Rc<Page>> {
-    let (client, device) = use_subject();
-    use_answer((client, device, request), |(client, device, request)| async move {
-        let rows = client.ask(GetRows { device, request: request.clone() }).await?;
-        Ok(Page { request, rows: rows.map(Rc::new) })
+#[component]
+fn LongTable(props: &LongTableProps) -> Html {
+    let LongTableProps { request, page, columns, .. } = props;
+    let has_groups = request.by.is_some();
+    let (heads, row_count) = (heads(has_groups, *columns), page.row_count);
+    let lines = use_memo((page.clone(), *columns), |(page, columns)| lines(page, *columns));
+    let pane = use_node_ref();
+    let room_px = use_room(&pane);
+    let list = use_long_list(pane, row_count, room_px);
+    let active = use_state_eq(|| None::<u32>);
+    // A new order is shown from its top.
+    let (from_top, inactive) = (list.clone(), active.setter());
+    use_effect_with((request.sort, heads.len() == GROUP_COLUMNS), move |_| {
+        from_top.scroll_to(0);
+        inactive.set(None);
+    });
+    let wanted = list.scrolling.wanted(list.top);
+    use_effect_with((wanted, props.on_window.clone()), |(wanted, on_window)| on_window.emit(*wanted));
+    let current = active.filter(|&row| row < row_count);
+    let line = |row: u32| row.checked_sub(page.first).and_then(|index| lines.get(index as usize));
+    let onkeydown = on_key(props, current.and_then(line), current, &list, active.setter());
+    let label = if has_groups { "Groups of allocations" } else { "Allocations" };
+    html! {
+        <div class="table" ref={&list.pane} role="grid" tabindex="0" aria-label={label}
+            aria-rowcount={(u64::from(row_count) + 1).to_string()}
+            aria-activedescendant={current.map(row_id)}
+            onscroll={&list.onscroll} {onkeydown}>
+            <div class="table-head" role="row" aria-rowindex="1">
+                { for heads.iter().map(|head| head_cell(props, *head)) }
+            </div>
+            <div class="table-rows" role="rowgroup">
+                { for list.rows().map(|row| table_row(props, &heads, line(row), row, current)) }
+                if row_count == 0 {
+                    { empty(if page.all_count == 0 { "No allocations here" } else { "No allocation matches the filter" }) }
+                }
+            </div>
+            <div ref={&list.spacer}></div>
+        </div>
+    }
+}
+
+fn on_key(
+    props: &LongTableProps,
+    line: Option<&Line>,
+    current: Option<u32>,
+    list: &LongList,
+    active: UseStateSetter<Option<u32>>,
+) -> Callback<KeyboardEvent> {
+    let list = list.clone();
+    let (on_row, on_open) = (props.on_row.clone(), props.on_open.clone());
+    let target = line.map(|line| (line.target.clone(), line.level));
+    Callback::from(move |event: KeyboardEvent| {
+        // The column heads are buttons, which handle keys themselves.
+        let is_button = event.target_dyn_into::<Element>().is_some_and(|target| target.tag_name() == "BUTTON");
+        if is_button || event.ctrl_key() || event.meta_key() || event.alt_key() {
+            return;
+        }
+        match (event.key().as_str(), &target) {
+            ("ArrowRight" | "ArrowLeft", Some((Target::Group(key, ..), Level::Group(is_open))))
+                if *is_open == (event.key() == "ArrowLeft") =>
+            {
+                on_open.emit(*key);
+            }
+            ("ArrowRight" | "ArrowLeft", Some((_, Level::Group(_) | Level::Member))) => (),
+            ("Enter" | " ", Some((target, _))) => on_row.emit(target.clone()),
+            (key, _) => {
+                let Some(row) = row_after(key, current, &list.scrolling) else { return };
+                active.set(Some(row));
+                list.scroll_to(list.scrolling.first_with(row, list.top));
+            }
+        }
+        // The timeline would pan, and the browser would scroll.
+        event.prevent_default();
     })
 }
 
-/// Returns the next or previous allocation of a selection.
-///
-/// # Errors
-/// Returns an error if the worker gives no answer; see [`AskError`].
-pub async fn walk(client: &WorkerClient, device: u32, request: WalkRequest) -> Result<Option<Found>, AskError> {
-    // An invalid search text matches nothing; the table shows the error.
-    Ok(client.ask(WalkTo { device, request }).await?.unwrap_or(None))
+fn row_id(row: u32) -> String {
+    format!("table-row-{row}")
+}
+
+fn head_cell(props: &LongTableProps, head: Head) -> Html {
+    let onclick = passing(&props.on_sort, head.column);
+    let sort = props.request.sort.aria(head.column);
+    html! {
+        <span role="columnheader" aria-sort={sort} data-column={format!("{:?}", head.column)}>
+            <button type="button" class="table-sort" title={head.hint} {onclick}>
+                { head.label }
+                <span class="table-arrow" aria-hidden="true">
+                    { match sort { "ascending" => "↑", "descending" => "↓", _ => "" } }
+                </span>
+            </button>
+        </span>
+    }
+}
+
+fn table_row(props: &LongTableProps, heads: &[Head], line: Option<&Line>, row: u32, current: Option<u32>) -> Html {
+    let Some(line) = line else {
+        return html! { <div key={row} class="table-row" role="row" aria-busy="true"><span role="gridcell">{ "…" }</span></div> };
+    };
+    let target = line.target.clone();
+    let is_of_kind = matches!(&target, Target::Group(_, _, _, kind) if props.kind.as_ref() == Some(kind));
+    let is_chosen = is_of_kind || props.chosen.as_ref() == Some(&target);
+    let onclick = passing(&props.on_row, target);
+    let cell = |(head, text): (&Head, &String)| {
+        html! { <span class="numbers" role="gridcell" data-column={format!("{:?}", head.column)}>{ text }</span> }
+    };
+    let between = heads.iter().skip(1).zip(&line.cells);
+    let expanded = if let Level::Group(is_open) = line.level { Some(is_open.to_string()) } else { None };
+    let level = match line.level {
+        Level::Plain => None,
+        Level::Group(_) => Some("group"),
+        Level::Member => Some("member"),
+    };
+    let full_text = format!("{} {}", line.title, line.detail).trim_end().to_owned();
+    html! {
+        <div key={row} id={row_id(row)} class="table-row" role="row" aria-rowindex={(u64::from(row) + 2).to_string()}
+            aria-selected={is_chosen.to_string()} aria-expanded={expanded}
+            data-level={level} data-active={(current == Some(row)).then_some("")} {onclick}>
+            <span class="table-size numbers" role="gridcell" data-column="Bytes">
+                { opener(props, line) }
+                <span>{ &line.size }</span>
+                <svg class="table-bar" height="4" aria-hidden="true">
+                    <rect width={format!("{:.2}%", line.bar)} height="4" rx="2" />
+                </svg>
+                <span class="table-share">{ &line.share }</span>
+            </span>
+            { for between.map(cell) }
+            <span class="table-title" role="gridcell" data-column="Title" title={full_text}>
+                { &line.title }
+                if !line.detail.is_empty() { <span class="table-detail">{ " " }{ &line.detail }</span> }
+            </span>
+        </div>
+    }
+}
+
+fn opener(props: &LongTableProps, line: &Line) -> Html {
+    let (Target::Group(key, title, ..), Level::Group(is_open)) = (&line.target, line.level) else {
+        return Html::default();
+    };
+    let (key, verb) = (*key, if is_open { "Close" } else { "Open" });
+    let onclick = props.on_open.reform(move |event: MouseEvent| {
+        event.stop_propagation();
+        key
+    });
+    html! {
+        <button type="button" class="table-open" tabindex="-1" aria-label={format!("{verb} {title}")} {onclick}>
+            { icon(if is_open { IconName::Down } else { IconName::Next }) }
+        </button>
+    }
 }

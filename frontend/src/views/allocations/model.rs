@@ -8,10 +8,8 @@ use shared::base::format;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Head {
-    /// Key by which a click on the head sorts.
     pub column: Column,
     pub label: &'static str,
-    /// Tooltip that explains the label.
     pub hint: &'static str,
 }
 
@@ -22,7 +20,6 @@ const fn head(column: Column, label: &'static str, hint: &'static str) -> Head {
 const SIZE: Head = head(Column::Bytes, "Size", "Requested size, and its share of the listed total");
 const STACK: Head = head(Column::Title, "Stack", "Code that allocated it");
 
-/// Columns of a table of groups.
 const OF_GROUPS: [Head; 3] = [
     head(Column::Bytes, "Size", "Sum of requested sizes, and its share of the listed total"),
     head(Column::Count, "Count", "Number of allocations"),
@@ -48,7 +45,6 @@ pub fn optional_head(column: Column) -> Head {
     head(column, label, hint)
 }
 
-/// Returns the columns of a table.
 pub fn heads(has_groups: bool, columns: Columns) -> Vec<Head> {
     if has_groups {
         return OF_GROUPS.to_vec();
@@ -56,7 +52,6 @@ pub fn heads(has_groups: bool, columns: Columns) -> Vec<Head> {
     std::iter::once(SIZE).chain(columns.iter().map(optional_head)).chain([STACK]).collect()
 }
 
-/// Destination of a click on a row.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Target {
     /// Position of an allocation.
@@ -65,26 +60,21 @@ pub enum Target {
     Group(GroupKey, String, NameMark, Kind),
 }
 
-/// Place of a row in a table with groups.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Level {
-    /// Row of a table without groups.
     #[default]
     Plain,
     /// Group, and true if its allocations follow.
     Group(bool),
-    /// Allocation of an open group.
     Member,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Line {
     pub size: String,
-    /// Share of the bytes of all rows.
     pub share: String,
     /// Length of the bar, in percent of the longest one.
     pub bar: f64,
-    /// Cells between the size and the title.
     pub cells: Vec<String>,
     pub title: String,
     /// Text that tells apart rows with the same title; may be empty.
@@ -93,7 +83,6 @@ pub struct Line {
     pub target: Target,
 }
 
-/// Returns the lines of a page with these optional columns.
 pub fn lines(page: &TablePage, columns: Columns) -> Vec<Line> {
     match &page.rows {
         TableRows::Allocations(rows) => rows.iter().map(|row| allocation_line(page, row, columns)).collect(),
@@ -111,7 +100,6 @@ fn mixed_line(page: &TablePage, row: &MixedRow) -> Line {
     }
 }
 
-/// Returns the text of an optional column.
 fn cell(row: &AllocationRow, column: Column) -> String {
     let facts = &row.facts;
     let unknown = || "–".to_owned();
@@ -194,7 +182,7 @@ pub fn match_text(position: Option<u32>, count: u64, all_count: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ask::{Phase, RowFacts};
+    use crate::ask::{GroupBy, Phase, RowFacts};
     use shared::analysis::Category;
 
     #[test]
@@ -246,13 +234,16 @@ mod tests {
         assert_eq!(texts, ["not freed", "–", "–"]);
     }
 
-    #[test]
-    fn an_open_group_is_followed_by_its_allocations() {
+    fn group(stack: Option<NameMark>) -> GroupRow {
         let key = GroupKey::SizeClass(2);
         let (title, mark) = ("f".to_owned(), NameMark::of(["f"]));
-        let group = GroupRow { key, bytes: 9, count: 1, title, detail: String::new(), mark, stack: None };
+        GroupRow { key, bytes: 0, count: 1200, title, detail: String::new(), mark, stack }
+    }
+
+    #[test]
+    fn an_open_group_is_followed_by_its_allocations() {
         let member = AllocationRow { born: 11, title: "f".to_owned(), ..AllocationRow::default() };
-        let rows = TableRows::Groups(vec![MixedRow::Group(group, true), MixedRow::Allocation(member)]);
+        let rows = TableRows::Groups(vec![MixedRow::Group(group(None), true), MixedRow::Allocation(member)]);
         let lines = lines(&TablePage { rows, ..TablePage::default() }, Columns::default());
         assert_eq!((lines[0].level, lines[1].level), (Level::Group(true), Level::Member));
         assert_eq!(lines[1].cells, ["10"]);
@@ -260,17 +251,9 @@ mod tests {
 
     #[test]
     fn a_group_leads_to_its_allocations() {
-        let key = GroupKey::SizeClass(2);
         let mark = NameMark::of(["f"]);
-        let row = GroupRow {
-            key,
-            bytes: 0,
-            count: 1200,
-            title: "f".to_owned(),
-            detail: String::new(),
-            mark,
-            stack: Some(mark),
-        };
+        let row = group(Some(mark));
+        let key = row.key;
         let page = TablePage { rows: TableRows::Groups(vec![MixedRow::Group(row, false)]), ..TablePage::default() };
         let line = &lines(&page, Columns::default())[0];
         assert_eq!((line.cells.as_slice(), line.share.as_str(), line.bar), (&["1,200".to_owned()][..], "–", 0.0));

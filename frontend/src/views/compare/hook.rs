@@ -1,11 +1,11 @@
 //! Hooks for comparisons, which ask one worker or several, and the devices that can be compared.
 
 use crate::ask::{
-    AllocationKey, CompareSide, CurveData, DiffData, FindAllocation, GetCurve, GetDiff, GetProfile, GetRank, GetSteps,
-    Hit, RankData, StepData,
+    AllocationKey, CompareSide, CurveData, DiffData, FindAllocation, GetCurve, GetDiff, GetProfile, GetSteps, Hit,
+    StepData,
 };
 use crate::hooks::use_answer;
-use crate::platform::{AskError, WorkerClient};
+use crate::platform::WorkerClient;
 use crate::state::FileId;
 use shared::analysis::Profile;
 use std::rc::Rc;
@@ -15,23 +15,13 @@ use yew::prelude::*;
 /// Number of columns of a curve; each shows the maximum over its moments.
 const CURVE_COLUMNS: u32 = 320;
 
-/// Number of columns of a rank's strip.
-const STRIP_COLUMNS: u32 = 160;
-
-/// Device of an open file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DeviceOf {
     pub client: WorkerClient,
-    /// Position of the device in the file.
     pub device: u32,
 }
 
-/// Moment of a device of an open file.
-#[derive(Clone, Debug, PartialEq)]
-pub struct SideOf {
-    pub of: DeviceOf,
-    pub side: CompareSide,
-}
+pub type SideOf = (DeviceOf, CompareSide);
 
 /// Difference with the profile that it was computed from.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,17 +29,14 @@ pub struct Comparison {
     /// Devices of this side and of the other.
     pub of: [DeviceOf; 2],
     pub diff: DiffData,
-    /// Profile of the other side.
     pub other: Profile,
 }
 
-/// Returns the steps of a device; `None` until they are found.
 #[hook]
 pub fn use_steps(of: &DeviceOf) -> Option<Rc<Vec<StepData>>> {
     use_answer(of.clone(), |of| async move { of.client.ask(GetSteps { device: of.device }).await })
 }
 
-/// Returns the live bytes of a step, or of the whole trace without one.
 #[hook]
 pub fn use_curve(of: &DeviceOf, step: Option<u32>) -> Option<Rc<CurveData>> {
     use_answer((of.clone(), step), |(of, step)| async move {
@@ -61,24 +48,12 @@ pub fn use_curve(of: &DeviceOf, step: Option<u32>) -> Option<Rc<CurveData>> {
 #[hook]
 pub fn use_diff(sides: Option<(SideOf, SideOf)>) -> Option<Rc<Comparison>> {
     let comparison = use_answer(sides, |sides| async move {
-        match sides {
-            Some((this, other)) => compare(this, other).await.map(|comparison| Some(Rc::new(comparison))),
-            None => Ok(None),
-        }
+        let Some(((this, side), (that, that_side))) = sides else { return Ok(None) };
+        let other = that.client.ask(GetProfile { device: that.device, side: that_side }).await?;
+        let diff = this.client.ask(GetDiff { device: this.device, side, other: other.clone() }).await?;
+        Ok(Some(Rc::new(Comparison { of: [this, that], diff, other })))
     });
     comparison.and_then(|comparison| comparison.as_ref().clone())
-}
-
-/// Returns the data to compare of each device, in the same order.
-#[hook]
-pub fn use_ranks(devices: Vec<DeviceOf>) -> Option<Rc<Vec<RankData>>> {
-    use_answer(devices, |devices| async move {
-        let mut ranks = Vec::new();
-        for of in devices {
-            ranks.push(of.client.ask(GetRank { device: of.device, columns: STRIP_COLUMNS }).await?);
-        }
-        Ok(ranks)
-    })
 }
 
 /// Calls `on_found` with the allocation's hit once its worker has found it, as if it had been clicked.
@@ -91,21 +66,12 @@ pub fn find_allocation(of: DeviceOf, key: AllocationKey, moment: u32, on_found: 
     });
 }
 
-async fn compare(this: SideOf, other: SideOf) -> Result<Comparison, AskError> {
-    let other_profile = other.of.client.ask(GetProfile { device: other.of.device, side: other.side }).await?;
-    let question = GetDiff { device: this.of.device, side: this.side, other: other_profile.clone() };
-    let diff = this.of.client.ask(question).await?;
-    Ok(Comparison { of: [this.of, other.of], diff, other: other_profile })
-}
-
-/// A device of an open file, by the numbers of both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Place {
     pub(super) file: FileId,
     pub(super) device: u32,
 }
 
-/// A device that can be compared, with the names for its label.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Comparable {
     pub(super) place: Place,

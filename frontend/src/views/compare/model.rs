@@ -1,35 +1,18 @@
 //! Texts and numbers of a comparison: moments to choose from, charts of both sides, and the table of differences.
 
-pub use crate::ask::differences::{Column, Entry, Sort, bar, delta_text, entries, equal_text, shown, total_text};
 use crate::ask::{CompareSide, CurveData, DeviceFigures, StepData, side_value};
 use crate::draw::chart::{Axis, Chart, Curve, Labels, Room, columns};
 use crate::draw::curves::{Curves, Mark, MarkAt, ROOM};
-use crate::draw::op::Font;
-use crate::draw::sketch::Sketch;
-use crate::draw::span::Span;
-use crate::draw::theme::Theme;
+use crate::draw::{Font, Sketch, Span, Theme};
 use shared::base::{Moment, format};
 
-/// One option of a select box.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MomentChoice {
-    /// Value of the option, see [`side_value`].
-    pub value: String,
-    pub label: String,
-}
-
-/// Options of both kinds.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Choices {
-    pub moments: Vec<MomentChoice>,
-    /// Peaks of steps.
-    pub steps: Vec<MomentChoice>,
-}
+/// Value of an option, see [`side_value`], and its label.
+pub type MomentChoice = (String, String);
 
 /// Lists single moments of a device: peak, start, end, the pinned one, and the chosen one if it is yet another.
 pub fn moment_choices(figures: &DeviceFigures, pinned: Option<u32>, chosen: CompareSide) -> Vec<MomentChoice> {
     let size = format::bytes;
-    let choice = |side: CompareSide, label: String| MomentChoice { value: side_value(side), label };
+    let choice = |side: CompareSide, label: String| (side_value(side), label);
     let mut choices = vec![
         choice(CompareSide::Peak, format!("Peak, {}", size(figures.summary.peak_live_bytes))),
         choice(CompareSide::Start, format!("Start, {}", size(figures.summary.initial_bytes))),
@@ -46,16 +29,14 @@ pub fn moment_choices(figures: &DeviceFigures, pinned: Option<u32>, chosen: Comp
     choices
 }
 
-/// Lists the steps of a device, counted from 1.
 pub fn step_choices(steps: &[StepData]) -> Vec<MomentChoice> {
-    let label = |(step, data): (u32, &StepData)| MomentChoice {
-        value: side_value(CompareSide::Step(step)),
-        label: format!("Step {}, {}", step + 1, format::bytes(data.peak_bytes)),
+    let label = |(step, data): (u32, &StepData)| {
+        let label = format!("Step {}, {}", step + 1, format::bytes(data.peak_bytes));
+        (side_value(CompareSide::Step(step)), label)
     };
     (0..).zip(steps).map(label).collect()
 }
 
-/// Returns the name of a side in the legend.
 pub fn side_name(side: CompareSide) -> String {
     match side {
         CompareSide::Peak => "peak".to_owned(),
@@ -79,7 +60,6 @@ pub fn default_sides(is_same_device: bool, steps: usize) -> (CompareSide, Compar
     }
 }
 
-/// Opacity of the area below a curve.
 const AREA: f32 = 0.14;
 
 /// Returns the position of a moment on a curve, from 0 to 1; `None` if the curve does not contain it.
@@ -89,7 +69,7 @@ fn place_of(data: &CurveData, moment: u32) -> Option<f64> {
     is_inside.then(|| (f64::from(moment - data.start) + 0.5) / moments)
 }
 
-/// Makes the chart of both curves over each other, each as wide as its trace or step, with a line at each compared moment.
+/// Makes the chart of both curves over each other, each as wide as its trace or step, with a line at each moment.
 ///
 /// This side comes first; a curve that has not arrived is left out.
 pub fn sides(names: &[String; 2], curves: [Option<&CurveData>; 2], moments: Option<[u32; 2]>, theme: &Theme) -> Curves {
@@ -117,7 +97,6 @@ pub fn sides(names: &[String; 2], curves: [Option<&CurveData>; 2], moments: Opti
     }
 }
 
-/// Draws the curve of one rank without labels; `top_bytes` is at the top.
 pub fn strip(data: &CurveData, top_bytes: u64, size: (f64, f64), theme: &Theme) -> Sketch {
     let chart = Chart {
         x: Axis::bare(),
@@ -133,14 +112,13 @@ pub fn strip(data: &CurveData, top_bytes: u64, size: (f64, f64), theme: &Theme) 
 mod tests {
     use super::*;
     use crate::ask::side_of_value;
-    use crate::draw::op::Op;
+    use crate::draw::Op;
     use shared::report::Summary;
 
     #[test]
     fn sides_are_values_and_back() {
-        for side in
-            [CompareSide::Peak, CompareSide::Start, CompareSide::End, CompareSide::Moment(7), CompareSide::Step(0)]
-        {
+        use CompareSide::{End, Moment, Peak, Start, Step};
+        for side in [Peak, Start, End, Moment(7), Step(0)] {
             assert_eq!(side_of_value(&side_value(side)), Some(side));
         }
         for wrong in ["", "m", "sx", "é", "middle"] {
@@ -150,12 +128,10 @@ mod tests {
 
     #[test]
     fn the_pin_and_the_chosen_moment_can_be_chosen() {
-        let figures = DeviceFigures {
-            summary: Summary { peak_live_bytes: 2048, ..Summary::default() },
-            ..DeviceFigures::default()
-        };
+        let summary = Summary { peak_live_bytes: 2048, ..Summary::default() };
+        let figures = DeviceFigures { summary, ..DeviceFigures::default() };
         let labels = |pinned, chosen| -> Vec<String> {
-            moment_choices(&figures, pinned, chosen).into_iter().map(|choice| choice.label).collect()
+            moment_choices(&figures, pinned, chosen).into_iter().map(|(_, label)| label).collect()
         };
         assert_eq!(labels(None, CompareSide::Peak), ["Peak, 2.00 KiB", "Start, 0 B", "End, 0 B"]);
         assert_eq!(labels(Some(1001), CompareSide::Moment(1001))[3..], ["Pin, after event 1,000"]);
@@ -164,15 +140,10 @@ mod tests {
     }
 
     #[test]
-    fn steps_count_from_one() {
+    fn steps_count_from_one_and_show_what_grows() {
         let steps = [StepData { start: 0, end: 4, peak_bytes: 512 }];
-        let choice = &step_choices(&steps)[0];
-        assert_eq!((choice.value.as_str(), choice.label.as_str()), ("s0", "Step 1, 512 B"));
+        assert_eq!(step_choices(&steps), [("s0".to_owned(), "Step 1, 512 B".to_owned())]);
         assert_eq!(side_name(CompareSide::Step(0)), "peak of step 1");
-    }
-
-    #[test]
-    fn the_first_comparison_shows_what_grows() {
         assert_eq!(default_sides(false, 9), (CompareSide::Peak, CompareSide::Peak));
         assert_eq!(default_sides(true, 1), (CompareSide::Peak, CompareSide::End));
         assert_eq!(default_sides(true, 2), (CompareSide::Step(1), CompareSide::Step(0)));
@@ -186,17 +157,14 @@ mod tests {
         let both = sides(&names, [Some(&data), Some(&data)], Some([4, 9]), &Theme::light());
         assert_eq!(both.chart.curves[1].points, [(0.0, 0.0), (0.5, 0.0), (0.5, 50.0), (1.0, 50.0)]);
         assert_eq!(both.chart.curves.iter().map(|curve| curve.dashed).collect::<Vec<_>>(), [true, false]);
-        assert_eq!(
-            both.marks,
-            [Mark { at: MarkAt::X(0.125), color: Theme::light().live }],
-            "the other moment is outside"
-        );
+        let inside = [Mark { at: MarkAt::X(0.125), color: Theme::light().live }];
+        assert_eq!(both.marks, inside, "the other moment is outside");
         let one = sides(&names, [None, Some(&data)], None, &Theme::light());
         assert_eq!((one.chart.curves.len(), one.marks.len(), one.legend.len()), (1, 0, 2));
     }
 
     #[test]
-    fn a_strip_reaches_the_top_only_at_the_common_peak() {
+    fn strips_and_moments_have_their_place() {
         let highest = |top_bytes| {
             let data = CurveData { start: 0, end: 1, bytes: vec![50] };
             let sketch = strip(&data, top_bytes, (100.0, 40.0), &Theme::dark());
@@ -207,14 +175,7 @@ mod tests {
             heights.reduce(f64::min).unwrap()
         };
         assert!(highest(50) < 0.2 && (highest(100) - 20.0).abs() < 0.2);
-    }
-
-    #[test]
-    fn a_moment_lies_in_its_middle() {
         let data = CurveData { start: 4, end: 7, bytes: vec![1] };
-        assert_eq!(place_of(&data, 4), Some(0.125));
-        assert_eq!(place_of(&data, 7), Some(0.875));
-        assert_eq!(place_of(&data, 3), None);
-        assert_eq!(place_of(&data, 8), None);
+        assert_eq!([3, 4, 7, 8].map(|moment| place_of(&data, moment)), [None, Some(0.125), Some(0.875), None]);
     }
 }

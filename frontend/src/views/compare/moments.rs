@@ -1,15 +1,18 @@
-//! Comparison of two moments: choice of both sides, their curves and their differences.
+//! Comparison of two moments: choice of both sides, their curves, and the difference in words and as a table.
 
-use super::hook::{Comparable, Comparison, DeviceOf, Place, SideOf, find_allocation, use_curve, use_diff, use_steps};
-use super::model::{MomentChoice, default_sides, moment_choices, side_name, step_choices};
-use super::sum::Sum;
+use super::hook::{Comparable, Comparison, DeviceOf, Place, find_allocation, use_curve, use_diff, use_steps};
+use super::model::{MomentChoice, default_sides, moment_choices, side_name, sides, step_choices};
 use super::table::Table;
+use crate::ask::differences::{equal_text, total_text};
 use crate::ask::{CompareSide, CurveData, DeviceFigures, Hit, SheetOf, StepData, side_of_value, side_value};
+use crate::components::{Picture, StackView, by_position, options};
+use crate::draw::curves::Curves;
 use crate::hooks::{FileHandle, Peer, use_file, use_shown};
-use crate::state::{Against, Choice, CompareChoice, DifferencesChoice, FileAction, TimelineCommand};
-use crate::views::export::picture::SheetButtons;
+use crate::state::{Against, Choice, CompareChoice, DifferencesChoice, FileAction, Scheme, TimelineCommand};
+use crate::views::export::{SheetButtons, use_easel};
 use crate::views::head::model::device_name;
 use shared::analysis::ProfileFrame;
+use shared::base::format;
 use shared::report::Frame;
 use std::rc::Rc;
 use web_sys::HtmlSelectElement;
@@ -18,7 +21,6 @@ use yew::prelude::*;
 #[derive(Clone, PartialEq, Properties)]
 pub(super) struct MomentsProps {
     pub(super) devices: Vec<Comparable>,
-    /// Switch between moments and ranks.
     pub(super) switches: Html,
 }
 
@@ -38,18 +40,20 @@ pub(super) fn Moments(props: &MomentsProps) -> Html {
     let (this, other) = (chosen.this.or(defaults.map(|of| of.0)), chosen.other.or(defaults.map(|of| of.1)));
     // Nothing is compared until the steps are known, because the defaults would be replaced at once.
     let sides = this.zip(other);
-    let side_of = |of: &DeviceOf, side: CompareSide| SideOf { of: of.clone(), side };
-    let comparison = use_diff(sides.map(|(this, other)| (side_of(&this_of, this), side_of(&other_of, other))));
+    let comparison = use_diff(sides.map(|(this, other)| ((this_of.clone(), this), (other_of.clone(), other))));
     // The last difference stays while another moment is compared, but must not be shown for another device.
     let comparison = comparison.filter(|found| found.of == [this_of.clone(), other_of.clone()]);
     let (this, other) = sides.unwrap_or_default();
-    let (this_step, other_step) = both_steps(this, other);
-    let curves = [use_curve(&this_of, this_step), use_curve(&other_of, other_step)];
+    // Steps are drawn over each other; all other moments are drawn on the whole trace.
+    let (this_step, other_step) = match (this, other) {
+        (CompareSide::Step(this), CompareSide::Step(other)) => (Some(this), Some(other)),
+        _ => (None, None),
+    };
+    let curves = [use_curve(&this_of, this_step), use_curve(&other_of, other_step)]
+        .map(|curve| curve.filter(|curve| !curve.bytes.is_empty()));
     let picked = use_state_eq(|| None::<usize>);
-    use_effect_with((here, there, this, other), {
-        let picked = picked.setter();
-        move |_| picked.set(None)
-    });
+    let unpick = picked.setter();
+    use_effect_with((here, there, this, other), move |_| unpick.set(None));
 
     let on_compare = file.choosing(Choice::Compare);
     let on_this = on_compare.reform(move |side| CompareChoice { this: Some(side), ..chosen });
@@ -93,7 +97,7 @@ pub(super) fn Moments(props: &MomentsProps) -> Html {
                 </div>
             </div>
             <div class="compare-body">
-                <Sum {names} curves={curves.map(curve_of)} comparison={comparison.clone()}
+                <Sum {names} {curves} comparison={comparison.clone()}
                     stack={picked_stack(comparison.as_ref(), *picked)} />
                 <Table {comparison} {on_pick} files={files.unwrap_or_default()} />
             </div>
@@ -114,20 +118,6 @@ fn other_place(devices: &[Comparable], here: Place, chosen: Option<Against>) -> 
     let others = || devices.iter().map(|device| device.place).filter(|place| place.file != here.file);
     let of_other_file = || others().find(|place| place.device == here.device).or_else(|| others().next());
     chosen.filter(is_open).or_else(of_other_file).unwrap_or(here)
-}
-
-/// Returns both steps if both sides are steps.
-///
-/// Steps are drawn over each other; all other moments are drawn on the whole trace.
-fn both_steps(this: CompareSide, other: CompareSide) -> (Option<u32>, Option<u32>) {
-    match (this, other) {
-        (CompareSide::Step(this), CompareSide::Step(other)) => (Some(this), Some(other)),
-        _ => (None, None),
-    }
-}
-
-fn curve_of(curve: Option<Rc<CurveData>>) -> Option<Rc<CurveData>> {
-    curve.filter(|curve| !curve.bytes.is_empty())
 }
 
 fn figures_of(peers: &[Peer], place: Place) -> Option<Rc<DeviceFigures>> {
@@ -183,19 +173,14 @@ fn on_pick(
 
 #[derive(Clone, PartialEq, Properties)]
 struct SidePickProps {
-    /// Accessible name, which says which side it is.
     label: &'static str,
-    /// Figures of the side's device; `None` until they have arrived.
     figures: Option<Rc<DeviceFigures>>,
-    /// Steps of the side's device; `None` until they are known.
     steps: Option<Rc<Vec<StepData>>>,
-    /// Moment of the pinned allocation on the side's device.
     pinned: Option<u32>,
     chosen: CompareSide,
     on_choose: Callback<CompareSide>,
 }
 
-/// Offers the moments of one device: single ones, and peaks of steps.
 #[component]
 fn SidePick(props: &SidePickProps) -> Html {
     let on_choose = props.on_choose.clone();
@@ -204,9 +189,9 @@ fn SidePick(props: &SidePickProps) -> Html {
         side_of_value(&select.value()).into_iter().for_each(|side| on_choose.emit(side));
     };
     let chosen = side_value(props.chosen);
-    let option = |choice: MomentChoice| {
-        let is_chosen = choice.value == chosen;
-        html! { <option key={choice.value.clone()} value={choice.value} selected={is_chosen}>{ choice.label }</option> }
+    let option = |(value, label): MomentChoice| {
+        let selected = value == chosen;
+        html! { <option key={value.clone()} {value} {selected}>{ label }</option> }
     };
     let figures = props.figures.as_deref().cloned().unwrap_or_default();
     let moments = moment_choices(&figures, props.pinned, props.chosen);
@@ -231,41 +216,99 @@ fn SidePick(props: &SidePickProps) -> Html {
 struct DevicePickProps {
     devices: Vec<Comparable>,
     chosen: Place,
-    /// The device shown in the timeline.
     shown: Place,
     on_choose: Callback<Place>,
 }
 
-/// Offers the devices of all open files.
 #[component]
 fn DevicePick(props: &DevicePickProps) -> Html {
     let places: Vec<Place> = props.devices.iter().map(|device| device.place).collect();
-    let on_choose = props.on_choose.clone();
-    let onchange = move |event: Event| {
-        let select: HtmlSelectElement = event.target_unchecked_into();
-        let position = usize::try_from(select.selected_index()).ok();
-        let place = position.and_then(|position| places.get(position).copied());
-        place.into_iter().for_each(|place| on_choose.emit(place));
-    };
     let select = use_node_ref();
-    let position = props.devices.iter().position(|device| device.place == props.chosen);
+    let chosen = places.iter().position(|place| *place == props.chosen);
+    let onchange = by_position(places.len(), &props.on_choose.reform(move |position: usize| places[position]));
     use_effect({
         let select = select.clone();
         move || {
-            let position = position.and_then(|position| i32::try_from(position).ok()).unwrap_or(-1);
+            let position = chosen.map_or(-1, |position| position as i32);
             select.cast::<HtmlSelectElement>().iter().for_each(|select| select.set_selected_index(position));
         }
     });
-    let option = |device: &Comparable| {
-        let name = match device.place == props.shown {
-            true => format!("this, {}", device_name(device.index)),
-            false => format!("{}, {}", device.file, device_name(device.index)),
-        };
-        html! { <option selected={device.place == props.chosen}>{ name }</option> }
+    let name = |device: &Comparable| {
+        let file = if device.place == props.shown { "this" } else { &device.file };
+        AttrValue::from(format!("{file}, {}", device_name(device.index)))
     };
+    let names: Vec<AttrValue> = props.devices.iter().map(name).collect();
     html! {
         <select ref={select} {onchange} class="compare-device" aria-label="File of the other side">
-            { for props.devices.iter().map(option) }
+            { options(&names, chosen.unwrap_or(usize::MAX)) }
         </select>
     }
+}
+
+/// Properties of [`Sum`]; pairs hold this side first, then the other one.
+#[derive(Clone, PartialEq, Properties)]
+struct SumProps {
+    names: [String; 2],
+    curves: [Option<Rc<CurveData>>; 2],
+    comparison: Option<Rc<Comparison>>,
+    /// Stack of a picked row that only the other side has: its frames, innermost first.
+    stack: Option<Rc<Vec<Frame>>>,
+}
+
+#[component]
+fn Sum(props: &SumProps) -> Html {
+    let scheme = use_file().scheme;
+    let curves = use_curves(props, scheme);
+    let draw = use_callback((curves.clone(), scheme), |size, (curves, scheme)| curves.sketch(size, scheme.theme()));
+    let diff = props.comparison.as_ref().map(|comparison| &comparison.diff);
+    let [this, other] = &props.names;
+    let line = |side: &'static str, name: &str, bytes: Option<u64>| {
+        let size = bytes.map_or_else(|| "…".to_owned(), format::bytes);
+        html! {
+            <li>
+                <svg class={classes!("compare-key", side)} viewBox="0 0 18 10" aria-hidden="true"><path d="M0 5H18" /></svg>
+                <span>{ name }</span><strong>{ size }</strong>
+            </li>
+        }
+    };
+    html! {
+        <section class="compare-sum" aria-label="Both sides" tabindex="0">
+            if let Some(frames) = &props.stack {
+                if frames.is_empty() {
+                    <p class="hint">{ "The other side has no stack for this memory" }</p>
+                } else {
+                    <StackView title="Stack on the other side" frames={frames.clone()} />
+                }
+            }
+            <div class="compare-curves" data-curves={curves.chart.curves.len().to_string()}>
+                <Picture {draw} label="Live bytes of both sides, from the start to the end of each" />
+            </div>
+            <ul class="compare-legend numbers">
+                { line("this", this, diff.map(|diff| diff.found.total.after_bytes)) }
+                { line("other", other, diff.map(|diff| diff.found.total.before_bytes)) }
+            </ul>
+            <p class="compare-total numbers" role="status">{ diff.map_or_else(|| "Comparing…".to_owned(), total_text) }</p>
+            if let Some(text) = diff.and_then(equal_text) { <p class="hint numbers">{ text }</p> }
+        </section>
+    }
+}
+
+/// Returns the chart of both sides, which the dock can save once both have arrived.
+#[hook]
+fn use_curves(props: &SumProps, scheme: Scheme) -> Rc<Curves> {
+    let SumProps { names, curves, comparison, .. } = props.clone();
+    let moments = comparison.map(|found| [found.diff.moment, found.diff.other_moment]);
+    let is_whole = moments.is_some() && curves.iter().all(Option::is_some);
+    let chart = use_memo((names, curves, moments, scheme), |(names, [this, other], moments, scheme)| {
+        sides(names, [this.as_deref(), other.as_deref()], *moments, scheme.theme())
+    });
+    let easel = use_easel();
+    use_effect_with((easel, chart.clone(), is_whole, scheme), |(easel, chart, is_whole, scheme)| {
+        if *is_whole {
+            easel.put(0, chart.saved(scheme.theme()));
+        }
+        let easel = easel.clone();
+        move || easel.clear(0)
+    });
+    chart
 }

@@ -5,7 +5,6 @@ use shared::analysis::{Category, order_of_ranks};
 use shared::base::format;
 use shared::report::rank_outliers;
 
-/// A device of an open file, with the answer of its Web Worker.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RankFile {
     pub name: String,
@@ -19,32 +18,22 @@ pub struct RankFile {
 pub struct Strip {
     /// Position among the given files.
     pub file: usize,
-    /// Title such as `Rank 3`.
     pub title: String,
-    /// Device and file name.
     pub note: String,
     pub peak: String,
     /// Reserved bytes, and growth and out-of-memory errors if there are any.
     pub facts: String,
-    /// Curve of the live bytes.
     pub curve: CurveData,
-    /// Bytes at the top of every rank's curve.
     pub top_bytes: u64,
-    /// Categories of the peak.
     pub parts: Vec<Part>,
-    /// Sentences about how this rank differs from the others.
     pub unusual: Vec<String>,
 }
 
-/// A category in the bar of a peak.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {
     pub category: Category,
-    /// Left end, in units.
     pub x: u32,
-    /// Length, in units.
     pub width: u32,
-    /// Label such as `activations, 2.10 GiB`.
     pub label: String,
 }
 
@@ -52,7 +41,9 @@ pub struct Part {
 ///
 /// If each file has one rank, file names give the order. Otherwise the devices are ranks in the given order.
 pub fn strips(files: &[RankFile]) -> Vec<Strip> {
-    let order = order(files);
+    let names: Vec<&str> = files.iter().map(|file| file.name.as_str()).collect();
+    let have_one_each = names.iter().enumerate().all(|(position, name)| !names[..position].contains(name));
+    let order = if have_one_each { order_of_ranks(&names) } else { (0..files.len()).zip(0..).collect() };
     let figures = || order.iter().map(|&(file, rank)| (rank, &files[file].data.figures));
     let top_bytes = figures().map(|(_, of)| of.peak_live_bytes).max().unwrap_or(0);
     let unusual = rank_outliers(figures());
@@ -63,32 +54,23 @@ pub fn strips(files: &[RankFile]) -> Vec<Strip> {
     order.iter().map(strip).collect()
 }
 
-/// Returns the categories that occur in any of the bars.
 pub fn legend(strips: &[Strip]) -> Vec<Category> {
     let occurs =
         |category: &Category| strips.iter().flat_map(|strip| &strip.parts).any(|part| part.category == *category);
     Category::ALL.into_iter().filter(occurs).collect()
 }
 
-/// Returns the sentence above the strips.
 pub fn summary(strips: &[Strip]) -> String {
     let unusual = strips.iter().filter(|strip| !strip.unusual.is_empty()).count() as u64;
     let ranks = format::counted(strips.len() as u64, "rank");
     match (strips.len(), unusual) {
         (..3, _) => format!("{ranks}: open at least three to find outliers"),
         (_, 0) => format!("{ranks}, no outliers"),
-        (_, unusual) => format!("{ranks}, {} of which {} from the others", format::count(unusual), differ(unusual)),
+        (_, unusual) => {
+            let differ = if unusual == 1 { "differs" } else { "differ" };
+            format!("{ranks}, {} of which {differ} from the others", format::count(unusual))
+        }
     }
-}
-
-fn differ(count: u64) -> &'static str {
-    if count == 1 { "differs" } else { "differ" }
-}
-
-fn order(files: &[RankFile]) -> Vec<(usize, u64)> {
-    let names: Vec<&str> = files.iter().map(|file| file.name.as_str()).collect();
-    let have_one_each = names.iter().enumerate().all(|(position, name)| !names[..position].contains(name));
-    if have_one_each { order_of_ranks(&names) } else { (0..files.len()).zip(0..).collect() }
 }
 
 fn strip(of: &RankFile, (file, rank): (usize, u64), top_bytes: u64, unusual: Vec<String>) -> Strip {

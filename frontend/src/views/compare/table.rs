@@ -2,91 +2,22 @@
 
 use super::hook::Comparison;
 use crate::ask::DiffBy;
-use crate::ask::differences::{Column, Entry, Sort, bar, delta_text, entries, shown};
+use crate::ask::differences::{Column, Entry, bar, delta_text, entries, shown};
+use crate::components::{bound, choice, passing, segmented, text_of};
 use crate::hooks::{use_file, use_shown};
 use crate::platform::ResizeListener;
 use crate::state::{Choice, DifferencesChoice};
 use shared::base::format;
 use std::ops::Range;
 use std::rc::Rc;
-use web_sys::{HtmlElement, HtmlInputElement};
+use web_sys::HtmlElement;
 use yew::prelude::*;
 
 #[derive(Clone, PartialEq, Properties)]
 pub(super) struct TableProps {
-    /// The difference; `None` until it has arrived.
     pub(super) comparison: Option<Rc<Comparison>>,
-    /// Called with the position of the picked stack in the difference.
     pub(super) on_pick: Callback<usize>,
-    /// Buttons that save the table.
     pub(super) files: Html,
-}
-
-/// Shows the table with its controls.
-#[component]
-pub(super) fn Table(props: &TableProps) -> Html {
-    let on_differences = use_file().choosing(Choice::Differences);
-    let choice = use_shown().ready.choices.differences.clone();
-    let DifferencesChoice { by, sort, filter } = choice.clone();
-    let all = use_memo((props.comparison.clone(), by), |(comparison, by)| {
-        comparison.as_ref().map_or_else(Vec::new, |comparison| entries(&comparison.diff, *by))
-    });
-    let order = use_memo((all.clone(), filter.clone(), sort), |(all, filter, sort)| shown(all, filter, *sort));
-    let oninput = {
-        let choice = choice.clone();
-        on_differences.reform(move |event: InputEvent| {
-            let filter = event.target_unchecked_into::<HtmlInputElement>().value();
-            DifferencesChoice { filter, ..choice.clone() }
-        })
-    };
-    let group = |this: DiffBy| {
-        let choice = choice.clone();
-        let onclick = on_differences.reform(move |_: MouseEvent| DifferencesChoice { by: this, ..choice.clone() });
-        html! {
-            <button type="button" {onclick} aria-pressed={(by == this).to_string()}>{ label(this) }</button>
-        }
-    };
-    let on_sort = {
-        let choice = choice.clone();
-        on_differences.reform(move |column: Column| DifferencesChoice { sort: sort.after(column), ..choice.clone() })
-    };
-    html! {
-        <section class="compare-table" aria-label="Differences">
-            <div class="compare-tools">
-                <div class="segmented" role="group" aria-label="Group by">{ for DiffBy::ALL.map(group) }</div>
-                <input type="search" class="compare-filter" placeholder="Filter" aria-label="Filter" value={filter.clone()}
-                    {oninput} />
-                <span class="compare-count numbers" role="status">{ count_text(props, &all, order.len()) }</span>
-                { props.files.clone() }
-            </div>
-            <Rows {all} {order} {sort} {on_sort} on_pick={props.on_pick.clone()}
-                empty={empty_text(props, &filter)} />
-        </section>
-    }
-}
-
-fn count_text(props: &TableProps, all: &[Entry], shown: usize) -> String {
-    match (&props.comparison, shown == all.len()) {
-        (None, _) => String::new(),
-        (_, true) => format::counted(shown as u64, "difference"),
-        (_, false) => format!("{} of {}", format::count(shown as u64), format::count(all.len() as u64)),
-    }
-}
-
-fn empty_text(props: &TableProps, filter: &str) -> AttrValue {
-    match (&props.comparison, filter) {
-        (None, _) => "Comparing…".into(),
-        (_, "") => "Both sides are the same".into(),
-        _ => "No difference matches the filter".into(),
-    }
-}
-
-fn label(by: DiffBy) -> &'static str {
-    match by {
-        DiffBy::Stack => "Stack",
-        DiffBy::Category => "Category",
-        DiffBy::Module => "Module",
-    }
 }
 
 /// Height of a row in CSS pixels; must match the style sheet.
@@ -94,20 +25,6 @@ const ROW_PX: i32 = 30;
 
 /// Number of rows rendered beyond each edge, so that fast scrolling shows no gap.
 const SPARE: usize = 6;
-
-#[derive(Clone, PartialEq, Properties)]
-struct RowsProps {
-    pub(super) all: Rc<Vec<Entry>>,
-    /// Positions in `all` of the rows shown, in display order.
-    pub(super) order: Rc<Vec<usize>>,
-    pub(super) sort: Sort,
-    /// Text shown if there are no rows.
-    pub(super) empty: AttrValue,
-    /// Called with the column whose head was clicked.
-    pub(super) on_sort: Callback<Column>,
-    /// Called with the position of the picked stack in the difference.
-    pub(super) on_pick: Callback<usize>,
-}
 
 /// The part of the list in view, in CSS pixels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -128,92 +45,116 @@ impl Window {
     }
 }
 
-/// Shows a grid of rows with a cursor that the arrow keys move.
+/// Shows a grid of rows with a cursor that the arrow keys move, and above it what groups and filters them.
 #[component]
-fn Rows(props: &RowsProps) -> Html {
+pub(super) fn Table(props: &TableProps) -> Html {
+    let on_differences = use_file().choosing(Choice::Differences);
+    let now = use_shown().ready.choices.differences.clone();
+    let DifferencesChoice { by, sort, filter } = now.clone();
+    let all = use_memo((props.comparison.clone(), by), |(comparison, by)| {
+        comparison.as_ref().map_or_else(Vec::new, |comparison| entries(&comparison.diff, *by))
+    });
+    let order = use_memo((all.clone(), filter.clone(), sort), |(all, filter, sort)| shown(all, filter, *sort));
     let list = use_node_ref();
     let window = use_state_eq(Window::default);
     let cursor = use_state_eq(|| 0_usize);
-    let look = {
-        let (list, window) = (list.clone(), window.setter());
-        Callback::from(move |()| {
-            if let Some(list) = list.cast::<HtmlElement>() {
-                window.set(Window::of(&list));
-            }
-        })
-    };
-    use_effect_with(list.clone(), {
-        let look = look.clone();
-        move |list| {
-            let element = list.cast::<HtmlElement>();
-            let listener = element.and_then(|element| ResizeListener::new(&element, move || look.emit(())));
-            move || drop(listener)
+    let look = bound((list.clone(), window.setter()), move |(list, window), ()| {
+        if let Some(list) = list.cast::<HtmlElement>() {
+            window.set(Window::of(&list));
         }
+    });
+    let resized = look.clone();
+    use_effect_with(list.clone(), move |list| {
+        let element = list.cast::<HtmlElement>();
+        let listener = element.and_then(|element| ResizeListener::new(&element, move || resized.emit(())));
+        move || drop(listener)
     });
     // A new order is shown from its top.
-    use_effect_with(props.order.clone(), {
-        let (list, cursor, look) = (list.clone(), cursor.setter(), look.clone());
-        move |_| {
-            cursor.set(0);
-            if let Some(list) = list.cast::<HtmlElement>() {
-                list.set_scroll_top(0);
-            }
-            look.emit(());
+    let (ordered, first, reordered) = (list.clone(), cursor.setter(), look.clone());
+    use_effect_with(order.clone(), move |_| {
+        first.set(0);
+        if let Some(list) = ordered.cast::<HtmlElement>() {
+            list.set_scroll_top(0);
         }
+        reordered.emit(());
     });
-    let count = props.order.len();
-    let onkeydown = on_key(props, &list, &cursor);
+    let count = order.len();
+    let onkeydown = on_key((&all, &order), props.on_pick.clone(), &list, &cursor);
     let visible = window.rows(count);
-    let largest = props.order.iter().map(|&position| props.all[position].change.bytes().unsigned_abs()).max();
+    let largest = order.iter().map(|&position| all[position].change.bytes().unsigned_abs()).max();
     let row = |place: usize| {
-        let entry = &props.all[props.order[place]];
-        let onclick = {
-            let (cursor, on_pick, stack) = (cursor.setter(), props.on_pick.clone(), entry.stack);
-            move |_: MouseEvent| {
-                cursor.set(place);
-                stack.iter().for_each(|&stack| on_pick.emit(stack));
-            }
-        };
-        row(entry, place, place == *cursor, largest.unwrap_or(0), Callback::from(onclick))
+        let entry = &all[order[place]];
+        let stack = entry.stack;
+        let onclick = bound((cursor.setter(), props.on_pick.clone()), move |(cursor, on_pick), _: MouseEvent| {
+            cursor.set(place);
+            stack.iter().for_each(|&stack| on_pick.emit(stack));
+        });
+        row(entry, place, place == *cursor, largest.unwrap_or(0), onclick)
+    };
+    let (told, empty) = match &props.comparison {
+        None => (String::new(), "Comparing…"),
+        Some(_) => (
+            match count == all.len() {
+                true => format::counted(count as u64, "difference"),
+                false => format!("{} of {}", format::count(count as u64), format::count(all.len() as u64)),
+            },
+            if filter.is_empty() { "Both sides are the same" } else { "No difference matches the filter" },
+        ),
+    };
+    let change = |next: DifferencesChoice| passing(&on_differences, next);
+    let groups =
+        [(DiffBy::Stack, "Stack"), (DiffBy::Category, "Category"), (DiffBy::Module, "Module")].map(|(this, label)| {
+            choice(label, "", by == this, Some(change(DifferencesChoice { by: this, ..now.clone() })))
+        });
+    let head = |column: Column, label: &'static str| {
+        let onclick = change(DifferencesChoice { sort: sort.after(column), ..now.clone() });
+        html! {
+            <span class="compare-cell" role="columnheader" aria-sort={sort.aria(column)}>
+                <button type="button" {onclick}>{ label }</button>
+            </span>
+        }
+    };
+    let oninput = {
+        let now = now.clone();
+        on_differences.reform(move |event: InputEvent| DifferencesChoice { filter: text_of(&event), ..now.clone() })
     };
     html! {
-        <div class="compare-grid" role="grid" aria-label="Differences" aria-rowcount={(count + 1).to_string()}>
-            <div class="compare-row compare-columns" role="row" aria-rowindex="1">
-                { head(props, Column::Delta, "Change") }
-                <span class="compare-cell compare-bar-cell" role="columnheader">
-                    <span class="visually-hidden">{ "Change as a bar" }</span>
-                </span>
-                { head(props, Column::Other, "Other") }
-                { head(props, Column::This, "This") }
-                { head(props, Column::Count, "Count") }
-                { head(props, Column::Title, "Name") }
+        <section class="compare-table" aria-label="Differences">
+            <div class="compare-tools">
+                { segmented("Group by", groups) }
+                <input type="search" class="compare-filter" placeholder="Filter" aria-label="Filter" value={filter.clone()}
+                    {oninput} />
+                <span class="compare-count numbers" role="status">{ told }</span>
+                { props.files.clone() }
             </div>
-            <div class="compare-list" ref={list} tabindex="0" role="rowgroup" aria-label="Rows"
-                aria-activedescendant={(count > 0).then(|| row_id(*cursor))}
-                onscroll={look.reform(|_: Event| ())} {onkeydown}>
-                <svg class="compare-space" height={(visible.start as i32 * ROW_PX).to_string()} aria-hidden="true" />
-                { for visible.clone().map(row) }
-                <svg class="compare-space" height={((count - visible.end) as i32 * ROW_PX).to_string()} aria-hidden="true" />
-                if count == 0 {
-                    <div role="row" aria-rowindex="2"><p class="panel-empty" role="gridcell">{ &props.empty }</p></div>
-                }
+            <div class="compare-grid" role="grid" aria-label="Differences" aria-rowcount={(count + 1).to_string()}>
+                <div class="compare-row compare-columns" role="row" aria-rowindex="1">
+                    { head(Column::Delta, "Change") }
+                    <span class="compare-cell compare-bar-cell" role="columnheader">
+                        <span class="visually-hidden">{ "Change as a bar" }</span>
+                    </span>
+                    { head(Column::Other, "Other") }
+                    { head(Column::This, "This") }
+                    { head(Column::Count, "Count") }
+                    { head(Column::Title, "Name") }
+                </div>
+                <div class="compare-list" ref={list} tabindex="0" role="rowgroup" aria-label="Rows"
+                    aria-activedescendant={(count > 0).then(|| row_id(*cursor))}
+                    onscroll={look.reform(|_: Event| ())} {onkeydown}>
+                    <svg class="compare-space" height={(visible.start as i32 * ROW_PX).to_string()} aria-hidden="true" />
+                    { for visible.clone().map(row) }
+                    <svg class="compare-space" height={((count - visible.end) as i32 * ROW_PX).to_string()} aria-hidden="true" />
+                    if count == 0 {
+                        <div role="row" aria-rowindex="2"><p class="panel-empty" role="gridcell">{ empty }</p></div>
+                    }
+                </div>
             </div>
-        </div>
+        </section>
     }
 }
 
 fn row_id(place: usize) -> String {
     format!("compare-row-{place}")
-}
-
-fn head(props: &RowsProps, column: Column, label: &'static str) -> Html {
-    let onclick = props.on_sort.reform(move |_: MouseEvent| column);
-    let sorted = props.sort.aria(column);
-    html! {
-        <span class="compare-cell" role="columnheader" aria-sort={sorted}>
-            <button type="button" {onclick}>{ label }</button>
-        </span>
-    }
 }
 
 fn row(entry: &Entry, place: usize, is_current: bool, largest: u64, onclick: Callback<MouseEvent>) -> Html {
@@ -222,11 +163,12 @@ fn row(entry: &Entry, place: usize, is_current: bool, largest: u64, onclick: Cal
     let (x, width) = bar(delta, largest);
     let title = [entry.title.as_str(), &entry.place, &entry.leaf, &entry.differs, entry.category, entry.note];
     let title = title.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n");
+    let number = |text: String| html! { <span class="compare-cell numbers" role="gridcell">{ text }</span> };
     html! {
         <div key={place} id={row_id(place)} class={classes!("compare-row", entry.stack.map(|_| "pickable"))} role="row"
             aria-rowindex={(place + 2).to_string()} aria-selected={is_current.to_string()}
             data-pickable={entry.stack.map(|_| "")} {onclick} {title}>
-            <span class="compare-cell numbers" role="gridcell">{ delta_text(delta, format::bytes) }</span>
+            { number(delta_text(delta, format::bytes)) }
             <span class="compare-cell compare-bar-cell" role="gridcell">
                 <svg class={classes!("compare-bar", if delta < 0 { "less" } else { "more" })} viewBox="0 0 100 8"
                     preserveAspectRatio="none" aria-hidden="true">
@@ -234,9 +176,9 @@ fn row(entry: &Entry, place: usize, is_current: bool, largest: u64, onclick: Cal
                     <path d="M50 0V8" />
                 </svg>
             </span>
-            <span class="compare-cell numbers" role="gridcell">{ format::bytes(change.before_bytes) }</span>
-            <span class="compare-cell numbers" role="gridcell">{ format::bytes(change.after_bytes) }</span>
-            <span class="compare-cell numbers" role="gridcell">{ delta_text(change.count(), format::count) }</span>
+            { number(format::bytes(change.before_bytes)) }
+            { number(format::bytes(change.after_bytes)) }
+            { number(delta_text(change.count(), format::count)) }
             <span class="compare-cell compare-name" role="gridcell">
                 <span class="compare-title">{ &entry.title }</span>
                 if !entry.place.is_empty() { <span class="compare-place">{ &entry.place }</span> }
@@ -249,11 +191,16 @@ fn row(entry: &Entry, place: usize, is_current: bool, largest: u64, onclick: Cal
 }
 
 /// Moves the cursor by the arrow, page, Home and End keys; Enter and Space pick the row under it.
-fn on_key(props: &RowsProps, list: &NodeRef, cursor: &UseStateHandle<usize>) -> Callback<KeyboardEvent> {
-    let (props, list, cursor) = (props.clone(), list.clone(), cursor.clone());
+fn on_key(
+    (all, order): (&Rc<Vec<Entry>>, &Rc<Vec<usize>>),
+    on_pick: Callback<usize>,
+    list: &NodeRef,
+    cursor: &UseStateHandle<usize>,
+) -> Callback<KeyboardEvent> {
+    let (all, order, list, cursor) = (all.clone(), order.clone(), list.clone(), cursor.clone());
     Callback::from(move |event: KeyboardEvent| {
         let Some(list) = list.cast::<HtmlElement>() else { return };
-        let (now, last) = (*cursor, props.order.len().saturating_sub(1));
+        let (now, last) = (*cursor, order.len().saturating_sub(1));
         let page = (list.client_height() / ROW_PX).max(1) as usize;
         let next = match event.key().as_str() {
             "ArrowDown" => (now + 1).min(last),
@@ -263,8 +210,8 @@ fn on_key(props: &RowsProps, list: &NodeRef, cursor: &UseStateHandle<usize>) -> 
             "Home" => 0,
             "End" => last,
             "Enter" | " " => {
-                let stack = props.order.get(now).and_then(|&position| props.all[position].stack);
-                stack.iter().for_each(|&stack| props.on_pick.emit(stack));
+                let stack = order.get(now).and_then(|&position| all[position].stack);
+                stack.iter().for_each(|&stack| on_pick.emit(stack));
                 now
             }
             _ => return,

@@ -3,23 +3,20 @@
 use super::allocations::AllocationsView;
 use super::compare::Compare;
 use super::events::EventsView;
-use super::export::picture::{Easel, PictureButtons};
+use super::export::{Easel, PictureButtons};
 use super::flame::FlameView;
 use super::log::LogsBelow;
 use super::segments::Segments;
 use super::selection::use_awaited_group;
 use super::source::SourceView;
 use super::what_if::WhatIf;
-use crate::components::controls::tab_keys;
-use crate::components::icon::{IconName, icon};
+use crate::components::{IconName, bound, click, icon, passing, square_button, tab_keys};
 use crate::hooks::{Seen, use_file, use_shown};
 use crate::platform::{Folder, store, stored};
 use crate::state::{DockTab, FileAction, dock_key};
-use std::rc::Rc;
 use web_sys::HtmlElement;
 use yew::prelude::*;
 
-/// Returns the id, the icon and the label of a tab.
 fn face(tab: DockTab) -> (&'static str, IconName, &'static str) {
     match tab {
         DockTab::Flame => ("dock-flame", IconName::Flame, "Flame graph"),
@@ -55,10 +52,10 @@ pub fn Dock(props: &DockProps) -> Html {
     let on_maximize = file.acting(|()| FileAction::MaximizeDock);
     let on_dock = Callback::from(move |tab: Option<DockTab>| file.choose_dock(tab));
     let on_choose = on_dock.reform(|next: u32| Some(DockTab::ALL[next as usize]));
-    let on_key = tab_keys(open.map_or(0, |tab| tab as u32), DockTab::ALL.len() as u32, on_choose);
+    let on_key = tab_keys(open.map_or(0, |tab| tab as u32), DockTab::ALL.len() as u32, false, on_choose);
     let head = |this: DockTab| {
         let (is_shown, (id, name, label)) = (open == Some(this), face(this));
-        let onclick = on_dock.reform(move |_: MouseEvent| (!is_shown).then_some(this));
+        let onclick = passing(&on_dock, (!is_shown).then_some(this));
         // One tab can always be reached by the Tab key, even while the dock is closed.
         let is_stop = is_shown || (open.is_none() && this == DockTab::ALL[0]);
         html! {
@@ -80,9 +77,8 @@ pub fn Dock(props: &DockProps) -> Html {
                         <PictureButtons {tab} easel={easel.clone()} />
                         <button type="button" class="button quiet square" aria-label="Maximize" title="Maximize (F)"
                             aria-pressed={is_maximized.to_string()}
-                            onclick={on_maximize.reform(|_: MouseEvent| ())}>{ icon(IconName::Fit) }</button>
-                        <button type="button" class="button quiet square" aria-label="Close" title="Close"
-                            onclick={on_dock.reform(|_: MouseEvent| None)}>{ icon(IconName::Close) }</button>
+                            onclick={click(&on_maximize)}>{ icon(IconName::Fit) }</button>
+                        { square_button(IconName::Close, "Close", "Close", Some(passing(&on_dock, None))) }
                     </div>
                 }
             </div>
@@ -117,13 +113,11 @@ const TIMELINE_PX: f64 = 72.0;
 /// Name in the browser's storage of the height that the user chose, in CSS pixels.
 const HEIGHT: &str = "dock-height";
 
-/// Distance per press of an arrow key, in CSS pixels.
 const STEP_PX: f64 = 32.0;
 
 #[derive(Clone, PartialEq, Properties)]
 struct GripProps {
     dock: NodeRef,
-    /// Called to maximise the dock.
     on_maximize: Callback<()>,
 }
 
@@ -132,50 +126,40 @@ struct GripProps {
 fn Grip(props: &GripProps) -> Html {
     let from = use_mut_ref(|| None::<f64>);
     let share = use_state_eq(|| None::<i32>);
-    use_effect_with(props.dock.clone(), {
-        let share = share.setter();
-        move |dock| {
-            if let Some(height) = stored(HEIGHT).and_then(|text| text.parse().ok()) {
-                set_height(dock, height);
-            }
-            share.set(share_of(dock));
+    let first = share.setter();
+    use_effect_with(props.dock.clone(), move |dock| {
+        let Some(dock) = dock.cast::<HtmlElement>() else { return };
+        if let Some(height) = stored(HEIGHT).and_then(|text| text.parse().ok()) {
+            set_height(&dock, height);
+        }
+        first.set(share_of(&dock));
+    });
+    let grow = bound((props.dock.clone(), share.setter()), move |(dock, share), by_px: f64| {
+        let Some(dock) = dock.cast::<HtmlElement>() else { return };
+        set_height(&dock, f64::from(dock.offset_height()) + by_px);
+        share.set(share_of(&dock));
+    });
+    // Keeps the height for the next view and the next visit.
+    let keep = bound(props.dock.clone(), move |dock, ()| {
+        if let Some(dock) = dock.cast::<HtmlElement>() {
+            store(HEIGHT, &dock.offset_height().to_string());
         }
     });
-    let grow = {
-        let (dock, share) = (props.dock.clone(), share.setter());
-        Rc::new(move |by_px: f64| {
-            grow(&dock, by_px);
-            share.set(share_of(&dock));
-        })
-    };
-    let onpointerdown = {
-        let from = from.clone();
-        move |event: PointerEvent| {
-            event.prevent_default();
-            let grip: HtmlElement = event.target_unchecked_into();
-            // Capturing may fail; the drag then only ends where the pointer leaves the grip.
-            let _ = grip.set_pointer_capture(event.pointer_id());
-            *from.borrow_mut() = Some(f64::from(event.client_y()));
+    let onpointerdown = bound(from.clone(), move |from, event: PointerEvent| {
+        event.prevent_default();
+        let grip: HtmlElement = event.target_unchecked_into();
+        // Capturing may fail; the drag then only ends where the pointer leaves the grip.
+        let _ = grip.set_pointer_capture(event.pointer_id());
+        *from.borrow_mut() = Some(f64::from(event.client_y()));
+    });
+    let onpointermove = bound((from.clone(), grow.clone()), move |(from, grow), event: PointerEvent| {
+        if let Some(last) = from.borrow_mut().as_mut() {
+            let y = f64::from(event.client_y());
+            grow.emit(*last - y);
+            *last = y;
         }
-    };
-    let onpointermove = {
-        let (from, grow) = (from.clone(), grow.clone());
-        move |event: PointerEvent| {
-            if let Some(last) = from.borrow_mut().as_mut() {
-                let y = f64::from(event.client_y());
-                grow(*last - y);
-                *last = y;
-            }
-        }
-    };
-    let onpointerup = {
-        let dock = props.dock.clone();
-        move |_: PointerEvent| {
-            *from.borrow_mut() = None;
-            keep_height(&dock);
-        }
-    };
-    let dock = props.dock.clone();
+    });
+    let onpointerup = keep.reform(move |_: PointerEvent| *from.borrow_mut() = None);
     let onkeydown = move |event: KeyboardEvent| {
         let by_px = match event.key().as_str() {
             "ArrowUp" => STEP_PX,
@@ -184,8 +168,8 @@ fn Grip(props: &GripProps) -> Html {
         };
         event.prevent_default();
         event.stop_propagation();
-        grow(by_px);
-        keep_height(&dock);
+        grow.emit(by_px);
+        keep.emit(());
     };
     html! {
         <div class="dock-grip" role="separator" aria-orientation="horizontal" aria-label="Height of the view below"
@@ -193,33 +177,18 @@ fn Grip(props: &GripProps) -> Html {
             aria-valuetext={share.map(|share| format!("{share} % of the height"))}
             title="Drag to change the height; double-click to maximize"
             tabindex="0" {onpointerdown} {onpointermove} {onpointerup} {onkeydown}
-            ondblclick={props.on_maximize.reform(|_: MouseEvent| ())}></div>
+            ondblclick={click(&props.on_maximize)}></div>
     }
 }
 
-/// Returns the dock's share of the stage's height, in per cent.
-fn share_of(dock: &NodeRef) -> Option<i32> {
-    let dock = dock.cast::<HtmlElement>()?;
+fn share_of(dock: &HtmlElement) -> Option<i32> {
     let whole = dock.parent_element()?.client_height();
     (whole > 0).then(|| (100 * dock.offset_height() / whole).clamp(0, 100))
 }
 
-fn grow(dock: &NodeRef, by_px: f64) {
-    let Some(element) = dock.cast::<HtmlElement>() else { return };
-    set_height(dock, f64::from(element.offset_height()) + by_px);
-}
-
-fn set_height(dock: &NodeRef, px: f64) {
-    let Some(dock) = dock.cast::<HtmlElement>() else { return };
+fn set_height(dock: &HtmlElement, px: f64) {
     let most = dock.parent_element().map_or(f64::MAX, |stage| f64::from(stage.client_height()) - TIMELINE_PX);
     let height = px.clamp(LEAST_PX, most.max(LEAST_PX));
     // `set_property` fails only for an invalid name.
     let _ = dock.style().set_property("--dock-height", &format!("{height}px"));
-}
-
-/// Keeps the height for the next view and the next visit.
-fn keep_height(dock: &NodeRef) {
-    if let Some(dock) = dock.cast::<HtmlElement>() {
-        store(HEIGHT, &dock.offset_height().to_string());
-    }
 }

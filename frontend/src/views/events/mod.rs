@@ -1,17 +1,14 @@
 //! Dock tab with all events of a device, which follows the moment under the pointer, and with all about the chosen one.
 
-mod list;
 pub mod model;
 
-use self::list::List;
-use self::model::{event_of_moment, event_of_text, facts, row};
+use self::model::{HEADS, Row, event_of_moment, event_of_text, facts, row};
 use crate::ask::{Axis, EventDetails, GetEvent, GetEvents};
-use crate::components::icon::{IconName, icon};
-use crate::components::stack_view::StackView;
-use crate::hooks::{FileHandle, Seen, use_asked, use_file, use_shown};
+use crate::components::{IconName, StackView, bound, empty, fact, icon, is_checked, passing, text_of};
+use crate::draw::row_after;
+use crate::hooks::{FileHandle, Seen, use_asked, use_file, use_long_list, use_room, use_shown};
 use crate::state::{Choice, EventsChoice, FileAction, TimelineCommand};
 use std::rc::Rc;
-use web_sys::HtmlInputElement;
 use yew::prelude::*;
 
 /// Events requested before the list has reported which ones are in view: the first one and their number.
@@ -19,13 +16,10 @@ const FIRST_EVENTS: (u32, u32) = (0, 64);
 
 #[derive(Clone, PartialEq, Properties)]
 pub(super) struct EventsViewProps {
-    /// Part of the timeline in view.
     pub(super) seen: Option<Seen>,
-    /// Moment under the pointer, or pinned.
     pub(super) cursor: Option<u32>,
 }
 
-/// Shows the list, and the chosen event beside it.
 #[component]
 pub(super) fn EventsView(props: &EventsViewProps) -> Html {
     let EventsViewProps { seen, cursor } = *props;
@@ -40,10 +34,7 @@ pub(super) fn EventsView(props: &EventsViewProps) -> Html {
     let details = details.filter(|details| Some(details.report.line.event) == choice.event);
     let focus = use_focus(choice, cursor, events);
     let on_window = use_callback(window.setter(), |wanted: (u32, u32), window| window.set(wanted));
-    let on_choose = {
-        let file = file.clone();
-        Callback::from(move |event: u32| choose(&file, choice, seen, event))
-    };
+    let on_choose = bound(file.clone(), move |file, event: u32| choose(file, choice, seen, event));
     html! {
         <div class="dock-view">
             { controls(&file, choice, events, &on_choose) }
@@ -51,11 +42,9 @@ pub(super) fn EventsView(props: &EventsViewProps) -> Html {
                 <List first={page.as_ref().map_or(0, |page| page.first)} {rows} {events} chosen={choice.event}
                     {focus} {on_window} {on_choose} />
                 if let Some(details) = details {
-                    <EventCard {details} />
+                    { event_card(&file, &details) }
                 } else {
-                    <p class="panel-empty">
-                        { "Move the pointer over the timeline to scroll the list; choose an event to see its stack" }
-                    </p>
+                    { empty("Move the pointer over the timeline to scroll the list; choose an event to see its stack") }
                 }
             </div>
         </div>
@@ -67,22 +56,11 @@ pub(super) fn EventsView(props: &EventsViewProps) -> Html {
 fn use_focus(choice: EventsChoice, cursor: Option<u32>, events: u32) -> Option<u32> {
     let pointed = cursor.filter(|_| choice.follows).and_then(|moment| event_of_moment(moment, events));
     let focus = use_state_eq(|| choice.event.or(pointed));
-    use_effect_with(choice.event, {
-        let focus = focus.setter();
-        move |&event| {
-            if event.is_some() {
-                focus.set(event);
-            }
-        }
-    });
-    use_effect_with(pointed, {
-        let focus = focus.setter();
-        move |&pointed| {
-            if pointed.is_some() {
-                focus.set(pointed);
-            }
-        }
-    });
+    let follow = |focus: UseStateSetter<Option<u32>>| {
+        move |event: &Option<u32>| event.iter().for_each(|&event| focus.set(Some(event)))
+    };
+    use_effect_with(choice.event, follow(focus.setter()));
+    use_effect_with(pointed, follow(focus.setter()));
     focus.filter(|&event| event < events)
 }
 
@@ -100,19 +78,11 @@ fn choose(file: &FileHandle, choice: EventsChoice, seen: Option<Seen>, event: u3
 }
 
 fn controls(file: &FileHandle, choice: EventsChoice, events: u32, on_choose: &Callback<u32>) -> Html {
-    let on_follow = file.choosing(move |event: Event| {
-        let follows = event.target_unchecked_into::<HtmlInputElement>().checked();
-        Choice::Events(EventsChoice { follows, ..choice })
+    let on_follow =
+        file.choosing(move |event: Event| Choice::Events(EventsChoice { follows: is_checked(&event), ..choice }));
+    let on_number = bound(on_choose.clone(), move |on_choose, event: Event| {
+        event_of_text(&text_of(&event), events).iter().for_each(|&event| on_choose.emit(event))
     });
-    let on_number = {
-        let on_choose = on_choose.clone();
-        Callback::from(move |event: Event| {
-            let text = event.target_unchecked_into::<HtmlInputElement>().value();
-            if let Some(event) = event_of_text(&text, events) {
-                on_choose.emit(event);
-            }
-        })
-    };
     html! {
         <div class="scope-bar">
             <div class="scope-line">
@@ -129,21 +99,10 @@ fn controls(file: &FileHandle, choice: EventsChoice, events: u32, on_choose: &Ca
     }
 }
 
-#[derive(Clone, PartialEq, Properties)]
-struct EventCardProps {
-    details: Rc<EventDetails>,
-}
-
-#[component]
-fn EventCard(props: &EventCardProps) -> Html {
-    let file = use_file();
-    let EventDetails { report, hit } = &*props.details;
+fn event_card(file: &FileHandle, EventDetails { report, hit }: &EventDetails) -> Html {
     let row = row(&report.line);
     let title = format!("Event {}: {}", row.cells[0], row.action);
-    let onclick = {
-        let hit = hit.clone();
-        file.acting(move |_: MouseEvent| FileAction::Pin(hit.clone()))
-    };
+    let onclick = file.clicked(FileAction::Pin(hit.clone()));
     html! {
         <article class="event-card" aria-label={title.clone()} data-event={report.line.event.to_string()}>
             <header class="event-head">
@@ -154,16 +113,100 @@ fn EventCard(props: &EventCardProps) -> Html {
                     </button>
                 }
             </header>
-            <dl class="facts">
-                { for facts(report).into_iter().map(|(name, value)| html! {
-                    <div class="fact"><dt>{ name }</dt><dd class="numbers">{ value }</dd></div>
-                }) }
-            </dl>
+            <dl class="facts">{ for facts(report).iter().map(|(name, value)| fact(name, value, "")) }</dl>
             if report.frames.is_empty() {
-                <p class="panel-empty">{ "No stack was recorded for this event" }</p>
+                { empty("No stack was recorded for this event") }
             } else {
                 <StackView title="Stack" frames={Rc::new(report.frames.clone())} />
             }
         </article>
+    }
+}
+
+#[derive(Clone, PartialEq, Properties)]
+struct ListProps {
+    first: u32,
+    rows: Rc<Vec<Row>>,
+    events: u32,
+    chosen: Option<u32>,
+    /// Event that the list is scrolled to when it changes.
+    focus: Option<u32>,
+    /// Called when other rows are needed, with the first event and the number of events.
+    on_window: Callback<(u32, u32)>,
+    on_choose: Callback<u32>,
+}
+
+/// Shows the events in their order; the arrow keys choose the next or the previous one.
+#[component]
+fn List(props: &ListProps) -> Html {
+    let pane = use_node_ref();
+    let room_px = use_room(&pane);
+    let list = use_long_list(pane, props.events, room_px);
+    let wanted = list.scrolling.wanted(list.top);
+    use_effect_with((wanted, props.on_window.clone()), |(wanted, on_window)| on_window.emit(*wanted));
+    // The row comes into view with the least scrolling if it is close, otherwise to the middle.
+    let moved = list.clone();
+    use_effect_with((props.focus, room_px > 0.0), move |&(focus, has_room)| {
+        let Some(row) = focus.filter(|_| has_room) else { return };
+        let (top, visible) = (moved.top, moved.scrolling.visible());
+        let is_near = row + visible > top && row < top + 2 * visible;
+        moved.scroll_to(match is_near {
+            true => moved.scrolling.first_with(row, top),
+            false => row.saturating_sub(visible / 2),
+        });
+    });
+    let (current, scrolling) = (props.chosen.or(props.focus), list.scrolling);
+    let onkeydown = bound(props.on_choose.clone(), move |on_choose, event: KeyboardEvent| {
+        if event.ctrl_key() || event.meta_key() || event.alt_key() {
+            return;
+        }
+        if let Some(row) = row_after(&event.key(), current, &scrolling) {
+            on_choose.emit(row);
+            // The timeline would pan, and the browser would scroll.
+            event.prevent_default();
+            event.stop_propagation();
+        }
+    });
+    html! {
+        <div class="table events-table" ref={&list.pane} role="grid" tabindex="0" aria-label="Events"
+            aria-rowcount={(u64::from(props.events) + 1).to_string()}
+            aria-activedescendant={props.chosen.map(row_id)} onscroll={&list.onscroll} {onkeydown}>
+            <div class="table-head" role="row" aria-rowindex="1">
+                { for HEADS.map(|(name, label, hint)| html! {
+                    <span role="columnheader" data-cell={name} title={hint}>{ label }</span>
+                }) }
+            </div>
+            <div class="table-rows" role="rowgroup">
+                { for list.rows().map(|event| line(props, event)) }
+                if props.events == 0 { <p class="panel-empty">{ "No events were recorded" }</p> }
+            </div>
+            <div ref={&list.spacer}></div>
+        </div>
+    }
+}
+
+fn row_id(event: u32) -> String {
+    format!("event-{event}")
+}
+
+fn line(props: &ListProps, event: u32) -> Html {
+    let found = event.checked_sub(props.first).and_then(|index| props.rows.get(index as usize));
+    let Some(row) = found else {
+        return html! { <div key={event} class="table-row" role="row" aria-busy="true"><span role="gridcell">{ "…" }</span></div> };
+    };
+    let onclick = passing(&props.on_choose, event);
+    let cells = HEADS.iter().zip(&row.cells).map(|((name, ..), text)| {
+        html! { <span class="numbers" role="gridcell" data-cell={*name}>{ text }</span> }
+    });
+    html! {
+        <div key={event} id={row_id(event)} class="table-row" role="row" aria-rowindex={(u64::from(event) + 2).to_string()}
+            aria-selected={(props.chosen == Some(event)).to_string()} data-action={row.action}
+            data-active={(props.focus == Some(event)).then_some("")} {onclick}>
+            { for cells }
+            <span class="table-title" role="gridcell" data-cell="stack" title={format!("{} {}", row.title, row.callers)}>
+                { &row.title }
+                if !row.callers.is_empty() { <span class="table-detail">{ " " }{ &row.callers }</span> }
+            </span>
+        </div>
     }
 }

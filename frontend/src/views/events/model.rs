@@ -25,7 +25,6 @@ pub struct Row {
     pub callers: String,
 }
 
-/// Returns the texts of an event.
 pub fn row(line: &EventLine) -> Row {
     let address = match (line.address, line.free_bytes) {
         (Some(address), _) => format::address(address),
@@ -70,7 +69,6 @@ pub fn event_of_text(text: &str, events: u32) -> Option<u32> {
     digits.parse().ok().filter(|&event| event < events)
 }
 
-/// Returns the event after which a moment is, `None` before the first.
 pub fn event_of_moment(moment: u32, events: u32) -> Option<u32> {
     Some(moment.checked_sub(1)?.min(events.checked_sub(1)?))
 }

@@ -2,7 +2,6 @@
 
 use shared::base::Moment;
 
-/// File extensions that a snapshot's name may have.
 const ENDINGS: [&str; 6] = [".gz", ".pickle", ".pkl", ".json", ".html", ".bin"];
 
 /// Returns the name of a file made from a snapshot: `run.pickle.gz` becomes `run-stacks.csv`.
@@ -29,7 +28,6 @@ pub fn moment_text(pinned: Option<u32>) -> String {
     }
 }
 
-/// Returns the label of a table, given its name on the command line.
 pub fn table_label(name: &str, pinned: Option<u32>) -> String {
     match name {
         "stacks" => format!("Stacks {}", moment_text(pinned)),

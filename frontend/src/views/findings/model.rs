@@ -10,37 +10,29 @@ use shared::report::{Diagnosis, Finding, RunOfDevice};
 /// Minimum number of steps from which growth can be judged.
 const LEAST_STEPS: u64 = 3;
 
-/// Returns the number of findings to act on: errors and warnings.
 pub fn problem_count(diagnosis: &Diagnosis) -> usize {
     diagnosis.findings.iter().filter(|finding| finding.severity > Severity::Info).count()
 }
 
-/// Text above the findings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lead {
-    /// Number of problems by severity.
     pub title: String,
-    /// Sentence about growth of memory from step to step.
     pub growth: String,
     /// Sentence that lists what was looked for, if no problem was found; else empty.
     pub looked_for: String,
 }
 
-/// Returns the text above the findings.
 pub fn lead(diagnosis: &Diagnosis) -> Lead {
+    let lead = |title: &str, growth| Lead { title: title.to_owned(), growth, looked_for: String::new() };
     if diagnosis.findings.is_empty() {
-        let title = "No findings".to_owned();
-        return Lead { title, growth: "No memory was in use in this trace.".to_owned(), looked_for: String::new() };
+        return lead("No findings", "No memory was in use in this trace.".to_owned());
     }
-    let problems = counts_of_problems(diagnosis);
     let growth = growth(diagnosis);
     let is_judged = !diagnosis.findings.iter().any(|finding| finding.code == FindingCode::TooLittleRecorded);
-    match problems.is_empty() {
-        true if !is_judged => {
-            Lead { title: "Not enough recorded to judge".to_owned(), growth, looked_for: String::new() }
-        }
-        true => Lead { title: "No problem found".to_owned(), growth, looked_for: looked_for() },
-        false => Lead { title: problems, growth, looked_for: String::new() },
+    match counts_of_problems(diagnosis).as_str() {
+        "" if !is_judged => lead("Not enough recorded to judge", growth),
+        "" => Lead { looked_for: looked_for(), ..lead("No problem found", growth) },
+        problems => lead(problems, growth),
     }
 }
 
@@ -54,7 +46,6 @@ pub fn counts_of_problems(diagnosis: &Diagnosis) -> String {
     problems.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-/// Lists what is checked on every device.
 fn looked_for() -> String {
     let mut checks: Vec<&str> = FindingCode::ALL.into_iter().filter_map(FindingCode::checked_for).collect();
     checks.dedup();
@@ -92,7 +83,6 @@ pub fn severity_word(severity: Severity) -> &'static str {
     }
 }
 
-/// Returns a sentence about the confidence in the cause.
 pub fn confidence(confidence: Confidence) -> &'static str {
     match confidence {
         Confidence::Low => "Confidence: low. Other causes would look the same.",
@@ -109,27 +99,14 @@ pub fn moments(finding: &Finding) -> Option<(u32, u32)> {
     Some((moments().min()?, moments().max()?))
 }
 
-/// Formats which of the events is shown, such as `2 of 5`.
-pub fn place(index: usize, count: usize) -> String {
-    format!("{} of {}", index + 1, count)
-}
-
 /// Returns the settings of an assignment such as `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True`.
 pub fn conf_of(assignment: &str) -> &str {
     assignment.split_once('=').map_or(assignment, |(_, conf)| conf)
 }
 
-/// Part of a sentence: words or, between backticks, code.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Prose<'a> {
-    Words(&'a str),
-    Code(&'a str),
-}
-
-/// Splits a sentence into words and code.
-pub fn prose(text: &str) -> impl Iterator<Item = Prose<'_>> {
-    let part = |(index, text)| if index % 2 == 0 { Prose::Words(text) } else { Prose::Code(text) };
-    text.split('`').enumerate().map(part).filter(|part| !matches!(part, Prose::Words("") | Prose::Code("")))
+/// Returns the parts of a sentence, each with true if it is code, which is between backticks.
+pub fn prose(text: &str) -> impl Iterator<Item = (bool, &str)> {
+    text.split('`').enumerate().map(|(index, part)| (index % 2 == 1, part)).filter(|(_, part)| !part.is_empty())
 }
 
 /// Replaces the spaces between figures and their units, so that no line breaks there.
@@ -139,23 +116,19 @@ pub fn unbroken(words: &str) -> String {
         .fold(words.to_owned(), |words, unit| words.replace(unit, &unit.replace(' ', "\u{a0}")))
 }
 
-/// Memory that stays for one reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GrowthLine {
     pub name: &'static str,
     /// Explanation of the reason: a sentence without its full stop.
     pub hint: &'static str,
-    /// Bytes at the end of the last step.
     pub end: String,
     /// Rise per step, or a dash if there is none.
     pub per_step: String,
     /// First and last step with a rise, counted from 1.
     pub when: String,
-    /// True if the growth continues.
     pub is_leak: bool,
 }
 
-/// Returns the line for one reason why memory stays.
 pub fn growth_line(row: &ClassTotal) -> GrowthLine {
     let hint = match row.class {
         GrowthClass::Leak => "It grows until the end of the trace",
@@ -179,29 +152,20 @@ pub fn growth_line(row: &ClassTotal) -> GrowthLine {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CardLine {
-    pub label: String,
-    /// The card; `None` if it is unknown.
-    pub card: Option<ThisCard>,
-}
-
-/// Returns the options for the card: unknown, the recording's, all named cards, and the chosen one if it is none of
-/// these.
-pub fn card_options(recorded_bytes: Option<u64>, chosen: Option<ThisCard>) -> Vec<CardLine> {
+/// Returns the names of the cards to choose from, `None` for an unknown one: that of the recording, all named ones, and
+/// the chosen one if it is none of these.
+pub fn card_options(recorded_bytes: Option<u64>, chosen: Option<ThisCard>) -> Vec<(String, Option<ThisCard>)> {
     let recorded = RecordedSetup { capacity_bytes: recorded_bytes, ..RecordedSetup::default() };
-    let of_option = |option: CardOption| {
-        let elsewhere_bytes = option.elsewhere_bytes;
-        let card = option.capacity_bytes.map(|capacity_bytes| ThisCard { capacity_bytes, elsewhere_bytes });
-        let label = if card.is_none() { "unknown".to_owned() } else { option.label };
-        CardLine { label, card }
+    let of_option = |CardOption { label, capacity_bytes, elsewhere_bytes }| match capacity_bytes {
+        Some(capacity_bytes) => (label, Some(ThisCard { capacity_bytes, elsewhere_bytes })),
+        None => ("unknown".to_owned(), None),
     };
-    let mut lines: Vec<CardLine> = cards(&recorded).into_iter().map(of_option).collect();
+    let mut options: Vec<_> = cards(&recorded).into_iter().map(of_option).collect();
     // The chosen card may be that of another device's recording.
-    if let Some(card) = chosen.filter(|_| lines.iter().all(|line| line.card != chosen)) {
-        lines.push(CardLine { label: format::bytes(card.capacity_bytes), card: chosen });
+    if let Some(card) = chosen.filter(|_| options.iter().all(|(_, card)| *card != chosen)) {
+        options.push((format::bytes(card.capacity_bytes), chosen));
     }
-    lines
+    options
 }
 
 #[cfg(test)]
@@ -281,21 +245,13 @@ mod tests {
     }
 
     #[test]
-    fn settings_are_behind_their_variable() {
+    fn code_figures_and_settings_are_told_from_words() {
         assert_eq!(conf_of("PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"), "expandable_segments:True");
         assert_eq!(conf_of(""), "");
-    }
-
-    #[test]
-    fn figures_stay_with_their_units() {
         assert_eq!(unbroken("8.84 GiB is 66 % of it"), "8.84\u{a0}GiB is 66\u{a0}% of it");
-    }
-
-    #[test]
-    fn code_is_told_from_words() {
         let parts: Vec<_> = prose("Call `f()` here.").collect();
-        assert_eq!(parts, [Prose::Words("Call "), Prose::Code("f()"), Prose::Words(" here.")]);
-        assert_eq!(prose("`f()`").collect::<Vec<_>>(), [Prose::Code("f()")]);
+        assert_eq!(parts, [(false, "Call "), (true, "f()"), (false, " here.")]);
+        assert_eq!(prose("`f()`").collect::<Vec<_>>(), [(true, "f()")]);
     }
 
     #[test]
@@ -321,11 +277,11 @@ mod tests {
     fn the_chosen_card_is_among_the_options() {
         let card = |capacity_bytes| Some(ThisCard { capacity_bytes, elsewhere_bytes: 0 });
         let plain = card_options(None, None);
-        assert_eq!((plain[0].label.as_str(), plain[0].card), ("unknown", None));
-        assert!(plain.iter().any(|line| line.label.starts_with("t4-16gb")));
+        assert_eq!(plain[0], ("unknown".to_owned(), None));
+        assert!(plain.iter().any(|(label, _)| label.starts_with("t4-16gb")));
         let recorded = card_options(Some(3 << 30), card(3 << 30));
         assert_eq!(recorded.len(), plain.len() + 1);
         let other = card_options(Some(3 << 30), card(2 << 30));
-        assert_eq!(other.last().map(|line| (line.label.as_str(), line.card)), Some(("2.00 GiB", card(2 << 30))));
+        assert_eq!(other.last(), Some(&("2.00 GiB".to_owned(), card(2 << 30))));
     }
 }

@@ -2,10 +2,7 @@
 //!
 //! The plane has weight along x and rows along y; row 0 is the root.
 
-use crate::draw::camera::View;
-use crate::draw::gesture::Point;
-use crate::draw::rect::Rect;
-use crate::draw::span::Span;
+use crate::draw::{Point, Rect, Span, View};
 use crate::state::Rootward;
 use shared::draw::flame::GAP;
 
@@ -19,7 +16,6 @@ pub struct FlameCamera {
     x: Span,
     /// The row at the element's edge nearest the root; a fraction of a row means that it is partly cut off.
     row: f64,
-    /// Weight of the whole graph.
     weight: f64,
     rows: u32,
     width: f64,
@@ -27,7 +23,6 @@ pub struct FlameCamera {
 }
 
 impl FlameCamera {
-    /// Creates a camera that shows the whole graph.
     pub fn new(rootward: Rootward, weight: f64) -> Self {
         let weight = weight.max(1.0);
         Self { rootward, x: Span::new(0.0, weight), weight, ..Self::default() }
@@ -40,7 +35,6 @@ impl FlameCamera {
         self
     }
 
-    /// Returns the weights from the left edge to the right one.
     pub fn x(&self) -> Span {
         self.x
     }
@@ -50,7 +44,6 @@ impl FlameCamera {
         self.x.len() >= self.weight
     }
 
-    /// Returns the visible weights and rows.
     pub fn view(&self) -> View {
         View { x: self.x, y: Span::new(self.row, self.row + self.shown_rows()) }
     }
@@ -73,7 +66,6 @@ impl FlameCamera {
         View { x: self.x, y: Span::new(start, start + shown) }
     }
 
-    /// Moves the content along with a pointer, by CSS pixels.
     pub fn pan(&mut self, dx: f64, dy: f64) {
         self.x = self.x.moved(-dx / self.width * self.x.len());
         self.row += match self.rootward {
@@ -90,12 +82,10 @@ impl FlameCamera {
         self.confine();
     }
 
-    /// Converts a weight to CSS pixels from the left edge.
     pub fn x_from_weight(&self, weight: f64) -> f64 {
         self.x.fraction(weight) * self.width
     }
 
-    /// Converts CSS pixels from the left edge to a weight.
     pub fn weight_from_x(&self, x: f64) -> f64 {
         self.x.at(x / self.width)
     }
@@ -110,7 +100,6 @@ impl FlameCamera {
         (row >= 0.0).then_some(row as u32)
     }
 
-    /// Returns the top edge of a row.
     pub fn y_from_row(&self, row: u32) -> f64 {
         let from_root = (f64::from(row) - self.row) * ROW;
         match self.rootward {
@@ -142,7 +131,6 @@ impl FlameCamera {
         self.height / ROW
     }
 
-    /// Keeps the view inside the graph.
     fn confine(&mut self) {
         let len = self.x.len().min(self.weight);
         let start = self.x.start.clamp(0.0, (self.weight - len).max(0.0));

@@ -1,16 +1,18 @@
-//! Flame graph on a canvas.
+//! Flame graph on a canvas, with its wheel, pointer and keyboard input.
 
-use super::hook::{FlameCanvasProps, Told, use_flame_boxes};
-use super::input;
 use super::model::found_text;
-use super::stage::{FlameStage, Shown};
-use crate::ask::{FlameBoxes, FlameTree, Tally};
-use crate::hooks::use_file;
-use crate::platform::ResizeListener;
-use crate::views::export::picture::use_easel;
+use super::rows::Toward;
+use super::stage::{FlameCanvasProps, FlameStage, Shown, Told};
+use crate::ask::{FlameBoxes, Tally, FlameTree, GetBoxes};
+use crate::components::setting;
+use crate::draw::{Effect, Point, wheel_factor};
+use crate::hooks::{use_answer, use_file, use_subject};
+use crate::platform::{ResizeListener, client_point, corner_of, on_event, point_in, turned_px};
+use crate::views::export::use_easel;
 use gloo_events::EventListener;
 use std::rc::Rc;
-use web_sys::{HtmlCanvasElement, HtmlElement};
+use wasm_bindgen::JsCast;
+use web_sys::{HtmlCanvasElement, HtmlElement, KeyboardEvent, MouseEvent, PointerEvent, WheelEvent};
 use yew::prelude::*;
 
 /// Shows the graph: yew renders the elements, and a [`FlameStage`] draws into them.
@@ -22,11 +24,14 @@ pub(super) fn FlameCanvas(props: &FlameCanvasProps) -> Html {
     let zoom = use_state_eq(|| None::<(FlameTree, (f64, f64))>);
     // A range of one tree means nothing in another.
     let range = zoom.as_ref().filter(|(tree, _)| *tree == props.tree).map(|(_, range)| *range);
-    let answer = use_flame_boxes(&props.tree, range, &props.search);
-    let on_range = {
-        let zoom = zoom.setter();
-        use_callback((), move |range: Option<(FlameTree, (f64, f64))>, ()| zoom.set(range))
-    };
+    let (client, device) = use_subject();
+    let asked = (client, device, props.tree.clone(), range, props.search.to_string());
+    // The previous boxes stay until the new ones arrive.
+    let answer = use_answer(asked, |(client, device, tree, range, search)| async move {
+        let boxes = client.ask(GetBoxes { device, tree: tree.clone(), range, search }).await?;
+        Ok(boxes.map(|boxes| Rc::new((tree, boxes))))
+    });
+    let on_range = setting(&zoom);
     let data = answer.as_deref().and_then(|answer| answer.as_ref().ok()).cloned();
     let is_empty = data.as_ref().is_some_and(|data| total_of(&data.1).count == 0);
     let is_waiting = answer.is_none() || data.as_ref().is_some_and(|data| data.0 != props.tree);
@@ -104,7 +109,7 @@ impl Nodes {
             let stage = stage.clone();
             ResizeListener::new(&host, move || stage.draw_soon())
         };
-        Some(Running { _listeners: input::listen(&stage, &host), _resize: resize, stage })
+        Some(Running { _listeners: listen(&stage, &host), _resize: resize, stage })
     }
 }
 
@@ -113,4 +118,95 @@ struct Running {
     stage: FlameStage,
     _listeners: Vec<EventListener>,
     _resize: Option<ResizeListener>,
+}
+
+fn listen(stage: &FlameStage, host: &HtmlElement) -> Vec<EventListener> {
+    vec![
+        on(host, "wheel", stage, turn),
+        on(host, "pointerdown", stage, press),
+        on(host, "pointermove", stage, drag),
+        on(host, "pointerup", stage, release),
+        on(host, "pointercancel", stage, |stage, _, _: &PointerEvent| stage.gesture(|gesture| gesture.cancel())),
+        on(host, "pointerleave", stage, |stage, _, _: &PointerEvent| stage.point_at(None)),
+        on(host, "keydown", stage, key),
+    ]
+}
+
+fn on<E: JsCast>(
+    host: &HtmlElement,
+    name: &'static str,
+    stage: &FlameStage,
+    act: impl Fn(&FlameStage, &HtmlElement, &E) + 'static,
+) -> EventListener {
+    let (stage, element) = (stage.clone(), host.clone());
+    on_event(host, name, move |event| act(&stage, &element, event))
+}
+
+fn point(host: &HtmlElement, event: &MouseEvent) -> Point {
+    point_in(host, event.client_x().into(), event.client_y().into())
+}
+
+fn turn(stage: &FlameStage, host: &HtmlElement, event: &WheelEvent) {
+    event.prevent_default();
+    let at = point(host, event);
+    let (dx, dy) = turned_px(event);
+    stage.steer(|camera| {
+        if event.ctrl_key() || event.meta_key() {
+            camera.zoom(at.0, wheel_factor(dy));
+        } else if event.shift_key() {
+            // Some browsers swap the axes themselves while Shift is held.
+            camera.pan(-(dx + dy), 0.0);
+        } else {
+            camera.pan(-dx, -dy);
+        }
+    });
+}
+
+fn press(stage: &FlameStage, host: &HtmlElement, event: &PointerEvent) {
+    if event.button() == 0 {
+        stage.gesture(|gesture| gesture.press(event.pointer_id(), client_point(event), false));
+        // Capturing fails if the pointer is gone already, and then no drag follows either.
+        let _ = host.set_pointer_capture(event.pointer_id());
+    }
+}
+
+fn drag(stage: &FlameStage, host: &HtmlElement, event: &PointerEvent) {
+    stage.point_at(Some(point(host, event)));
+    if let Some(effect) = stage.gesture(|gesture| gesture.drag(event.pointer_id(), client_point(event))) {
+        carry_out(stage, host, effect);
+    }
+}
+
+fn release(stage: &FlameStage, host: &HtmlElement, event: &PointerEvent) {
+    if let Some(effect) = stage.gesture(|gesture| gesture.release(event.pointer_id(), client_point(event))) {
+        carry_out(stage, host, effect);
+    }
+}
+
+fn carry_out(stage: &FlameStage, host: &HtmlElement, effect: Effect) {
+    match effect.within(corner_of(host)) {
+        Effect::Pan(dx, dy) => stage.steer(|camera| camera.pan(dx, dy)),
+        Effect::Pinch { about, x, .. } => stage.steer(|camera| camera.zoom(about.0, 1.0 / x)),
+        Effect::Click(at) => stage.click(at),
+        Effect::Select(_) | Effect::Selected(..) => (),
+    }
+}
+
+fn key(stage: &FlameStage, _: &HtmlElement, event: &KeyboardEvent) {
+    if event.ctrl_key() || event.alt_key() || event.meta_key() {
+        return;
+    }
+    let (above, below) = if stage.hangs() { (Toward::Parent, Toward::Child) } else { (Toward::Child, Toward::Parent) };
+    match event.key().as_str() {
+        "ArrowUp" => stage.step(above),
+        "ArrowDown" => stage.step(below),
+        "ArrowLeft" => stage.step(Toward::Left),
+        "ArrowRight" => stage.step(Toward::Right),
+        "Enter" => stage.enter(),
+        // If there is nothing to go back to, the page handles the key.
+        "Escape" | "Backspace" if stage.go_back() => (),
+        _ => return,
+    }
+    // The timeline would move as well otherwise.
+    event.prevent_default();
 }

@@ -2,19 +2,14 @@
 
 use super::camera::FlameCamera;
 use super::rows::{FlameKind, FlameLabel, FlameRows};
-use crate::draw::color::Color;
-use crate::draw::op::Op;
-use crate::draw::rect::Rect;
-use crate::draw::theme::{HUES, Theme};
+use crate::draw::{Color, HUES, Op, Rect, Theme};
 use shared::draw::flame::{box_label, box_rect};
 
 /// Width below which boxes are drawn together, in CSS pixels.
 const NARROW: f64 = 1.0;
 
-/// Boxes that stand out in a frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FlameMarks {
-    /// The box under the pointer.
     pub hovered: Option<u32>,
     pub chosen: Option<u32>,
     /// Label of the boxes whose allocations are selected.
@@ -23,7 +18,6 @@ pub struct FlameMarks {
     pub is_searched: bool,
 }
 
-/// Returns the operations that draw what is in view.
 pub fn flame(rows: &FlameRows, camera: &FlameCamera, marks: FlameMarks, theme: &Theme) -> Vec<Op> {
     let mut ops = Vec::new();
     for row in camera.rows() {
@@ -84,7 +78,6 @@ fn fill(rect: Rect, color: Color) -> Op {
     Op::Fill { rect: Rect { width: rect.width.max(0.5), ..rect }, radius: 0.0, color }
 }
 
-/// Returns the four edges of a box, drawn inside it.
 fn outline(rect: Rect, color: Color) -> [Op; 4] {
     const WIDTH: f64 = 2.0;
     let edge =
@@ -102,7 +95,7 @@ fn outline(rect: Rect, color: Color) -> [Op; 4] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::draw::span::Span;
+    use crate::draw::Span;
     use crate::state::Rootward;
     use crate::views::flame::camera::ROW;
     use crate::views::flame::rows::tests::rows;

@@ -3,29 +3,25 @@
 pub mod camera;
 mod canvas;
 pub mod draw;
-pub mod hook;
-mod input;
 pub mod model;
 pub mod rows;
 mod sites;
 mod stage;
 
 use self::canvas::FlameCanvas;
-use self::hook::{Chosen, Told};
 use self::sites::Sites;
-use super::export::picture::SheetButtons;
+use self::stage::{Chosen, Told};
+use super::export::SheetButtons;
 use super::selection::{ScopeBar, use_selecting};
 use crate::ask::{FlameShape, FlameSource, FlameTree, GetLargest, Kind, NameMark, SheetOf};
-use crate::components::icon::{IconName, icon};
+use crate::components::{IconName, bound, choice, icon, passing, segmented, text_of};
 use crate::hooks::{FileHandle, Seen, use_file, use_shown};
 use crate::state::{Choice, Controls, FileAction, Rootward, StacksChoice, TimelineCommand};
 use wasm_bindgen_futures::spawn_local;
-use web_sys::HtmlInputElement;
 use yew::prelude::*;
 
 #[derive(Clone, PartialEq, Properties)]
 pub(super) struct FlameViewProps {
-    /// Part of the timeline in view.
     pub(super) seen: Option<Seen>,
 }
 
@@ -50,11 +46,8 @@ pub(super) fn FlameView(props: &FlameViewProps) -> Html {
         }
         chosen.set(next);
     });
-    let outlined = shown.kind_facts().and_then(|facts| facts.sites).map(
-        |[line, function]| {
-            if controls.by_line { line } else { function }
-        },
-    );
+    let sites = shown.kind_facts().and_then(|facts| facts.sites);
+    let outlined = sites.map(|sites| sites[usize::from(!controls.by_line)]);
     let on_told = use_callback(told.setter(), |next: Told, told| told.set(next));
     let on_search = file.choosing(|text: AttrValue| Choice::StackSearch(text.to_string()));
     let on_controls = use_callback((file.clone(), chosen.setter()), |next: Controls, (file, chosen)| {
@@ -64,17 +57,15 @@ pub(super) fn FlameView(props: &FlameViewProps) -> Html {
     let on_zoom = use_callback(file.clone(), |zoom, file| file.choose(Choice::Zoom(zoom)));
     let on_site = file.choosing(Choice::Site);
     let on_order = file.choosing(Choice::SiteOrder);
-    let on_sandwich = {
-        let (on_controls, on_site) = (on_controls.clone(), on_site.clone());
-        Callback::from(move |site: NameMark| {
-            on_site.emit(site);
-            on_controls.emit(Controls { is_table: true, ..controls });
-        })
-    };
-    let of = {
-        let (source, search) = (source.clone(), search.clone());
-        move |()| SheetOf::Sites { source: source.clone(), order, search: search.to_string() }
-    };
+    let on_sandwich = bound((on_controls.clone(), on_site.clone()), move |(on_controls, on_site), site: NameMark| {
+        on_site.emit(site);
+        on_controls.emit(Controls { is_table: true, ..controls });
+    });
+    let of = bound((source.clone(), search.clone()), move |(source, search), ()| SheetOf::Sites {
+        source: source.clone(),
+        order,
+        search: search.to_string(),
+    });
     let on_show = show_largest(&file, shown.device.device);
     html! {
         <div class="dock-view flame">
@@ -98,7 +89,6 @@ fn tree(controls: Controls, source: FlameSource) -> FlameTree {
     FlameTree { source, shape, by_appearance: controls.by_appearance }
 }
 
-/// Pins the largest allocation of a box and brings it into view.
 fn show_largest(file: &FileHandle, device: u32) -> Callback<(FlameTree, u32)> {
     let file = file.clone();
     Callback::from(move |(tree, node): (FlameTree, u32)| {
@@ -113,23 +103,12 @@ fn show_largest(file: &FileHandle, device: u32) -> Callback<(FlameTree, u32)> {
     })
 }
 
-/// Shows the switch between graph and table.
 fn view_switch(now: Controls, on_controls: &Callback<Controls>) -> Html {
-    let view = |label: &'static str, is_table: bool| {
-        let pressed = (now.is_table == is_table).to_string();
-        let onclick = on_controls.reform(move |_: MouseEvent| Controls { is_table, ..now });
-        html! { <button type="button" aria-pressed={pressed} {onclick}>{ label }</button> }
+    let view = |(label, is_table)| {
+        let onclick = passing(on_controls, Controls { is_table, ..now });
+        choice(label, "", now.is_table == is_table, Some(onclick))
     };
-    html! {
-        <div class="segmented" role="group" aria-label="View">
-            { view("Graph", false) }
-            { view("Table", true) }
-        </div>
-    }
-}
-
-fn search_hint(now: Controls) -> &'static str {
-    if now.is_table { "Find functions and files" } else { "Highlight functions and files" }
+    segmented("View", [("Graph", false), ("Table", true)].map(view))
 }
 
 /// Shows the switches for the layout of the stacks, and the search with a summary of what it finds.
@@ -141,15 +120,15 @@ fn bar(
     found: Option<&AttrValue>,
 ) -> Html {
     let toggle = |label: &'static str, title: &'static str, is_on: bool, next: Controls| {
-        let onclick = on_controls.reform(move |_: MouseEvent| next);
+        let onclick = passing(on_controls, next);
         html! {
             <button type="button" class="toggle" aria-pressed={is_on.to_string()} {title} {onclick}>{ label }</button>
         }
     };
     let rises = now.rootward == Rootward::Down;
     let turned = if rises { Rootward::Up } else { Rootward::Down };
-    let oninput = on_search
-        .reform(|event: InputEvent| AttrValue::from(event.target_unchecked_into::<HtmlInputElement>().value()));
+    let oninput = on_search.reform(|event: InputEvent| AttrValue::from(text_of(&event)));
+    let hint = if now.is_table { "Find functions and files" } else { "Highlight functions and files" };
     html! {
         <div class="flame-bar" role="toolbar" aria-label="Flame graph">
             <div class="flame-toggles" role="group" aria-label="Stacks">
@@ -167,8 +146,8 @@ fn bar(
             </div>
             <label class="scope-search">
                 { icon(IconName::Search) }
-                <input type="search" placeholder={search_hint(now)} aria-label={search_hint(now)} value={search}
-                    autocomplete="off" spellcheck="false" {oninput} />
+                <input type="search" placeholder={hint} aria-label={hint} value={search} autocomplete="off"
+                    spellcheck="false" {oninput} />
             </label>
             <span class="flame-found numbers" role="status">{ found.cloned().unwrap_or_default() }</span>
         </div>
@@ -189,19 +168,14 @@ fn footer(chosen: Option<&Chosen>, on_show: &Callback<(FlameTree, u32)>, on_sand
         };
     };
     let text = &chosen.text;
-    let on_show = chosen.node.map(|node| {
-        let tree = chosen.tree.clone();
-        on_show.reform(move |_: MouseEvent| (tree.clone(), node))
-    });
-    let on_sandwich = chosen.site.map(|site| on_sandwich.reform(move |_: MouseEvent| site));
-    let numbers = [&text.total, &text.own, &text.count];
-    let numbers: Vec<&str> = numbers.into_iter().map(String::as_str).filter(|part| !part.is_empty()).collect();
+    let on_show = chosen.node.map(|node| passing(on_show, (chosen.tree.clone(), node)));
+    let on_sandwich = chosen.site.map(|site| passing(on_sandwich, site));
     html! {
         <footer class="flame-foot">
             <p class="flame-chosen" data-chosen="">
                 <strong>{ &text.name }</strong>
                 <span class="flame-place">{ &text.place }</span>
-                <span class="numbers">{ numbers.join(", ") }</span>
+                <span class="numbers">{ text.numbers() }</span>
             </p>
             <p class="visually-hidden" role="status">{ text.spoken() }</p>
             if let Some(onclick) = on_show {

@@ -1,19 +1,15 @@
 //! Texts and numbers of the flame graph.
 
-pub use crate::ask::site_table::{SiteColumn, SiteLine, SiteOrder, lines, mark, marked, shown};
-
 use super::rows::{FlameBox, FlameKind, FlameLabel, FlameRows};
-use crate::ask::site_table::{site_name, site_place, weight_text};
-use crate::ask::{FlameBoxData, FlameBoxKind, FlameBoxes, NameMark, SiteText, Tally, Weight};
-use crate::draw::span::Span;
+use crate::ask::site_table::{mark, site_name, site_place, weight_text};
+use crate::ask::{FlameBoxData, FlameBoxKind, FlameBoxes, Tally, NameMark, SiteText, Weight};
+use crate::draw::Span;
 use shared::base::format;
 use shared::draw::flame;
 
-/// Text of a box, for tooltips and screen readers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BoxText {
     pub name: String,
-    /// File and line; may be empty.
     pub place: String,
     /// Weight, and its share of the whole graph.
     pub total: String,
@@ -23,14 +19,19 @@ pub struct BoxText {
 }
 
 impl BoxText {
-    /// Joins all texts into one sentence.
+    pub fn numbers(&self) -> String {
+        joined(&[&self.total, &self.own, &self.count])
+    }
+
     pub fn spoken(&self) -> String {
-        let parts = [&self.name, &self.place, &self.total, &self.own, &self.count];
-        parts.iter().filter(|part| !part.is_empty()).map(|part| part.as_str()).collect::<Vec<_>>().join(", ")
+        joined(&[&self.name, &self.place, &self.numbers()])
     }
 }
 
-/// Converts the boxes for drawing.
+fn joined(parts: &[&str]) -> String {
+    parts.iter().copied().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
+}
+
 pub fn rows(data: &FlameBoxes, weight: Weight) -> FlameRows {
     let mut labels: Vec<FlameLabel> = data.sites.iter().map(label).collect();
     let boxes = data.boxes.iter().map(|found| {
@@ -48,7 +49,6 @@ pub fn rows(data: &FlameBoxes, weight: Weight) -> FlameRows {
     FlameRows::new(boxes, labels)
 }
 
-/// Returns the text of a box; `None` if there is no box at this position.
 pub fn box_text(data: &FlameBoxes, index: u32, weight: Weight) -> Option<BoxText> {
     let (found, all) = (data.boxes.get(index as usize)?, data.boxes.first()?.total.weight);
     let share = |part: u64| format!("{} ({})", weight_text(part, weight), format::percent(part, all));
@@ -83,7 +83,6 @@ pub fn site_of(data: &FlameBoxes, index: u32) -> Option<NameMark> {
     }
 }
 
-/// Describes the result of a search.
 pub fn found_text(found: Tally, all: Tally, weight: Weight) -> String {
     match found.count {
         0 => "Not found".to_owned(),

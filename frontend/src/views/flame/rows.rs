@@ -1,12 +1,10 @@
 //! Boxes of a flame graph by row, for lookup by place and steps between neighbours.
 
-use crate::draw::span::Span;
+use crate::draw::Span;
 use std::ops::Range;
 
-/// Meaning of a box.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FlameKind {
-    /// All allocations, as a grey box.
     All,
     /// A site, with the number of its colour.
     Site(u32),
@@ -15,14 +13,12 @@ pub enum FlameKind {
     Merged,
 }
 
-/// Text and colour that all boxes of one site share.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FlameLabel {
     pub name: String,
     /// Text behind the name if there is room; may be empty.
     pub place: String,
     pub kind: FlameKind,
-    /// True if the search finds the site.
     pub is_match: bool,
 }
 
@@ -30,24 +26,19 @@ pub struct FlameLabel {
 pub struct FlameBox {
     /// Position of the parent box; the root is its own parent.
     pub parent: u32,
-    /// Row of the box, 0 for the root.
     pub depth: u32,
     /// Range from the left to the right edge, in units of weight.
     pub span: Span,
-    /// Position of the label.
     pub label: u32,
 }
 
-/// Direction of a step from box to box.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Toward {
     /// The box that contains this one.
     Parent,
     /// The largest of the contained boxes.
     Child,
-    /// The left neighbour in the row.
     Left,
-    /// The right neighbour in the row.
     Right,
 }
 
@@ -63,7 +54,6 @@ pub struct FlameRows {
 }
 
 impl FlameRows {
-    /// Sorts boxes into rows.
     pub fn new(boxes: Vec<FlameBox>, labels: Vec<FlameLabel>) -> Self {
         let mut order: Vec<u32> = (0..boxes.len() as u32).collect();
         let at = |index: &u32| &boxes[*index as usize];
@@ -73,23 +63,16 @@ impl FlameRows {
         Self { boxes, labels, order, starts }
     }
 
-    /// Returns the box at a position.
     pub fn get(&self, index: u32) -> Option<&FlameBox> {
         self.boxes.get(index as usize)
     }
 
-    /// Returns the label of a box.
     pub fn label(&self, index: u32) -> Option<&FlameLabel> {
         self.labels.get(self.get(index)?.label as usize)
     }
 
-    /// Returns the number of boxes.
-    pub fn len(&self) -> usize {
+    pub fn box_count(&self) -> usize {
         self.boxes.len()
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.boxes.is_empty()
     }
 
     pub fn row_count(&self) -> u32 {
@@ -104,14 +87,12 @@ impl FlameRows {
         &all[first..end.max(first)]
     }
 
-    /// Returns the box of a row that contains a weight.
     pub fn hit(&self, row: u32, weight: f64) -> Option<u32> {
         let all = &self.order[self.range(row)];
         let after = all.partition_point(|&index| self.boxes[index as usize].span.start <= weight);
         all[..after].last().copied().filter(|&index| weight < self.boxes[index as usize].span.end)
     }
 
-    /// Returns the neighbour of a box; `None` at the edge.
     pub fn step(&self, index: u32, toward: Toward) -> Option<u32> {
         let from = self.get(index)?;
         let row = &self.order[self.range(from.depth)];
@@ -129,7 +110,6 @@ impl FlameRows {
         }
     }
 
-    /// Returns a box with all its ancestors, the root first.
     pub fn path(&self, index: u32) -> Vec<u32> {
         let up = |&index: &u32| self.step(index, Toward::Parent);
         let mut path: Vec<u32> = std::iter::successors(self.get(index).map(|_| index), up).collect();

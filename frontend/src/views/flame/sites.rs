@@ -1,19 +1,20 @@
 //! Table of all functions, with the callers and callees of the chosen one; only the rows in view are in the document.
 
 use super::canvas::FlameCanvas;
-use super::hook::{Chosen, Told, use_flame_sites};
+use super::stage::{Chosen, Told};
 use crate::ask::site_table::{SiteColumn, SiteLine, SiteOrder, lines, marked, shown};
-use crate::ask::{FlameShape, FlameSites, FlameSource, FlameTree, NameMark, SiteKey, Weight};
+use crate::ask::{FlameShape, FlameSites, FlameSource, FlameTree, GetSites, NameMark, SiteKey, Weight};
+use crate::components::{bound, empty, passing};
+use crate::hooks::{use_answer, use_subject};
 use crate::state::Rootward;
+use crate::views::selection::use_latest;
 use std::rc::Rc;
 use web_sys::HtmlElement;
 use yew::prelude::*;
 
 #[derive(Clone, PartialEq, Properties)]
 pub(super) struct SitesProps {
-    /// Allocations that are summed up.
     pub(super) source: FlameSource,
-    /// Search text, empty if nothing is searched.
     pub(super) search: AttrValue,
     pub(super) site: Option<NameMark>,
     pub(super) on_site: Callback<NameMark>,
@@ -21,24 +22,22 @@ pub(super) struct SitesProps {
     pub(super) on_order: Callback<SiteOrder>,
     /// Called when a box is chosen, and with `None` when none is chosen any more.
     pub(super) on_chosen: Callback<Option<Chosen>>,
-    /// Called with the outcome of each request.
     pub(super) on_told: Callback<Told>,
 }
 
 /// Shows the table, and next to it the graph of callers above that of callees.
 #[component]
 pub(super) fn Sites(props: &SitesProps) -> Html {
-    let answer = use_flame_sites(&props.source);
-    let readable = use_mut_ref(|| None::<Rc<FlameSites>>);
-    // While the filter's text cannot be read, the table shows the previous result.
-    if let Some(Ok(sites)) = answer.as_deref() {
-        *readable.borrow_mut() = Some(sites.clone());
-    }
+    let (client, device) = use_subject();
+    let answer = use_answer((client, device, props.source.clone()), |(client, device, source)| async move {
+        Ok(client.ask(GetSites { device, source }).await?.map(Rc::new))
+    });
+    let readable = use_latest(answer.as_deref().and_then(|answer| answer.as_ref().ok()).cloned());
     use_effect_with((props.on_told.clone(), answer), |(on_told, answer)| {
         let error = answer.as_deref().and_then(|answer| answer.as_ref().err()).cloned();
         on_told.emit(Told { found: None, error: error.map(AttrValue::from) });
     });
-    let Some(sites) = readable.borrow().clone() else {
+    let Some(sites) = readable else {
         return html! { <p class="panel-empty flame-sites">{ "Computing totals…" }</p> };
     };
     let site = props.site.and_then(|site| marked(&sites, site));
@@ -61,7 +60,7 @@ pub(super) fn Sites(props: &SitesProps) -> Html {
                     { half(FlameShape::Callers(key), Rootward::Down, "Callers") }
                     { half(FlameShape::Callees(key), Rootward::Up, "Callees") }
                 } else {
-                    <p class="panel-empty">{ "Choose a function to see its callers and callees" }</p>
+                    { empty("Choose a function to see its callers and callees") }
                 }
             </div>
         </div>
@@ -80,18 +79,14 @@ const FIRST: usize = 40;
 #[derive(Clone, PartialEq, Properties)]
 struct SitesTableProps {
     sites: Rc<FlameSites>,
-    /// Weight of the totals.
     weight: Weight,
-    /// Search text, empty if nothing is searched.
     search: AttrValue,
     chosen: Option<SiteKey>,
     on_choose: Callback<NameMark>,
     order: SiteOrder,
-    /// Called with the new order when the head of a column is clicked.
     on_order: Callback<SiteOrder>,
 }
 
-/// Shows the sites with their totals; a click on a column's head sorts by it.
 #[component]
 fn SitesTable(props: &SitesTableProps) -> Html {
     let order = props.order;
@@ -99,21 +94,24 @@ fn SitesTable(props: &SitesTableProps) -> Html {
     let rows = use_memo((props.sites.clone(), order, props.search.clone()), |(sites, order, search)| {
         shown(sites, *order, search)
     });
-    let onscroll = {
-        let seen = seen.setter();
-        move |event: Event| {
-            let table: HtmlElement = event.target_unchecked_into();
-            let first = (table.scroll_top().max(0) as usize) / ROW;
-            let count = (table.client_height().max(0) as usize) / ROW + 1;
-            seen.set(first.saturating_sub(SPARE)..first + count + SPARE);
-        }
-    };
+    let onscroll = bound(seen.setter(), move |seen, event: Event| {
+        let table: HtmlElement = event.target_unchecked_into();
+        let first = (table.scroll_top().max(0) as usize) / ROW;
+        let count = (table.client_height().max(0) as usize) / ROW + 1;
+        seen.set(first.saturating_sub(SPARE)..first + count + SPARE);
+    });
     let range = seen.start.min(rows.len())..seen.end.min(rows.len());
     let head = |column: SiteColumn| {
-        let onclick = props.on_order.reform(move |_: MouseEvent| order.after(column));
+        let onclick = passing(&props.on_order, order.after(column));
+        let (label, class) = match column {
+            SiteColumn::Name => ("Function", None),
+            SiteColumn::Total => ("Total", Some("number")),
+            SiteColumn::Own => ("Self", Some("number")),
+            SiteColumn::Count => ("Allocations", Some("number")),
+        };
         html! {
-            <th scope="col" aria-sort={(order.column == column).then(|| order.aria(column))} class={class_of(column)}>
-                <button type="button" {onclick}>{ label(column) }</button>
+            <th scope="col" aria-sort={(order.column == column).then(|| order.aria(column))} {class}>
+                <button type="button" {onclick}>{ label }</button>
             </th>
         }
     };
@@ -129,9 +127,7 @@ fn SitesTable(props: &SitesTableProps) -> Html {
                     { spacer(rows.len() - range.end) }
                 </tbody>
             </table>
-            if rows.is_empty() {
-                <p class="panel-empty">{ "No function or file matches the search" }</p>
-            }
+            if rows.is_empty() { { empty("No function or file matches the search") } }
         </div>
     }
 }
@@ -139,7 +135,7 @@ fn SitesTable(props: &SitesTableProps) -> Html {
 fn row(line: SiteLine, chosen: Option<SiteKey>, on_choose: &Callback<NameMark>) -> Html {
     let (key, mark) = (line.key, line.mark);
     let is_chosen = chosen == Some(key);
-    let onclick = on_choose.reform(move |_: MouseEvent| mark);
+    let onclick = passing(on_choose, mark);
     html! {
         <tr key={key.map_or(-1, i64::from)} class={classes!(is_chosen.then_some("chosen"))} onclick={onclick.clone()}>
             <td class="number numbers">
@@ -164,17 +160,4 @@ fn spacer(rows: usize) -> Html {
     html! {
         <tr class="spacer" aria-hidden="true"><td colspan="4"><svg width="1" height={(rows * ROW).to_string()} /></td></tr>
     }
-}
-
-fn label(column: SiteColumn) -> &'static str {
-    match column {
-        SiteColumn::Name => "Function",
-        SiteColumn::Total => "Total",
-        SiteColumn::Own => "Self",
-        SiteColumn::Count => "Allocations",
-    }
-}
-
-fn class_of(column: SiteColumn) -> Option<&'static str> {
-    (column != SiteColumn::Name).then_some("number")
 }

@@ -1,42 +1,71 @@
 //! State of a flame graph between renderings, and the drawing of its frames.
 
-mod zoom;
-
 use super::camera::FlameCamera;
 use super::draw::{FlameMarks, flame};
-use super::hook::{Chosen, FlameCanvasProps};
-use super::model::{box_text, label_of, rows, site_of};
+use super::model::{BoxText, box_text, label_of, rows, site_of};
 use super::rows::{FlameRows, Toward};
-use crate::ask::{FlameBoxKind, FlameBoxes, FlameTree};
-use crate::draw::camera::View;
-use crate::draw::gesture::{Gesture, Point};
-use crate::draw::glide::Glide;
-use crate::draw::sketch::Sketch;
-use crate::draw::theme::Theme;
+use crate::ask::{FlameBoxKind, FlameBoxes, FlameTree, NameMark};
+use crate::draw::{Gesture, Glide, Point, Sketch, Span, Theme, View};
 use crate::platform;
-use crate::state::Zoom;
-use crate::views::export::picture::Easel;
+use crate::state::{Rootward, Zoom};
+use crate::views::export::Easel;
 use gloo_timers::callback::Timeout;
 use std::cell::RefCell;
 use std::rc::Rc;
 use web_sys::{HtmlCanvasElement, HtmlElement};
-use yew::Callback;
+use yew::{AttrValue, Callback, Properties};
 
 /// Time without movement after which finer boxes are requested, in milliseconds.
 const REST_MS: u32 = 120;
 
-/// Data that the component hands to its stage.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Chosen {
+    pub(super) tree: FlameTree,
+    /// Number of the box's node; `None` if the box merges several nodes.
+    pub(super) node: Option<u32>,
+    /// Mark of the box's site; `None` if the box is not a site.
+    pub(super) site: Option<NameMark>,
+    pub(super) text: BoxText,
+}
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Told {
+    pub(super) found: Option<AttrValue>,
+    pub(super) error: Option<AttrValue>,
+}
+
+#[derive(Clone, PartialEq, Properties)]
+pub(super) struct FlameCanvasProps {
+    pub(super) tree: FlameTree,
+    pub(super) search: AttrValue,
+    /// Mark of the line or function whose boxes are outlined, because its allocations are selected.
+    #[prop_or_default]
+    pub(super) outlined: Option<NameMark>,
+    pub(super) rootward: Rootward,
+    pub(super) label: AttrValue,
+    /// Position of this drawing from the top among the drawings of the view.
+    #[prop_or_default]
+    pub(super) place: u8,
+    /// Stored part to show; `None` for the whole graph.
+    #[prop_or_default]
+    pub(super) zoom: Option<Zoom>,
+    #[prop_or_default]
+    pub(super) on_zoom: Callback<Option<Zoom>>,
+    /// Called when a box is chosen, and with `None` when none is chosen any more.
+    pub(super) on_chosen: Callback<Option<Chosen>>,
+    #[prop_or_default]
+    pub(super) on_told: Callback<Told>,
+}
+
 #[derive(Clone, PartialEq)]
 pub(super) struct Shown {
     pub(super) props: FlameCanvasProps,
     pub(super) theme: &'static Theme,
     /// Keeps what is drawn, so that it can be saved as a picture.
     pub(super) easel: Easel,
-    /// The boxes, with their tree.
     pub(super) data: Rc<(FlameTree, FlameBoxes)>,
 }
 
-/// Shared handle to the stage; cheap to clone.
 #[derive(Clone)]
 pub(super) struct FlameStage {
     inner: Rc<RefCell<Inner>>,
@@ -59,7 +88,6 @@ struct Inner {
     pointer: Option<Point>,
     chosen: Option<BoxKey>,
     frame_is_due: bool,
-    /// Reports the range once the view rests.
     resting: Option<Timeout>,
     /// Part last reported to the page or asked for by it.
     told: Option<Zoom>,
@@ -72,7 +100,6 @@ struct Inner {
 }
 
 impl FlameStage {
-    /// Creates a stage that has nothing to show yet.
     pub(super) fn new(
         host: HtmlElement,
         canvas: HtmlCanvasElement,
@@ -118,7 +145,6 @@ impl FlameStage {
         self.draw_soon();
     }
 
-    /// Draws with the next animation frame, once even if called several times before it.
     pub(super) fn draw_soon(&self) {
         if !std::mem::replace(&mut self.inner.borrow_mut().frame_is_due, true) {
             let stage = self.clone();
@@ -135,13 +161,11 @@ impl FlameStage {
         }
     }
 
-    /// Sets the pointer's position, `None` outside the graph.
     pub(super) fn point_at(&self, at: Option<Point>) {
         self.inner.borrow_mut().pointer = at;
         self.draw_soon();
     }
 
-    /// Updates the pointers' gesture.
     pub(super) fn gesture<T>(&self, change: impl FnOnce(&mut Gesture) -> T) -> T {
         change(&mut self.inner.borrow_mut().gesture)
     }
@@ -161,21 +185,15 @@ impl FlameStage {
         self.draw_soon();
     }
 
-    /// Chooses the box under a point and zooms to it.
     pub(super) fn click(&self, at: Point) {
         let hit = self.inner.borrow().hit(at);
-        if let Some(index) = hit {
-            self.choose(index);
-            self.zoom_to(index);
-        }
+        hit.into_iter().for_each(|index| self.choose(index));
+        self.zoom_to(hit);
     }
 
-    /// Zooms to the chosen box.
     pub(super) fn enter(&self) {
         let index = self.inner.borrow().chosen_index();
-        if let Some(index) = index {
-            self.zoom_to(index);
-        }
+        self.zoom_to(index);
     }
 
     /// Returns to the view before the last zoom, or to the whole graph.
@@ -217,13 +235,12 @@ impl FlameStage {
 
     fn choose(&self, index: u32) {
         let told = self.inner.borrow_mut().choose(index);
-        if let Some((on_chosen, chosen)) = told {
-            on_chosen.emit(Some(chosen));
-        }
+        told.into_iter().for_each(|(on_chosen, chosen)| on_chosen.emit(Some(chosen)));
         self.draw_soon();
     }
 
-    fn zoom_to(&self, index: u32) {
+    fn zoom_to(&self, index: Option<u32>) {
+        let Some(index) = index else { return };
         let view = {
             let mut inner = self.inner.borrow_mut();
             inner.is_touched = true;
@@ -328,7 +345,6 @@ impl Inner {
         Some((props.on_chosen.clone(), chosen))
     }
 
-    /// Draws a frame and returns true if the next one should follow at once.
     fn draw(&mut self, now_ms: f64) -> bool {
         let Some(shown) = &self.shown else { return false };
         let size = platform::size_of_element(&self.host);
@@ -346,41 +362,81 @@ impl Inner {
         platform::paint_ops(&self.canvas, size, platform::pixel_ratio(), &ops);
         shown.easel.put(shown.props.place, Sketch { ops, width: size.0, height: size.1 });
         self.draw_tooltip(hovered, size);
-        self.tell_tests();
+        self.tell_tests(kind.is_some());
         self.glide.is_some()
     }
 
     fn draw_tooltip(&self, hovered: Option<u32>, room: (f64, f64)) {
-        let text = self
-            .shown
-            .as_ref()
-            .zip(hovered)
-            .and_then(|(shown, index)| box_text(&shown.data.1, index, shown.data.0.source.selection.weight));
-        let total = text.as_ref().map(|text| match text.own.as_str() {
-            "" => text.total.clone(),
-            own => format!("{}, {own}", text.total),
+        let shown = self.shown.as_ref().zip(hovered);
+        let text = shown.and_then(|(shown, index)| {
+            let text = box_text(&shown.data.1, index, shown.data.0.source.selection.weight)?;
+            let total = if text.own.is_empty() { text.total } else { format!("{}, {}", text.total, text.own) };
+            Some([text.name, text.place, total, text.count])
         });
-        let shown = self.pointer.zip(text.as_ref().zip(total.as_ref()));
-        let shown = shown.map(|(at, (text, total))| (at, room, [text.name.as_str(), &text.place, total, &text.count]));
+        let shown = self.pointer.zip(text.as_ref());
+        let shown = shown.map(|(at, lines)| (at, room, lines.each_ref().map(String::as_str)));
         platform::place_tooltip(&self.tooltip, shown);
     }
 
-    fn tell_tests(&self) {
+    fn tell_tests(&self, is_outlined: bool) {
         let x = self.camera.x();
+        let is_settled = self.glide.is_none() && self.resting.is_none();
         let attributes = [
             ("data-x0", x.start.to_string()),
             ("data-x1", x.end.to_string()),
-            ("data-boxes", self.rows.len().to_string()),
+            ("data-boxes", self.rows.box_count().to_string()),
+            ("data-outlined", is_outlined.to_string()),
+            ("data-settled", is_settled.to_string()),
         ];
         for (name, value) in attributes {
             platform::set_attribute(&self.host, name, &value);
         }
-        let is_outlined = self
-            .shown
-            .as_ref()
-            .is_some_and(|shown| shown.props.outlined.is_some_and(|site| label_of(&shown.data.1, site).is_some()));
-        platform::set_attribute(&self.host, "data-outlined", if is_outlined { "true" } else { "false" });
-        let is_settled = self.glide.is_none() && self.resting.is_none();
-        platform::set_attribute(&self.host, "data-settled", if is_settled { "true" } else { "false" });
     }
+}
+
+impl Inner {
+    /// Moves to the part that the page asks for, unless this stage reported it.
+    ///
+    /// Another part comes from outside the stage, such as the address.
+    fn place(&mut self, shown: &Shown, is_other: bool) {
+        let asked = shown.props.zoom;
+        if asked == self.told && (!is_other || self.is_touched) {
+            return;
+        }
+        // The element's size decides which rows can be in view.
+        let size = platform::size_of_element(&self.host);
+        self.camera = self.camera.fitted(size, shown.data.1.depth);
+        self.camera.set_view(asked.map_or_else(|| self.whole(), view_of));
+        (self.told, self.glide, self.resting) = (asked, None, None);
+        self.is_placed = true;
+    }
+
+    /// Returns true if the view rests and the page does not know it yet.
+    fn is_moved(&self) -> bool {
+        self.resting.is_none() && self.glide.is_none() && self.zoom() != self.told
+    }
+
+    /// Returns the part in view, or the part that the view glides to, if the page does not know it yet.
+    ///
+    /// The callback that reports it comes first.
+    fn zoomed(&mut self) -> Option<(Callback<Option<Zoom>>, Option<Zoom>)> {
+        let zoom = self.zoom();
+        (std::mem::replace(&mut self.told, zoom) != zoom)
+            .then(|| self.shown.as_ref().map(|shown| (shown.props.on_zoom.clone(), zoom)))
+            .flatten()
+    }
+
+    fn zoom(&self) -> Option<Zoom> {
+        let mut camera = self.camera;
+        if let Some(glide) = &self.glide {
+            camera.set_view(glide.target());
+        }
+        let View { x, y } = camera.view();
+        (!camera.is_whole() || y.start > 0.0).then_some(Zoom { start: x.start, end: x.end, row: y.start })
+    }
+}
+
+/// Returns the view of a part; its last row follows from the element's height.
+fn view_of(zoom: Zoom) -> View {
+    View { x: Span::new(zoom.start, zoom.end), y: Span::new(zoom.row, zoom.row) }
 }

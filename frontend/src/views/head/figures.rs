@@ -1,16 +1,17 @@
-//! Row of figures of the shown device, and a sentence about it: what ran, on what, and what went wrong or how much room
-//! is left.
+//! Row of figures of the shown device, a sentence about it (what ran, on what, and what went wrong or how much room is
+//! left), notices about oddities in a readable file, and where the file came from.
 
-use super::model::{Emphasis, Figure, figures};
-use crate::hooks::use_shown;
-use crate::state::ReadyFile;
-use crate::views::findings::finding_card::sentence;
-use crate::views::findings::model::unbroken;
+use super::model::{Emphasis, Figure, figures, is_folded, notices_of, summary};
+use crate::ask::Notice;
+use crate::components::{IconName, icon, square_button};
+use crate::hooks::{FileHandle, use_shown};
+use crate::state::{FileAction, LinkFacts, Origin, ReadyFile};
+use crate::views::findings::model::{severity_word, unbroken};
+use crate::views::findings::{sentence, severity_icon};
 use shared::base::Severity;
 use shared::report::{Finding, RunOfDevice};
 use yew::prelude::*;
 
-/// Shows figures with their names; the explanation of each is its tooltip.
 #[component]
 pub fn FiguresRow() -> Html {
     let shown = use_shown();
@@ -26,7 +27,7 @@ pub fn figure(figure: &Figure, class: &'static str) -> Html {
         Emphasis::Error => "error",
     };
     html! {
-        <div class={classes!(class, emphasis)} title={figure.explanation}>
+        <div class={classes!(class, emphasis)} title={(!figure.explanation.is_empty()).then_some(figure.explanation)}>
             <dt>{ figure.label }</dt>
             <dd class={classes!(format!("{class}-value"), "numbers")}>{ &figure.value }</dd>
             if !figure.note.is_empty() {
@@ -42,7 +43,9 @@ pub fn figure(figure: &Figure, class: &'static str) -> Html {
 #[component]
 pub fn Headline() -> Html {
     let shown = use_shown();
-    let run = run_of(&shown.ready);
+    // Devices without memory have no run.
+    let findings = shown.ready.findings.as_ref();
+    let run = findings.and_then(|all| all.runs.iter().find(|run| run.device == shown.ready.device_index()));
     let has_problem = run.is_some_and(|run| run.has_problem);
     let line = |run: &RunOfDevice| {
         let remedy = has_problem.then(|| remedy(&shown.ready)).flatten();
@@ -69,7 +72,68 @@ fn remedy(file: &ReadyFile) -> Option<&str> {
     worst.steps.first().map(|step| step.text.as_str())
 }
 
-/// Returns the run of the shown device, once the findings have arrived; devices without memory have none.
-fn run_of(file: &ReadyFile) -> Option<&RunOfDevice> {
-    file.findings.as_ref()?.runs.iter().find(|run| run.device == file.device_index())
+#[component]
+pub fn NoticeList() -> Html {
+    let shown = use_shown();
+    let (ready, device) = (&shown.ready, shown.device.summary.device);
+    // Notices about other devices are left out.
+    let notices = &notices_of(&ready.summary.notices, device);
+    let Some(worst) = notices.first() else { return Html::default() };
+    let lines = html! { <ul>{ for notices.iter().map(line) }</ul> };
+    if !is_folded(notices) {
+        return html! { <section class="notices" aria-label="Notices" data-notices="">{ lines }</section> };
+    }
+    html! {
+        <details class="notices folded" data-notices="">
+            <summary class={classes!("notice", worst.severity.clone())}>
+                { icon(severity_icon(severity_of(worst))) }<span>{ summary(notices) }</span>
+                <span class="notice-first">{ &worst.message }</span>
+            </summary>
+            { lines }
+        </details>
+    }
+}
+
+fn line(notice: &Notice) -> Html {
+    let word = severity_word(severity_of(notice));
+    html! {
+        <li key={notice.code.clone()} class={classes!("notice", notice.severity.clone())} data-code={notice.code.clone()}>
+            { icon(severity_icon(severity_of(notice))) }
+            <span><span class="visually-hidden">{ word }{ ": " }</span>{ &notice.message }</span>
+        </li>
+    }
+}
+
+fn severity_of(notice: &Notice) -> Severity {
+    Severity::of_name(&notice.severity).unwrap_or_default()
+}
+
+pub fn origin_bar(file: &FileHandle, origin: &Origin, notice: Option<&str>) -> Html {
+    let on_dismiss = file.clicked(FileAction::DismissNotice);
+    html! {
+        <>
+            if let Origin::Link(facts) = origin { { shared_copy(facts) } }
+            if let Some(notice) = notice {
+                <p class="origin notice warning" role="status" data-view-notice="">
+                    { icon(IconName::Warning) }<span>{ notice }</span>
+                    { square_button(IconName::Close, "Dismiss", "", Some(on_dismiss)) }
+                </p>
+            }
+        </>
+    }
+}
+
+fn shared_copy(facts: &LinkFacts) -> Html {
+    let LinkFacts { title, created, expires, cuts } = facts;
+    let ends = expires.as_ref().map_or_else(|| "never expires".to_owned(), |end| format!("expires {end}"));
+    html! {
+        <p class="origin" data-shared="">
+            { icon(IconName::Share) }
+            <span>
+                <strong>{ title }</strong>
+                { format!(" · Shared copy from {created}, {ends}") }
+                if let Some(cuts) = cuts { <span class="origin-cuts">{ format!(" · {cuts}") }</span> }
+            </span>
+        </p>
+    }
 }

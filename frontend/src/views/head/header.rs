@@ -2,15 +2,14 @@
 
 use super::model::tab_texts;
 use crate::ask::Axis;
-use crate::components::controls::select;
-use crate::components::icon::{IconName, icon};
-use crate::components::site_header::{Place, scheme_switch, site_header};
+use crate::components::{
+    Dialog, IconName, Place, choice, click, icon, passing, scheme_switch, segmented, select, site_header, square_button,
+};
 use crate::hooks::{FilesHandle, SchemeHandle, use_file, use_shown};
 use crate::platform::{bring_into_view_soon, has_server};
 use crate::state::{FileAction, FileId, FileStatus, Files, OpenFile, TimelineCommand};
 use yew::prelude::*;
 
-/// Dialog of the page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Above {
     Keys,
@@ -24,11 +23,9 @@ pub struct HeaderProps {
     pub files: FilesHandle,
     pub scheme: SchemeHandle,
     pub on_open: Callback<()>,
-    /// Called with the dialog to show.
     pub on_above: Callback<Above>,
 }
 
-/// Shows the bar at the top of the viewer.
 #[component]
 pub fn Header(props: &HeaderProps) -> Html {
     let HeaderProps { files, scheme, on_open, on_above } = props;
@@ -38,27 +35,18 @@ pub fn Header(props: &HeaderProps) -> Html {
     let texts = tab_texts(&names);
     let tab = |(file, text): (&OpenFile, String)| file_tab(files, file, text);
     let is_ready = files.files().shown_file().is_some_and(|file| matches!(file.status, FileStatus::Ready(_)));
-    let on_scheme = {
-        let scheme = scheme.clone();
-        Callback::from(move |choice| scheme.choose(choice))
-    };
+    let dialog = |above: Above| passing(on_above, above);
     let actions = html! {
         <>
             { open_button(on_open) }
             if is_ready {
-                <button type="button" class="button" onclick={on_above.reform(|_: MouseEvent| Above::Export)}
-                    aria-label="Export" title="Save a report, a picture or a table">
-                    { icon(IconName::Drop) }<span class="wide-only">{ "Export" }</span>
-                </button>
+                { wide_button(IconName::Drop, "Export", "Save a report, a picture or a table", dialog(Above::Export)) }
                 if has_server() {
-                    <button type="button" class="button" onclick={on_above.reform(|_: MouseEvent| Above::Share)}
-                        aria-label="Share" title="Share a copy">
-                        { icon(IconName::Share) }<span class="wide-only">{ "Share" }</span>
-                    </button>
+                    { wide_button(IconName::Share, "Share", "Share a copy", dialog(Above::Share)) }
                 }
             }
-            { scheme_switch(scheme.choice(), &on_scheme) }
-            { last_actions(&on_above.reform(|()| Above::Links), &on_above.reform(|()| Above::Keys)) }
+            { scheme_buttons(scheme) }
+            { last_actions(dialog(Above::Links), dialog(Above::Keys)) }
         </>
     };
     let tabs = html! {
@@ -72,31 +60,29 @@ pub fn Header(props: &HeaderProps) -> Html {
     site_header(Place::Viewer, tabs, actions)
 }
 
-/// Returns the button that opens files.
 pub fn open_button(on_open: &Callback<()>) -> Html {
-    let on_open = on_open.reform(|_: MouseEvent| ());
+    wide_button(IconName::Open, "Open", "Open snapshots (O)", click(on_open))
+}
+
+/// Shows a button whose text is left out where there is little room.
+fn wide_button(name: IconName, label: &'static str, title: &'static str, onclick: Callback<MouseEvent>) -> Html {
     html! {
-        <button type="button" class="button" onclick={on_open} aria-label="Open" title="Open snapshots (O)">
-            { icon(IconName::Open) }<span class="wide-only">{ "Open" }</span>
+        <button type="button" class="button" {onclick} aria-label={label} {title}>
+            { icon(name) }<span class="wide-only">{ label }</span>
         </button>
     }
 }
 
-/// Returns the buttons for the links, if there is a server, and for the keys.
-pub fn last_actions(on_links: &Callback<()>, on_help: &Callback<()>) -> Html {
-    let (on_links, on_help) = (on_links.reform(|_: MouseEvent| ()), on_help.reform(|_: MouseEvent| ()));
+pub fn scheme_buttons(scheme: &SchemeHandle) -> Html {
+    let chosen = scheme.clone();
+    scheme_switch(scheme.choice(), &Callback::from(move |choice| chosen.choose(choice)))
+}
+
+pub fn last_actions(on_links: Callback<MouseEvent>, on_help: Callback<MouseEvent>) -> Html {
     html! {
         <>
-            if has_server() {
-                <button type="button" class="button quiet square" onclick={on_links} aria-label="My links"
-                    title="My links">
-                    { icon(IconName::Links) }
-                </button>
-            }
-            <button type="button" class="button quiet square" onclick={on_help} aria-label="Keyboard shortcuts"
-                title="Keyboard shortcuts (?)">
-                { icon(IconName::Help) }
-            </button>
+            if has_server() { { square_button(IconName::Links, "My links", "My links", Some(on_links)) } }
+            { square_button(IconName::Help, "Keyboard shortcuts", "Keyboard shortcuts (?)", Some(on_help)) }
         </>
     }
 }
@@ -104,7 +90,6 @@ pub fn last_actions(on_links: &Callback<()>, on_help: &Callback<()>) -> Html {
 /// More tabs than this hardly fit, so that a list shows all files.
 const LISTED_FROM: usize = 4;
 
-/// Lists all open files, which the tabs have no room for.
 fn file_list(files: &FilesHandle) -> Html {
     let Files { all, shown, .. } = files.files();
     let name = |file: &OpenFile| {
@@ -142,65 +127,169 @@ fn file_tab(files: &FilesHandle, file: &OpenFile, text: String) -> Html {
                 <span class="dot" aria-hidden="true" />
                 <span class="file-text">{ text }</span>
             </button>
-            <button type="button" class="file-close" onclick={on_close} aria-label={format!("Close {}", file.name)}>
-                { icon(IconName::Close) }
-            </button>
+            <button type="button" class="file-close" onclick={on_close}
+                aria-label={format!("Close {}", file.name)}>{ icon(IconName::Close) }</button>
         </li>
     }
 }
 
 #[derive(Clone, PartialEq, Properties)]
 pub struct ToolbarProps {
-    /// True if the history has an earlier view.
     pub can_go_back: bool,
     /// Bar of the selected kind, in place of the hint.
     #[prop_or_default]
     pub children: Html,
 }
 
-/// Shows the choice of axis, "Jump to peak", "Reset view" and "Back".
 #[component]
 pub fn Toolbar(props: &ToolbarProps) -> Html {
     let (file, shown) = (use_file(), use_shown());
     let has_times = shown.device.has_times;
     let axis = |axis: Axis, label: &'static str, title: &'static str, is_enabled: bool| {
-        let onclick = file.acting(move |_: MouseEvent| FileAction::ChooseAxis(axis));
-        let pressed = (shown.ready.axis == axis).to_string();
-        html! {
-            <button type="button" {onclick} {title} disabled={!is_enabled} aria-pressed={pressed}>{ label }</button>
-        }
+        let onclick = file.clicked(FileAction::ChooseAxis(axis));
+        choice(label, title, shown.ready.axis == axis, is_enabled.then_some(onclick))
     };
     let time_title = match has_times {
         true => "Show wall-clock time on the x axis (T)",
         false => "This trace has no timestamps: only torch 2.2 and later record them",
     };
-    let command = |command: TimelineCommand| file.commanding(move |_: MouseEvent| command);
+    let axes = [
+        axis(Axis::Events, "Events", "Show event numbers on the x axis (E)", true),
+        axis(Axis::Time, "Time", time_title, has_times),
+    ];
+    let bookmark = "Bookmark the middle of the view (B: the moment under the pointer)";
+    let measure = "Measure the middle of the view (X: from the moment under the pointer)";
+    // The texts of those behind the second are left out.
+    let tools = [
+        (IconName::Peak, "Jump to peak", "Jump to peak (P)", TimelineCommand::JumpToPeak),
+        (IconName::Fit, "Reset view", "Reset view (0)", TimelineCommand::Reset),
+        (IconName::Back, "Back", "Go back to the previous view (Backspace)", TimelineCommand::Back),
+        (IconName::Bookmark, "Bookmark", bookmark, TimelineCommand::Bookmark),
+        (IconName::Measure, "Measure", measure, TimelineCommand::Measure),
+    ];
+    let tool = |(position, (name, label, title, command)): (usize, (IconName, &'static str, _, TimelineCommand))| {
+        let (is_named, title): (bool, &'static str) = (position < 2, title);
+        html! {
+            <button type="button" class="button" {title} aria-label={(!is_named).then_some(label)}
+                disabled={command == TimelineCommand::Back && !props.can_go_back}
+                onclick={file.commanded(command)}>
+                { icon(name) }if is_named { { label } }
+            </button>
+        }
+    };
     html! {
         <div class="toolbar" role="toolbar" aria-label="Timeline">
-            <div class="segmented" role="group" aria-label="Axis">
-                { axis(Axis::Events, "Events", "Show event numbers on the x axis (E)", true) }
-                { axis(Axis::Time, "Time", time_title, has_times) }
-            </div>
-            <button type="button" class="button" title="Jump to peak (P)" onclick={command(TimelineCommand::JumpToPeak)}>
-                { icon(IconName::Peak) }{ "Jump to peak" }
-            </button>
-            <button type="button" class="button" title="Reset view (0)" onclick={command(TimelineCommand::Reset)}>
-                { icon(IconName::Fit) }{ "Reset view" }
-            </button>
-            <button type="button" class="button" title="Go back to the previous view (Backspace)" aria-label="Back"
-                disabled={!props.can_go_back} onclick={command(TimelineCommand::Back)}>
-                { icon(IconName::Back) }
-            </button>
-            <button type="button" class="button" title="Bookmark the middle of the view (B: the moment under the pointer)"
-                aria-label="Bookmark" onclick={command(TimelineCommand::Bookmark)}>
-                { icon(IconName::Bookmark) }
-            </button>
-            <button type="button" class="button" title="Measure the middle of the view (X: from the moment under the pointer)"
-                aria-label="Measure" onclick={command(TimelineCommand::Measure)}>
-                { icon(IconName::Measure) }
-            </button>
+            { segmented("Axis", axes) }
+            { for tools.into_iter().enumerate().map(tool) }
             { props.children.clone() }
             <span class="toolbar-hint">{ "Scroll to zoom, drag to pan, " }<kbd>{ "?" }</kbd>{ " for more" }</span>
         </div>
+    }
+}
+
+/// Topics with their lines: keys, any of which works, and their effect.
+type Topic = (&'static str, &'static [(&'static [&'static str], &'static str)]);
+
+const KEYS: [Topic; 6] = [
+    (
+        "Timeline",
+        &[
+            (&["←", "→", "A", "D"], "Pan horizontally"),
+            (&["↑", "↓", "W", "S"], "Pan vertically"),
+            (&["+", "-"], "Zoom horizontally; with Shift, vertically"),
+            (&["P"], "Jump to the peak"),
+            (&[",", "."], "Show the previous or next step"),
+            (&["0", "Home"], "Show the whole trace"),
+            (&["Backspace", "Ctrl Z"], "Go back to the previous view"),
+            (&["B"], "Bookmark the moment under the pointer"),
+            (&["X"], "Measure from the moment under the pointer, and to it"),
+            (&["E"], "Use the event axis"),
+            (&["T"], "Use the time axis"),
+            (&["Esc"], "Clear the selection, or unpin the allocation"),
+        ],
+    ),
+    (
+        "Pinned allocation, with the focus in the timeline",
+        &[
+            (&["Enter"], "Pin the largest allocation in view"),
+            (&["←", "→"], "Pin the one allocated before or after it"),
+            (&["↑", "↓"], "Pin the one above or below it; with Shift, the next larger or smaller one"),
+            (&["K"], "Select all allocations of its stack"),
+            (&["N"], "Pin the next one of the selection or of its stack; with Shift, the previous one"),
+        ],
+    ),
+    (
+        "Allocations",
+        &[
+            (&["/"], "Search allocations"),
+            (&["Enter"], "Go to the next match; with Shift, to the previous match"),
+            (&["↑", "↓"], "Select a row of the table"),
+        ],
+    ),
+    (
+        "Views below",
+        &[
+            (&["G"], "Flame graph"),
+            (&["L"], "Allocations"),
+            (&["V"], "Events"),
+            (&["C"], "Source"),
+            (&["M"], "Segments"),
+            (&["I"], "What if"),
+            (&["R"], "Compare"),
+            (&["J"], "Logs"),
+            (&["F"], "Maximize the view, or return to the timeline"),
+        ],
+    ),
+    (
+        "Pointer",
+        &[
+            (&["Wheel"], "Zoom the trace around the pointer"),
+            (&["Ctrl", "Wheel"], "Zoom vertically"),
+            (&["Shift", "Wheel"], "Pan"),
+            (&["Drag"], "Pan in both directions"),
+            (&["Click"], "Pin an allocation, or zoom in on a step"),
+            (&["Double-click"], "Zoom in on an allocation"),
+        ],
+    ),
+    (
+        "Files",
+        &[
+            (&["O"], "Open snapshots"),
+            (&["1", "9"], "Show an open file by its number"),
+            (&["[", "]"], "Show the previous or next device"),
+            (&["?"], "Show or hide this list"),
+        ],
+    ),
+];
+
+pub fn help_dialog(on_close: &Callback<()>) -> Html {
+    let line = |(keys, text): &(&[&'static str], &'static str)| {
+        html! {
+            <div class="key-line">
+                <dt>{ for keys.iter().map(|key| html! { <kbd>{ *key }</kbd> }) }</dt>
+                <dd>{ *text }</dd>
+            </div>
+        }
+    };
+    let topic = |(title, lines): &Topic| {
+        html! { <section><h3>{ *title }</h3><dl>{ for lines.iter().map(line) }</dl></section> }
+    };
+    html! {
+        <Dialog id="keys-title" title="Keyboard shortcuts" {on_close}>
+            <div class="key-groups">{ for KEYS.iter().map(topic) }</div>
+        </Dialog>
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::KEYS;
+    use crate::state::{DockTab, dock_key};
+
+    #[test]
+    fn each_view_below_is_listed_with_its_key() {
+        let views = KEYS.iter().find(|group| group.0 == "Views below").unwrap();
+        let keys: Vec<_> = views.1.iter().map(|(keys, _)| keys[0].to_lowercase()).collect();
+        assert!(DockTab::ALL.into_iter().all(|tab| keys.iter().any(|key| key == dock_key(tab))), "{keys:?}");
     }
 }

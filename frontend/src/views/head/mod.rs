@@ -2,7 +2,4 @@
 
 pub mod figures;
 pub mod header;
-pub mod help_dialog;
-pub mod keys_model;
 pub mod model;
-pub mod notices;

@@ -10,12 +10,10 @@ pub struct Figure {
     pub value: String,
     /// Second, smaller figure; may be empty.
     pub note: String,
-    /// Sentence that explains the figure.
     pub explanation: &'static str,
     pub emphasis: Emphasis,
 }
 
-/// Visual emphasis of a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Emphasis {
     /// Colour of the outline of live bytes.
@@ -26,109 +24,84 @@ pub enum Emphasis {
     Error,
 }
 
-/// Returns the figures of a device, the most important ones first.
-pub fn figures(device: &DeviceFigures) -> Vec<Figure> {
-    let mut figures = vec![peak_live(device), peak_reserved(device), end_live(device), initial(device)];
-    figures.extend(out_of_memory(device));
-    figures.push(events(device));
-    figures.extend(duration(device));
-    figures.push(segments(device));
-    figures
+impl Figure {
+    /// Creates a figure without emphasis; the note and the explanation may be empty.
+    pub fn plain(label: &'static str, value: String, note: impl Into<String>, explanation: &'static str) -> Self {
+        Self { label, value, note: note.into(), explanation, emphasis: Emphasis::Plain }
+    }
+
+    fn with(self, emphasis: Emphasis) -> Self {
+        Self { emphasis, ..self }
+    }
 }
 
-fn peak_live(device: &DeviceFigures) -> Figure {
-    let note = match device.peak_moment {
-        0 if device.summary.events == 0 => String::new(),
+pub fn figures(device: &DeviceFigures) -> Vec<Figure> {
+    let summary = &device.summary;
+    let of_events = |note: String| if summary.events == 0 { String::new() } else { note };
+    let peak_note = match device.peak_moment {
+        0 => of_events(Moment(0).to_string()),
         moment => Moment(moment).to_string(),
     };
-    Figure {
-        label: "Peak live",
-        value: format::bytes(device.summary.peak_live_bytes),
-        note,
-        explanation: "The highest total of requested sizes of live allocations at any moment.",
-        emphasis: Emphasis::Live,
-    }
-}
-
-fn peak_reserved(device: &DeviceFigures) -> Figure {
-    let used = format::percent(device.summary.peak_live_bytes, device.summary.peak_reserved_bytes);
-    Figure {
-        label: "Peak reserved",
-        value: format::bytes(device.summary.peak_reserved_bytes),
-        note: if device.summary.peak_reserved_bytes == 0 {
-            String::new()
-        } else {
-            format!("peak live is {used} of it")
-        },
-        explanation: "The highest total size of segments that PyTorch held from CUDA, in use or cached.",
-        emphasis: Emphasis::Reserved,
-    }
-}
-
-fn end_live(device: &DeviceFigures) -> Figure {
-    Figure {
-        label: "Live at the end",
-        value: format::bytes(device.summary.end_live_bytes),
-        note: format!("{} reserved", format::bytes(device.summary.reserved_bytes)),
-        explanation: "Live memory when the snapshot was taken.",
-        emphasis: Emphasis::Plain,
-    }
-}
-
-fn initial(device: &DeviceFigures) -> Figure {
-    let note = match device.summary.unmatched_frees {
+    let used = match summary.peak_reserved_bytes {
+        0 => String::new(),
+        reserved => format!("peak live is {} of it", format::percent(summary.peak_live_bytes, reserved)),
+    };
+    let freed = match summary.unmatched_frees {
         0 => String::new(),
         frees => format!("{} freed in the trace", format::count(frees)),
     };
-    Figure {
-        label: "Before the trace",
-        value: format::bytes(device.summary.initial_bytes),
-        note,
-        explanation: "Memory that was live before the first event, derived from the final state and all events.",
-        emphasis: Emphasis::Plain,
-    }
-}
-
-fn out_of_memory(device: &DeviceFigures) -> Option<Figure> {
-    let count = action_count(device, Action::Oom).filter(|&count| count > 0)?;
-    Some(Figure {
-        label: "Out of memory",
-        value: format!("{}×", format::count(count)),
-        note: String::new(),
-        explanation: "How often an allocation failed because no memory was left.",
-        emphasis: Emphasis::Error,
-    })
-}
-
-fn events(device: &DeviceFigures) -> Figure {
+    let ooms = action_count(device, Action::Oom).filter(|&count| count > 0).map(|count| {
+        let explanation = "How often an allocation failed because no memory was left.";
+        Figure::plain("Out of memory", format!("{}×", format::count(count)), "", explanation).with(Emphasis::Error)
+    });
     let allocs = action_count(device, Action::Alloc).unwrap_or(0);
-    Figure {
-        label: "Events",
-        value: format::count(device.summary.events),
-        note: if device.summary.events == 0 { String::new() } else { format::counted(allocs, "allocation") },
-        explanation: "Recorded allocator events, such as allocations, frees and segment operations.",
-        emphasis: Emphasis::Plain,
-    }
-}
-
-fn duration(device: &DeviceFigures) -> Option<Figure> {
-    device.duration_us.map(|duration_us| Figure {
-        label: "Duration",
-        value: format::duration(duration_us),
-        note: String::new(),
-        explanation: "The time from the first to the last event.",
-        emphasis: Emphasis::Plain,
-    })
-}
-
-fn segments(device: &DeviceFigures) -> Figure {
-    Figure {
-        label: "Segments",
-        value: format::count(device.summary.segments),
-        note: format::counted(device.summary.blocks, "block"),
-        explanation: "Memory segments that PyTorch held from CUDA at the end, and the blocks in them.",
-        emphasis: Emphasis::Plain,
-    }
+    let duration = device.duration_us.map(|duration_us| {
+        let explanation = "The time from the first to the last event.";
+        Figure::plain("Duration", format::duration(duration_us), "", explanation)
+    });
+    let mut figures = vec![
+        Figure::plain(
+            "Peak live",
+            format::bytes(summary.peak_live_bytes),
+            peak_note,
+            "The highest total of requested sizes of live allocations at any moment.",
+        )
+        .with(Emphasis::Live),
+        Figure::plain(
+            "Peak reserved",
+            format::bytes(summary.peak_reserved_bytes),
+            used,
+            "The highest total size of segments that PyTorch held from CUDA, in use or cached.",
+        )
+        .with(Emphasis::Reserved),
+        Figure::plain(
+            "Live at the end",
+            format::bytes(summary.end_live_bytes),
+            format!("{} reserved", format::bytes(summary.reserved_bytes)),
+            "Live memory when the snapshot was taken.",
+        ),
+        Figure::plain(
+            "Before the trace",
+            format::bytes(summary.initial_bytes),
+            freed,
+            "Memory that was live before the first event, derived from the final state and all events.",
+        ),
+    ];
+    figures.extend(ooms);
+    figures.push(Figure::plain(
+        "Events",
+        format::count(summary.events),
+        of_events(format::counted(allocs, "allocation")),
+        "Recorded allocator events, such as allocations, frees and segment operations.",
+    ));
+    figures.extend(duration);
+    figures.push(Figure::plain(
+        "Segments",
+        format::count(summary.segments),
+        format::counted(summary.blocks, "block"),
+        "Memory segments that PyTorch held from CUDA at the end, and the blocks in them.",
+    ));
+    figures
 }
 
 fn action_count(device: &DeviceFigures, of: Action) -> Option<u64> {
@@ -184,16 +157,6 @@ const SHOWN_AT_MOST: usize = 1;
 /// Code of the notice about a request that failed.
 const OUT_OF_MEMORY: &str = "out-of-memory";
 
-/// Returns the word that a screen reader says before a notice.
-pub fn severity_word(notice: &Notice) -> &'static str {
-    match notice.severity.as_str() {
-        "error" => "Error",
-        "warning" => "Warning",
-        _ => "Note",
-    }
-}
-
-/// Returns true if the notices are folded at first.
 pub fn is_folded(notices: &[Notice]) -> bool {
     notices.len() > SHOWN_AT_MOST
 }
@@ -244,17 +207,13 @@ mod tests {
     }
 
     #[test]
-    fn figures_have_words() {
+    fn figures_have_words_and_leave_out_what_is_missing() {
         check(&device(), "Peak live", "3.00 GiB", "after event 100");
         check(&device(), "Peak reserved", "4.00 GiB", "peak live is 75 % of it");
         check(&device(), "Out of memory", "1×", "");
         check(&device(), "Events", "12,000", "5,000 allocations");
         check(&device(), "Duration", "2.50 s", "");
         check(&DeviceFigures { peak_moment: 0, ..device() }, "Peak live", "3.00 GiB", "before the first event");
-    }
-
-    #[test]
-    fn what_a_trace_does_not_have_is_left_out() {
         let empty = DeviceFigures::default();
         assert!(figures(&empty).iter().all(|figure| figure.label != "Duration" && figure.label != "Out of memory"));
         check(&empty, "Events", "0", "");
@@ -291,14 +250,10 @@ mod tests {
     }
 
     #[test]
-    fn many_notices_have_one_line() {
+    fn notices_have_one_line_and_are_of_their_device() {
         let notices = [notice("warning"), notice("info"), notice("warning")];
         assert_eq!(summary(&notices), "2 warnings, 1 note");
         assert!(is_folded(&notices) && !is_folded(&notices[..1]));
-    }
-
-    #[test]
-    fn a_notice_about_another_device_waits_until_that_is_shown() {
         let about = |device| Notice { device, ..notice("info") };
         let notices = [about(None), about(Some(0)), about(Some(1))];
         assert_eq!(notices_of(&notices, 1), [about(None), about(Some(1))]);

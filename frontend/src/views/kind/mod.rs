@@ -4,16 +4,15 @@ pub mod model;
 
 use self::model::{selecting_of, totals_text};
 use crate::ask::KindFacts;
-use crate::components::icon::{IconName, icon};
+use crate::components::{IconName, square_button};
 use crate::hooks::{FileHandle, ShownFile, use_file, use_shown};
 use crate::state::{Choice, DockTab, FileAction, TimelineCommand};
 use yew::prelude::*;
 
-/// Shows the bar in one line; the name is cut if there is no room.
 #[component]
 pub fn KindBar() -> Html {
     let (file, shown) = (use_file(), use_shown());
-    let on_leave = file.acting(|_: MouseEvent| FileAction::SelectKind(None));
+    let on_leave = file.clicked(FileAction::SelectKind(None));
     let body = match shown.kind_facts.as_deref() {
         None => html! { <span class="kind-totals">{ "Selecting…" }</span> },
         Some(Err(message)) => html! { <span class="kind-totals">{ message }</span> },
@@ -22,14 +21,17 @@ pub fn KindBar() -> Html {
     html! {
         <div class="kind-bar" role="group" aria-label="Selected allocations" data-kind="">
             { body }
-            <button type="button" class="button quiet square" aria-label="Clear selection" title="Clear the selection (Esc)"
-                onclick={on_leave}>{ icon(IconName::Close) }</button>
+            { square_button(IconName::Close, "Clear selection", "Clear the selection (Esc)", Some(on_leave)) }
         </div>
     }
 }
 
 fn known(file: &FileHandle, shown: &ShownFile, facts: &KindFacts) -> Html {
-    let step = |is_back: bool| file.commanding(move |_: MouseEvent| TimelineCommand::StepKind { is_back });
+    let step = |is_back: bool, name: IconName, label: &'static str, title: &'static str| {
+        let onclick = file.commanded(TimelineCommand::StepKind { is_back });
+        square_button(name, label, title, Some(onclick))
+    };
+    let [previous, next] = ["Previous allocation of the selection", "Next allocation of the selection"];
     let name = format!("{} {}", facts.title, facts.detail);
     html! {
         <>
@@ -40,12 +42,8 @@ fn known(file: &FileHandle, shown: &ShownFile, facts: &KindFacts) -> Html {
             <span class="kind-totals numbers" role="status">{ totals_text(facts, shown.moment().1) }</span>
             if facts.count > 0 {
                 <span class="kind-steps">
-                    <button type="button" class="button quiet square" aria-label="Previous allocation of the selection"
-                        title="Previous allocation of the selection (Shift+N)" onclick={step(true)}>
-                        { icon(IconName::Previous) }</button>
-                    <button type="button" class="button quiet square" aria-label="Next allocation of the selection"
-                        title="Next allocation of the selection (N)" onclick={step(false)}>
-                        { icon(IconName::Next) }</button>
+                    { step(true, IconName::Previous, previous, "Previous allocation of the selection (Shift+N)") }
+                    { step(false, IconName::Next, next, "Next allocation of the selection (N)") }
                 </span>
                 { views(file, shown, facts) }
             }

@@ -1,14 +1,13 @@
 //! Logs of a run below the timeline of its snapshot, on the same clock, and the operators behind the snapshot's peak.
 
-use super::beside::{Beside, BesideChart};
-use super::model::{Range, overlap, shifted};
+use super::chart::{Beside, BesideChart, use_shifts};
+use super::model::Range;
 use super::of_log;
 use super::table::log_table;
 use crate::ask::{Axis, GetCourse, GetOperators, Joinable};
-use crate::components::buttons::CopyButton;
-use crate::hooks::{OpenLog, Seen, ShownFile, use_answer, use_file, use_shown, use_subject};
-use crate::state::{FileAction, FileId, LogFile, TimelineCommand};
-use std::collections::HashMap;
+use crate::components::{CopyButton, bound};
+use crate::hooks::{Seen, ShownFile, use_answer, use_file, use_shown, use_subject};
+use crate::state::{FileAction, LogFile, TimelineCommand};
 use yew::prelude::*;
 
 /// Commands that write a log of the GPUs and of the host while a training runs.
@@ -19,11 +18,9 @@ const COMMANDS: [&str; 2] = [
 
 #[derive(Clone, PartialEq, Properties)]
 pub struct LogsBelowProps {
-    /// Part of the timeline in view.
     pub seen: Option<Seen>,
 }
 
-/// Shows the curves of open logs over the times that the timeline shows.
 #[component]
 pub fn LogsBelow(props: &LogsBelowProps) -> Html {
     let (file, shown) = (use_file(), use_shown());
@@ -40,9 +37,7 @@ pub fn LogsBelow(props: &LogsBelowProps) -> Html {
         Some(None) => {
             said("The events of this snapshot have no times of a clock, so logs cannot be put beside its timeline.")
         }
-        Some(Some(course)) => {
-            html! { <Charts seen={props.seen} charts={(*charts).clone()} all={course.whole()} /> }
-        }
+        Some(Some(course)) => html! { <Charts seen={props.seen} charts={(*charts).clone()} all={course.whole()} /> },
     }
 }
 
@@ -50,7 +45,6 @@ pub fn LogsBelow(props: &LogsBelowProps) -> Html {
 struct ChartsProps {
     seen: Option<Seen>,
     charts: Vec<Beside>,
-    /// First and last time of the snapshot.
     all: Range,
 }
 
@@ -59,59 +53,38 @@ fn Charts(props: &ChartsProps) -> Html {
     let ChartsProps { seen, charts, all } = props;
     let all = *all;
     let (file, shown) = (use_file(), use_shown());
-    let has_time_axis = shown.ready.axis == Axis::Time;
     let range = times(&shown, *seen, all);
-    let on_range = {
-        let file = file.clone();
-        Callback::from(move |(from, to): Range| {
-            file.act(FileAction::ChooseAxis(Axis::Time));
-            file.command(match (from, to) == all {
-                true => TimelineCommand::Reset,
-                false => TimelineCommand::Positions { first: (from - all.0) as f64, last: (to - all.0) as f64 },
-            });
-        })
-    };
-    let shifts = use_state_eq(HashMap::<(FileId, usize), f64>::new);
+    let on_range = bound(file.clone(), move |file, (from, to): Range| {
+        file.act(FileAction::ChooseAxis(Axis::Time));
+        file.command(match (from, to) == all {
+            true => TimelineCommand::Reset,
+            false => TimelineCommand::Positions { first: (from - all.0) as f64, last: (to - all.0) as f64 },
+        });
+    });
+    let (shifts, on_shift) = use_shifts();
     let chart = |beside: &Beside| {
-        let place = beside.place;
-        let shift_s = shifts.get(&place).copied().unwrap_or(0.0);
-        let times = shifted(&beside.curves, (shift_s * 1e6) as i64).whole();
-        let begin_s = (all.0 - beside.curves.whole().0) as f64 / 1e6;
-        let apart_s = (!overlap(all, times)).then_some(begin_s);
-        let on_shift = {
-            let shifts = shifts.clone();
-            Callback::from(move |seconds: f64| {
-                let mut next = (*shifts).clone();
-                next.insert(place, seconds);
-                shifts.set(next);
-            })
-        };
         html! {
-            <BesideChart key={format!("{place:?}")} beside={beside.clone()} scheme={file.scheme} {range} {all}
-                on_range={on_range.clone()} {apart_s} {shift_s} {on_shift} />
+            <BesideChart key={format!("{:?}", beside.place)} beside={beside.clone()} scheme={file.scheme} {range} {all}
+                on_range={on_range.clone()} apart_s={shifts.apart_s(beside, all)} shift_s={shifts.of(beside)}
+                on_shift={on_shift.clone()} />
         }
     };
+    let on_time = file.clicked(FileAction::ChooseAxis(Axis::Time));
     html! {
         <div class="log logs-below">
-            if !has_time_axis {
+            if shown.ready.axis != Axis::Time {
                 <p class="hint">
                     { "The timeline shows events; these charts show all of its time. " }
-                    <button type="button" class="button" onclick={
-                        file.acting(|_: MouseEvent| FileAction::ChooseAxis(Axis::Time))
-                    }>{ "Show time" }</button>
+                    <button type="button" class="button" onclick={on_time}>{ "Show time" }</button>
                 </p>
             }
             { for charts.iter().map(chart) }
-            { for shown.logs.iter().filter_map(operators) }
+            // What a trace of torch.profiler says about the snapshot's peak.
+            { for shown.logs.iter().filter(|log| log.file.joinable.is_some()).map(|log| html! {
+                <Operators key={format!("operators-{}", log.id)} name={log.name.clone()} file={log.file.clone()} />
+            }) }
         </div>
     }
-}
-
-/// Returns what a trace of torch.profiler says about the snapshot's peak.
-fn operators(log: &OpenLog) -> Option<Html> {
-    log.file.joinable.as_ref()?;
-    let (name, file) = (AttrValue::from(log.name.clone()), log.file.clone());
-    Some(html! { <Operators key={format!("operators-{}", log.id)} {name} {file} /> })
 }
 
 /// Returns the times that the timeline shows; all of them while it shows events.
@@ -124,7 +97,6 @@ fn times(shown: &ShownFile, seen: Option<Seen>, all: Range) -> Range {
     })
 }
 
-/// Says what can be opened beside a snapshot.
 fn guide() -> Html {
     html! {
         <div class="log logs-below">

@@ -1,26 +1,22 @@
 //! View of a log: curves of memory over time, the owners of a GPU's memory, findings and tables.
 
 mod below;
-mod beside;
 mod chart;
 mod model;
 mod table;
 
 pub use self::below::LogsBelow;
-use self::beside::{Beside, BesideChart, Course};
-use self::chart::LogChart;
-use self::model::{Range, overlap, union};
-use self::table::{Traced, device, log_table, notice, owners_bar};
+use self::chart::{Beside, BesideChart, Course, LogChart, use_shifts};
+use self::model::{Range, union};
+use self::table::{Traced, findings, owners_bar, tables};
+use super::export::file_of_text;
 use super::export::model::file_name;
-use crate::components::buttons::{ExportButton, Making};
+use crate::components::{ExportButton, Making, bound, setting};
 use crate::hooks::{OpenLog, Peer};
-use crate::platform::{png_of, text_blob};
 use crate::state::{FileId, LogFile, Scheme};
-use crate::views::findings::finding_card::item;
 use crate::views::findings::model::counts_of_problems;
 use shared::export::LogForm;
 use shared::report::{LogCurves, LogReport};
-use std::collections::HashMap;
 use std::rc::Rc;
 use yew::prelude::*;
 
@@ -36,12 +32,10 @@ pub struct LogViewProps {
     pub keep: Html,
 }
 
-/// Shows the report on a log.
 #[component]
 pub fn LogView(props: &LogViewProps) -> Html {
     let LogViewProps { id, name, file, scheme, logs, keep, .. } = props;
     let report = &file.report;
-    let findings = &report.diagnosis.findings;
     let problems = counts_of_problems(&report.diagnosis);
     let lead = if problems.is_empty() { "No problem found".to_owned() } else { problems };
     html! {
@@ -60,18 +54,14 @@ pub fn LogView(props: &LogViewProps) -> Html {
             <Traced id={*id} file={file.clone()} logs={logs.clone()} />
             <section class="findings log-findings" aria-label="Findings">
                 <div class="findings-lead" role="status"><strong>{ lead }</strong></div>
-                <ol>{ for findings.iter().map(|finding| item(finding, device(finding.device), Html::default(), None)) }</ol>
+                { findings(&report.diagnosis) }
             </section>
-            { for report.tables.iter().map(log_table) }
-            if !report.notices.is_empty() {
-                <ul class="log-notices">{ for report.notices.iter().map(notice) }</ul>
-            }
+            { tables(&report.tables, &report.notices) }
             { keep.clone() }
         </main>
     }
 }
 
-/// Courses of snapshots that have arrived.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Courses(Vec<Beside>);
 
@@ -96,35 +86,20 @@ fn Charts(props: &ChartsProps) -> Html {
     let own = use_memo(report.clone(), |report| report.curves.iter().cloned().map(Rc::new).collect::<Vec<_>>());
     let others = use_memo(logs.clone(), |logs| logs.iter().flat_map(of_log).collect::<Vec<_>>());
     let courses = use_reducer_eq(Courses::default);
-    let on_course = {
-        let courses = courses.dispatcher();
-        Callback::from(move |course: Beside| courses.dispatch(course))
-    };
-    let shifts = use_state_eq(HashMap::<(FileId, usize), f64>::new);
-    let shift_of = |beside: &Beside| shifts.get(&beside.place).copied().unwrap_or(0.0);
+    let on_course = bound(courses.dispatcher(), move |courses, course: Beside| courses.dispatch(course));
+    let (shifts, on_shift) = use_shifts();
     // Clocks without dates have nothing in common.
     let has_dates = own.iter().all(|curves| curves.has_dates);
     let is_open = |beside: &&Beside| peers.iter().any(|peer| peer.id == beside.place.0);
     let beside: Vec<Beside> =
         others.iter().chain(courses.0.iter().filter(is_open)).filter(|_| has_dates).cloned().collect();
     let own_range = union(own.iter().map(|curves| curves.whole())).unwrap_or((0, 1));
-    let moved = |beside: &Beside| {
-        let ((from, to), shift_us) = (beside.curves.whole(), (shift_of(beside) * 1e6) as i64);
-        (from.saturating_add(shift_us), to.saturating_add(shift_us))
-    };
     // Files of other runs would leave this log a line of a pixel.
-    let apart_s = |beside: &Beside| {
-        let begin_s = (own_range.0 - beside.curves.whole().0) as f64 / 1e6;
-        (!overlap(own_range, moved(beside))).then_some(begin_s)
-    };
-    let near = beside.iter().filter(|beside| apart_s(beside).is_none()).map(moved);
+    let near = beside.iter().filter(|one| shifts.apart_s(one, own_range).is_none()).map(|one| shifts.times(one));
     let all = union(near.chain([own_range])).unwrap_or(own_range);
     let chosen = use_state_eq(|| None::<Range>);
     let range = chosen.map_or(all, |(from, to)| (from.max(all.0), to.min(all.1)));
-    let on_range = {
-        let chosen = chosen.setter();
-        Callback::from(move |range: Range| chosen.set((range != all).then_some(range)))
-    };
+    let on_range = setting(&chosen).reform(move |range: Range| (range != all).then_some(range));
     let is_one_clock = own.iter().all(|curves| curves.has_dates == own[0].has_dates);
     let chart = |curves: &Rc<LogCurves>| {
         let whole = curves.whole();
@@ -133,15 +108,10 @@ fn Charts(props: &ChartsProps) -> Html {
         html! { <LogChart curves={curves.clone()} scheme={*scheme} {range} {all} {on_range} /> }
     };
     let chart_beside = |beside: &Beside| {
-        let (shifts, place) = (shifts.clone(), beside.place);
-        let on_shift = Callback::from(move |seconds: f64| {
-            let mut next = (*shifts).clone();
-            next.insert(place, seconds);
-            shifts.set(next);
-        });
         html! {
-            <BesideChart key={format!("{place:?}")} beside={beside.clone()} scheme={*scheme} {range} {all}
-                on_range={on_range.clone()} apart_s={apart_s(beside)} shift_s={shift_of(beside)} {on_shift} />
+            <BesideChart key={format!("{:?}", beside.place)} beside={beside.clone()} scheme={*scheme} {range} {all}
+                on_range={on_range.clone()} apart_s={shifts.apart_s(beside, own_range)} shift_s={shifts.of(beside)}
+                on_shift={on_shift.clone()} />
         }
     };
     let course = |(peer, device): (&Peer, u32)| {
@@ -162,20 +132,14 @@ fn Charts(props: &ChartsProps) -> Html {
 
 /// Returns the charts of another log that has dates.
 fn of_log(OpenLog { id, name, file }: &OpenLog) -> Vec<Beside> {
-    let dated = file.report.curves.iter().enumerate().filter(|(_, curves)| curves.has_dates);
-    dated
-        .map(|(position, curves)| Beside {
-            place: (*id, position),
-            name: AttrValue::from(name.clone()),
-            curves: Rc::new(curves.clone()),
-        })
-        .collect()
+    let beside = |(position, curves): (usize, &LogCurves)| Beside {
+        place: (*id, position),
+        name: name.clone().into(),
+        curves: Rc::new(curves.clone()),
+    };
+    file.report.curves.iter().enumerate().filter(|(_, curves)| curves.has_dates).map(beside).collect()
 }
 
-/// Pixels of a PNG per CSS pixel of the charts, in each direction.
-const PNG_SCALE: f64 = 2.0;
-
-/// Shows a button for each form in which the report can be saved.
 fn save_buttons(name: &AttrValue, report: &Rc<LogReport>, scheme: Scheme) -> Html {
     let has_curves = !report.curves.is_empty();
     let forms = LogForm::ALL.into_iter().filter(|form| has_curves || !form.needs_curves());
@@ -187,21 +151,10 @@ fn save_buttons(name: &AttrValue, report: &Rc<LogReport>, scheme: Scheme) -> Htm
 }
 
 fn button(name: &AttrValue, report: &Rc<LogReport>, scheme: Scheme, form: LogForm) -> Html {
-    let make = {
-        let (name, report) = (name.clone(), report.clone());
-        Callback::from(move |()| -> Making {
-            let (text, media_type) = form.text(&name, &report, scheme.theme());
-            Box::pin(async move {
-                let file = text_blob(&text, media_type).map_err(|_| "the browser ran out of memory".to_owned())?;
-                match form {
-                    LogForm::Png => {
-                        png_of(&file, PNG_SCALE).await.map_err(|_| "the browser can’t draw the picture".to_owned())
-                    }
-                    _ => Ok(file),
-                }
-            })
-        })
-    };
+    let make = bound((name.clone(), report.clone()), move |(name, report), ()| -> Making {
+        let (text, media_type) = form.text(name, report, scheme.theme());
+        Box::pin(file_of_text(text, media_type, form == LogForm::Png))
+    });
     let title = match form {
         LogForm::Html => "Save the report as one page (HTML)",
         LogForm::Svg => "Save the charts as SVG",

@@ -1,17 +1,12 @@
 //! Texts, numbers and drawing of the view of a log.
 
-use crate::draw::color::Color;
-use crate::draw::op::{Op, crisp};
-use crate::draw::rect::Rect;
-use crate::draw::sketch::Sketch;
-use crate::draw::theme::Theme;
+use crate::draw::{Color, Op, Rect, Sketch, Theme, crisp};
 use shared::export::{LOG_ROOM, log_chart, series_color};
 use shared::report::{LogCell, LogCurves, LogOwner, LogOwners, LogSpan};
 
 /// First and last time in microseconds.
 pub(super) type Range = (i64, i64);
 
-/// Returns the curves with all times moved.
 pub(super) fn shifted(curves: &LogCurves, shift_us: i64) -> LogCurves {
     let moved = |us: &i64| us.saturating_add(shift_us);
     let mut shifted = curves.clone();
@@ -24,12 +19,10 @@ pub(super) fn shifted(curves: &LogCurves, shift_us: i64) -> LogCurves {
     shifted
 }
 
-/// Returns the range that contains all of some ranges; `None` without any.
 pub(super) fn union(ranges: impl Iterator<Item = Range>) -> Option<Range> {
     ranges.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
 }
 
-/// Returns true if two ranges have a time in common.
 pub(super) fn overlap(a: Range, b: Range) -> bool {
     a.0 <= b.1 && b.0 <= a.1
 }
@@ -59,19 +52,16 @@ pub(super) fn plot(
     Sketch { ops: plotted.ops, width: size.0, height: size.1 }
 }
 
-/// Returns the names of the groups with their colours, and that of the limit.
 pub(super) fn legend(curves: &LogCurves, theme: &Theme) -> Vec<(String, Color)> {
     let color = |series: Option<usize>| series.map_or(theme.oom, |position| series_color(position, theme));
     shared::export::legend(curves).into_iter().map(|(name, series)| (name, color(series))).collect()
 }
 
-/// Converts a fraction of the element's width to a time.
 pub(super) fn place_to_us(range: Range, share: f64, width: f64) -> i64 {
     let share = (share * width - LOG_ROOM.left) / (width - LOG_ROOM.left - LOG_ROOM.right).max(1.0);
     range.0 + (share.clamp(0.0, 1.0) * (range.1 - range.0) as f64).round() as i64
 }
 
-/// Returns the position of the sample that is nearest to a time.
 pub(super) fn nearest(curves: &LogCurves, us: i64) -> Option<usize> {
     let after = curves.times_us.partition_point(|one| *one < us);
     let candidates = after.saturating_sub(1)..(after + 1).min(curves.times_us.len());
@@ -95,7 +85,6 @@ pub(super) fn key_range(key: &str, (from, to): Range, all: Range) -> Option<Rang
     Some((from, from + length))
 }
 
-/// Part of a bar of 1,000 units.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Share {
     pub(super) name: String,

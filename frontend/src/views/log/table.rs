@@ -1,14 +1,15 @@
 //! Tables and other parts of the view of a log: owners of a GPU's memory, and growth over snapshots of tracemalloc.
 
-use super::model::{is_of_figures, shares};
+use super::model::{Share, is_of_figures, shares};
 use crate::ask::Joinable;
+use crate::components::color_key;
 use crate::hooks::OpenLog;
 use crate::state::{FileId, LogFile, Scheme};
-use crate::views::findings::finding_card::item;
+use crate::views::findings::item;
 use logs::traced_growth;
 use logs::tracemalloc::TracemallocSnapshot;
 use shared::base::{Severity, ShortSort, format};
-use shared::report::{HOST, LogCell, LogNotice, LogOwners, LogTable, NO_DEVICE};
+use shared::report::{Diagnosis, Finding, HOST, LogCell, LogNotice, LogOwners, LogTable, NO_DEVICE};
 use std::rc::Rc;
 use yew::prelude::*;
 
@@ -36,33 +37,41 @@ pub(super) fn log_table(LogTable { title, columns, rows, left_out }: &LogTable) 
     }
 }
 
-/// Names the device of a finding.
-pub(super) fn device(device: i64) -> Html {
-    let name = match device {
-        NO_DEVICE => return Html::default(),
-        HOST => "Host".to_owned(),
-        _ => format!("GPU {device}"),
+pub(super) fn findings(diagnosis: &Diagnosis) -> Html {
+    let device = |device: i64| {
+        let name = match device {
+            NO_DEVICE => return Html::default(),
+            HOST => "Host".to_owned(),
+            _ => format!("GPU {device}"),
+        };
+        html! { <span class="finding-device">{ name }</span> }
     };
-    html! { <span class="finding-device">{ name }</span> }
+    let one = |finding: &Finding| item(finding, device(finding.device), Html::default(), None);
+    html! { <ol>{ for diagnosis.findings.iter().map(one) }</ol> }
 }
 
-pub(super) fn notice(notice: &LogNotice) -> Html {
-    let class = if notice.severity == Severity::Info { "hint" } else { "" };
-    html! { <li {class}>{ &notice.message }</li> }
+pub(super) fn tables(tables: &[LogTable], notices: &[LogNotice]) -> Html {
+    let notice = |notice: &LogNotice| {
+        let class = if notice.severity == Severity::Info { "hint" } else { "" };
+        html! { <li {class}>{ &notice.message }</li> }
+    };
+    html! {
+        <>
+            { for tables.iter().map(log_table) }
+            if !notices.is_empty() { <ul class="log-notices">{ for notices.iter().map(notice) }</ul> }
+        </>
+    }
 }
 
-/// Shows the owners of a GPU's memory as a bar with a legend.
 pub(super) fn owners_bar(owners: &LogOwners, scheme: Scheme) -> Html {
     let shares = shares(owners, scheme.theme());
-    let rect = |share: &super::model::Share| {
+    let rect = |share: &Share| {
         html! { <rect x={share.start.to_string()} width={share.width.to_string()} height="20" fill={share.color.css()} /> }
     };
-    let entry = |share: &super::model::Share| {
+    let entry = |share: &Share| {
         html! {
             <li>
-                <svg class="timeline-key" viewBox="0 0 18 10" aria-hidden="true">
-                    <rect width="18" height="10" fill={share.color.css()} />
-                </svg>
+                { color_key(share.color.css()) }
                 { share.name.clone() }{ " " }<strong class="numbers">{ format::bytes(share.bytes) }</strong>
             </li>
         }
@@ -107,16 +116,9 @@ pub(super) fn Traced(props: &TracedProps) -> Html {
         <>
             <section class="findings log-findings" aria-label="Growth between the snapshots">
                 <div class="findings-lead"><strong>{ &growth.title }</strong></div>
-                <ol>{
-                    for growth.diagnosis.findings.iter().map(|finding| {
-                        item(finding, device(finding.device), Html::default(), None)
-                    })
-                }</ol>
+                { findings(&growth.diagnosis) }
             </section>
-            { for growth.tables.iter().map(log_table) }
-            if !growth.notices.is_empty() {
-                <ul class="log-notices">{ for growth.notices.iter().map(notice) }</ul>
-            }
+            { tables(&growth.tables, &growth.notices) }
         </>
     }
 }

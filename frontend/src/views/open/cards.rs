@@ -1,15 +1,18 @@
-//! Cards and bars for files that are not open: being read, unreadable, forgotten by a reload, or not to be forgotten.
+//! Cards and bars for files that are not open: being read, with the timeline so far if they are large, unreadable,
+//! forgotten by a reload, or not to be forgotten.
 
+use super::part_card::PreviewCurve;
 use super::preview_model::progress;
-use crate::components::icon::{IconName, icon};
+use crate::ask::PreviewDevice;
+use crate::components::{IconName, click, icon, is_checked, passing, square_button};
 use crate::hooks::ArrivalFailure;
 use crate::platform::{can_keep, has_server, site_url};
-use crate::state::{Failure, Keeping, Loading, Remedy, SessionFile, awaited_text};
+use crate::state::{Failure, Keeping, Loading, Remedy, Scheme, SessionFile, awaited_text};
+use crate::views::head::figures::figure;
+use crate::views::head::model::Figure;
 use shared::base::format;
-use web_sys::HtmlInputElement;
 use yew::prelude::*;
 
-/// Shows why the address leads to nothing, and where to go instead.
 pub fn arrival_card(ArrivalFailure { title, message, hint }: &ArrivalFailure) -> Html {
     html! {
         <main key="arrival" class="state">
@@ -33,15 +36,11 @@ pub fn awaited_bar(files: &[SessionFile], on_open: &Callback<()>, on_dismiss: &C
     if files.is_empty() {
         return Html::default();
     }
-    let on_open = on_open.reform(|_: MouseEvent| ());
-    let on_dismiss = on_dismiss.reform(|_: MouseEvent| ());
     html! {
         <p class="origin awaited" role="status" data-awaited="">
             { icon(IconName::Info) }<span>{ awaited_text(files) }</span>
-            <button type="button" class="button" onclick={on_open}>{ "Open…" }</button>
-            <button type="button" class="button quiet square" onclick={on_dismiss} aria-label="Dismiss">
-                { icon(IconName::Close) }
-            </button>
+            <button type="button" class="button" onclick={click(on_open)}>{ "Open…" }</button>
+            { square_button(IconName::Close, "Dismiss", "", Some(click(on_dismiss))) }
         </p>
     }
 }
@@ -49,7 +48,6 @@ pub fn awaited_bar(files: &[SessionFile], on_open: &Callback<()>, on_dismiss: &C
 /// Shows what is wrong, where, and what to do; `on_remedy` is called when the user does it.
 pub fn error_card(name: &str, failure: &Failure, on_close: &Callback<()>, on_remedy: &Callback<Remedy>) -> Html {
     let Failure { code, message, offset, hint, remedy } = failure;
-    let on_close = on_close.reform(|_: MouseEvent| ());
     // Without a server there are no jobs.
     let remedy = if *remedy == Remedy::Jobs && !has_server() { Remedy::OtherFile } else { *remedy };
     let what = match remedy {
@@ -58,7 +56,7 @@ pub fn error_card(name: &str, failure: &Failure, on_close: &Callback<()>, on_rem
         Remedy::Retry => "Try again",
         Remedy::Part => "Open part…",
     };
-    let on_remedy = on_remedy.reform(move |_: MouseEvent| remedy);
+    let on_remedy = passing(on_remedy, remedy);
     html! {
         <main key="error" class="state">
             <section class="card error" role="alert">
@@ -73,7 +71,7 @@ pub fn error_card(name: &str, failure: &Failure, on_close: &Callback<()>, on_rem
                 <p class="hint">{ hint }</p>
                 <div class="card-foot">
                     <button type="button" class="button primary" onclick={on_remedy}>{ what }</button>
-                    <button type="button" class="button" onclick={on_close}>{ "Close" }</button>
+                    <button type="button" class="button" onclick={click(on_close)}>{ "Close" }</button>
                 </div>
             </section>
         </main>
@@ -83,7 +81,6 @@ pub fn error_card(name: &str, failure: &Failure, on_close: &Callback<()>, on_rem
 /// Shows the name, a progress bar, the bytes read, and buttons to cancel or to choose a part of the file instead.
 pub fn loading_card(name: &AttrValue, loading: &Loading, on_cancel: &Callback<()>, on_part: &Callback<()>) -> Html {
     let progress = progress(loading);
-    let on_cancel = on_cancel.reform(|_: MouseEvent| ());
     let value = progress.share.map(|share| share.to_string());
     let doing = if loading.is_survey { "Scanning " } else { "Reading " };
     html! {
@@ -94,11 +91,9 @@ pub fn loading_card(name: &AttrValue, loading: &Loading, on_cancel: &Callback<()
                 <div class="card-foot">
                     <span class="numbers">{ progress.text }</span>
                     if !loading.is_survey {
-                        <button type="button" class="button" onclick={on_part.reform(|_: MouseEvent| ())}>
-                            { "Open part…" }
-                        </button>
+                        <button type="button" class="button" onclick={click(on_part)}>{ "Open part…" }</button>
                     }
-                    <button type="button" class="button" onclick={on_cancel}>{ "Cancel" }</button>
+                    <button type="button" class="button" onclick={click(on_cancel)}>{ "Cancel" }</button>
                 </div>
                 <p class="visually-hidden" role="status">{ progress.spoken }</p>
             </section>
@@ -115,7 +110,7 @@ pub fn keep_box(is_on: bool, keeping: Option<Keeping>, on_keep: &Callback<bool>)
             <p class="keep hint">{ "This browser can't keep files here. After a reload, open them again." }</p>
         };
     }
-    let onchange = on_keep.reform(|event: Event| event.target_unchecked_into::<HtmlInputElement>().checked());
+    let onchange = on_keep.reform(|event: Event| is_checked(&event));
     html! {
         <div class="keep">
             <label class="keep-choice">
@@ -141,4 +136,60 @@ fn state_text(is_on: bool, keeping: Option<Keeping>) -> Option<&'static str> {
             Some("There is not enough storage to keep this file: the browser asks before you leave the page.")
         }
     }
+}
+
+/// Shows figures, progress, the curve so far, and buttons to cancel or to choose a part of the file instead.
+pub fn preview_view(
+    name: &AttrValue,
+    loading: &Loading,
+    scheme: Scheme,
+    on_cancel: &Callback<()>,
+    on_part: &Callback<()>,
+) -> Html {
+    let progress = progress(loading);
+    let devices = loading.preview.as_deref().map_or(&[][..], |preview| &preview.devices);
+    let device = devices.first().cloned().unwrap_or_default();
+    // The file lists devices one after another, so a second device means that the first one is complete.
+    let share = if devices.len() > 1 { 1.0 } else { progress.share.unwrap_or(1.0) };
+    let value = progress.share.map(|share| share.to_string());
+    html! {
+        <main class="viewer" aria-busy="true" data-loading="">
+            <dl class="figures" data-figures="">{ for figures(devices, &device).iter().map(|row| figure(row, "figure")) }</dl>
+            <div class="toolbar">
+                <span class="preview-name">{ "Reading " }<span class="file-text">{ name }</span></span>
+                <progress class="progress" max="1" {value} aria-label="Progress" />
+                <span class="numbers preview-progress">{ progress.text }</span>
+                <button type="button" class="button" onclick={click(on_part)}>{ "Open part…" }</button>
+                <button type="button" class="button" onclick={click(on_cancel)}>{ "Cancel" }</button>
+            </div>
+            <div class="workspace">
+                <div class="stage">
+                    <section class="timeline" aria-label="Timeline so far">
+                        <div class="timeline-plot preview-plot">
+                            <PreviewCurve {device} {share} {scheme} label={progress.spoken.clone()} />
+                        </div>
+                    </section>
+                </div>
+                <aside class="panel">
+                    <div class="panel-body">
+                        <p class="hint">
+                            { "Live bytes of the part read so far. Memory allocated before recording, colors, stacks and findings \
+                               are added when the whole file is read." }
+                        </p>
+                    </div>
+                </aside>
+            </div>
+            <p class="visually-hidden" role="status">{ progress.spoken }</p>
+        </main>
+    }
+}
+
+fn figures(devices: &[PreviewDevice], device: &PreviewDevice) -> [Figure; 2] {
+    let highest = device.highest_bytes.iter().copied().max().unwrap_or(0).max(0) as u64;
+    let events = devices.iter().map(|device| device.events).sum();
+    let devices = format::counted(devices.len() as u64, "device");
+    [
+        Figure::plain("Peak live so far", format::bytes(highest), "relative to the start", ""),
+        Figure::plain("Events so far", format::count(events), format!("on {devices}"), ""),
+    ]
 }

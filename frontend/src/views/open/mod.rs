@@ -2,7 +2,5 @@
 
 pub mod cards;
 pub mod hero;
-pub mod mistakes;
 pub mod part_card;
 pub mod preview_model;
-pub mod preview_view;

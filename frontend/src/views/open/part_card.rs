@@ -1,16 +1,15 @@
 //! Card for choosing which events of a large file to open, with its curve, and the bar that tells which are open.
 
-use super::preview_model::{Preset, dragged, order, preview, proposed_events, range_text, share_of_plot};
+use super::preview_model::{Preset, dragged, preview, proposed_events, range_text, share_of_plot};
 use crate::ask::{DeviceOutline, PartOrder, PreviewData, PreviewDevice};
-use crate::components::icon::{IconName, icon};
-use crate::components::picture::Picture;
-use crate::hooks::use_file;
+use crate::components::{IconName, Picture, bound, by_position, choice, click, icon, options, passing, segmented};
+use crate::hooks::FileHandle;
 use crate::platform::{share_across, size_of_element};
 use crate::state::Scheme;
 use shared::base::format;
 use std::ops::Range;
 use std::rc::Rc;
-use web_sys::{HtmlElement, HtmlInputElement, HtmlSelectElement};
+use web_sys::{HtmlElement, HtmlInputElement};
 use yew::prelude::*;
 
 #[derive(Clone, PartialEq, Properties)]
@@ -23,70 +22,51 @@ pub struct PartCardProps {
     pub on_open: Callback<Option<PartOrder>>,
 }
 
-/// Events that are chosen so far.
 #[derive(Clone, PartialEq)]
 struct Chosen(Range<u64>);
 
-/// Change of the chosen events.
-///
-/// A change of one end keeps the other end as it is by then: several keys can be pressed between two renderings.
-enum Change {
-    To(Range<u64>),
-    Start(u64),
-    End(u64),
-}
-
 impl Reducible for Chosen {
-    type Action = Change;
+    /// New ends: one that is `None` stays as it is by then, as several keys can be pressed between two renderings.
+    type Action = (Option<u64>, Option<u64>);
 
-    fn reduce(self: Rc<Self>, change: Change) -> Rc<Self> {
-        let Range { start, end } = self.0;
-        Rc::new(Self(match change {
-            Change::To(range) => range,
-            Change::Start(start) => start..end,
-            Change::End(end) => start..end,
-        }))
+    fn reduce(self: Rc<Self>, (start, end): Self::Action) -> Rc<Self> {
+        Rc::new(Self(start.unwrap_or(self.0.start)..end.unwrap_or(self.0.end)))
     }
 }
 
-/// Shows the curve of a device with the chosen events, and the controls that choose them.
 #[component]
 pub fn PartCard(props: &PartCardProps) -> Html {
-    let position = use_state_eq(|| most_events(&props.overview));
-    let device = props.overview.devices.get(*position).cloned().unwrap_or_default();
+    let devices = &props.overview.devices;
+    let most = || (0..devices.len()).rev().max_by_key(|&position| devices[position].events);
+    let position = use_state_eq(|| most().unwrap_or(0));
+    let device = devices.get(*position).cloned().unwrap_or_default();
     let chosen = use_reducer_eq(|| Chosen(Preset::Last.range(&device, proposed_events(&device))));
     let range = &chosen.0;
-    let on_change = {
-        let chosen = chosen.dispatcher();
-        Callback::from(move |change: Change| chosen.dispatch(change))
+    let on_ends = bound(chosen.dispatcher(), move |chosen, ends: (Option<u64>, Option<u64>)| chosen.dispatch(ends));
+    let on_range = on_ends.reform(|range: Range<u64>| (Some(range.start), Some(range.end)));
+    let handles = (position.setter(), on_range.clone(), props.overview.clone());
+    let on_device = bound(handles, |(position, on_range, overview), chosen: usize| {
+        let device = &overview.devices[chosen];
+        position.set(chosen);
+        on_range.emit(Preset::Last.range(device, proposed_events(device)));
+    });
+    let device_name = |device: &PreviewDevice| {
+        AttrValue::from(format!("GPU {}, {}", device.index, format::counted(device.events, "event")))
     };
-    let on_range = on_change.reform(Change::To);
-    let on_device = {
-        let (position, on_range, overview) = (position.setter(), on_range.clone(), props.overview.clone());
-        Callback::from(move |event: Event| {
-            let chosen = event.target_unchecked_into::<HtmlSelectElement>().selected_index().max(0) as usize;
-            if let Some(device) = overview.devices.get(chosen) {
-                position.set(chosen);
-                on_range.emit(Preset::Last.range(device, proposed_events(device)));
-            }
-        })
-    };
+    let devices: Vec<AttrValue> = props.overview.devices.iter().map(device_name).collect();
     let proposed = proposed_events(&device);
-    let preset = |label: String, preset: Preset| {
-        let onclick = on_range.reform({
-            let device = device.clone();
-            move |_: MouseEvent| preset.range(&device, proposed)
-        });
-        let is_chosen = preset.range(&device, proposed) == *range;
-        html! { <button type="button" {onclick} aria-pressed={is_chosen.to_string()}>{ label }</button> }
+    let preset = |label: &str, preset: Preset| {
+        let of_preset = preset.range(&device, proposed);
+        let is_chosen = of_preset == *range;
+        choice(label, "", is_chosen, Some(passing(&on_range, of_preset)))
     };
-    let number = |label: &'static str, value: u64, change: fn(u64) -> Change| {
-        let on_change = on_change.clone();
+    let number = |label: &'static str, value: u64, ends: fn(u64) -> (Option<u64>, Option<u64>)| {
+        let on_ends = on_ends.clone();
         let oninput = Callback::from(move |event: InputEvent| {
             let value = event.target_unchecked_into::<HtmlInputElement>().value_as_number();
             // An empty field has the value NaN.
             if value >= 0.0 {
-                on_change.emit(change(value as u64));
+                on_ends.emit(ends(value as u64));
             }
         });
         html! {
@@ -96,7 +76,8 @@ pub fn PartCard(props: &PartCardProps) -> Html {
     };
     let told = range_text(&device, range);
     let is_refused = told.is_err();
-    let (is_all, order) = (*range == (0..device.events) && props.overview.devices.len() == 1, order(&device, range));
+    let is_all = *range == (0..device.events) && devices.len() == 1;
+    let order = PartOrder { device: device.index, start: range.start, end: range.end };
     let onsubmit = props.on_open.reform(move |event: SubmitEvent| {
         event.prevent_default();
         if is_all { None } else { Some(order) }
@@ -110,33 +91,27 @@ pub fn PartCard(props: &PartCardProps) -> Html {
                     { "Only the selected events are opened. Memory that was live before them is counted, so live bytes are \
                        exact. Drag over the curve to select events, or use the controls below." }
                 </p>
-                if props.overview.devices.len() > 1 {
-                    <label class="part-device">{ "Device" }<select onchange={on_device}>
-                        { for props.overview.devices.iter().enumerate().map(|(index, device)| html! {
-                            <option selected={index == *position}>
-                                { format!("GPU {}, {}", device.index, format::counted(device.events, "event")) }
-                            </option>
-                        }) }
+                if devices.len() > 1 {
+                    <label class="part-device">{ "Device" }<select onchange={by_position(devices.len(), &on_device)}>
+                        { options(&devices, *position) }
                     </select></label>
                 }
                 <PreviewCurve device={device.clone()} share={1.0} chosen={range.clone()} on_choose={on_range.clone()}
                     scheme={props.scheme} label={format!("Live bytes of GPU {}", device.index)} />
                 <div class="part-choices">
-                    <div class="segmented" role="group" aria-label="Events">
-                        { preset(format!("Last {events}"), Preset::Last) }
-                        { preset("Around the peak".to_owned(), Preset::Peak) }
-                        { preset("All".to_owned(), Preset::All) }
-                    </div>
-                    { number("From", range.start, Change::Start) }
-                    { number("to", range.end, Change::End) }
+                    { segmented("Events", [
+                        preset(&format!("Last {events}"), Preset::Last),
+                        preset("Around the peak", Preset::Peak),
+                        preset("All", Preset::All),
+                    ]) }
+                    { number("From", range.start, |start| (Some(start), None)) }
+                    { number("to", range.end, |end| (None, Some(end))) }
                 </div>
                 <div class="card-foot">
                     <span class={classes!("numbers", is_refused.then_some("part-refused"))} role="status">
                         { told.unwrap_or_else(|reason| reason) }
                     </span>
-                    <button type="button" class="button" onclick={props.on_cancel.reform(|_: MouseEvent| ())}>
-                        { "Cancel" }
-                    </button>
+                    <button type="button" class="button" onclick={click(&props.on_cancel)}>{ "Cancel" }</button>
                     <button type="submit" class="button primary" disabled={is_refused}>{ "Open" }</button>
                 </div>
             </form>
@@ -144,20 +119,9 @@ pub fn PartCard(props: &PartCardProps) -> Html {
     }
 }
 
-fn most_events(overview: &PreviewData) -> usize {
-    (0..overview.devices.len()).rev().max_by_key(|&position| overview.devices[position].events).unwrap_or(0)
-}
-
-#[derive(Clone, PartialEq, Properties)]
-pub struct PartBarProps {
-    pub devices: Vec<DeviceOutline>,
-}
-
 /// Shows which events are open, and buttons to open others; renders nothing for a whole file.
-#[component]
-pub fn PartBar(props: &PartBarProps) -> Html {
-    let file = use_file();
-    let open = props.devices.iter().find_map(|device| Some((device, device.part?)));
+pub fn part_bar(file: &FileHandle, devices: &[DeviceOutline]) -> Html {
+    let open = devices.iter().find_map(|device| Some((device, device.part?)));
     let Some((device, part)) = open else { return Html::default() };
     let end = part.first_event + device.events;
     let text = format!(
@@ -168,17 +132,14 @@ pub fn PartBar(props: &PartBarProps) -> Html {
         format::count(part.total_events),
         device.index
     );
-    let on_all = {
-        let file = file.clone();
-        move |_: MouseEvent| file.open_all()
-    };
+    let (all, others) = (file.clone(), file.clone());
     html! {
         <p class="origin part-bar" data-part-bar="">
             { icon(IconName::Info) }<span>{ text }</span>
-            <button type="button" class="button" onclick={move |_: MouseEvent| file.choose_part()}>
+            <button type="button" class="button" onclick={move |_: MouseEvent| others.choose_part()}>
                 { "Other events…" }
             </button>
-            <button type="button" class="button" onclick={on_all}>{ "Open all" }</button>
+            <button type="button" class="button" onclick={move |_: MouseEvent| all.open_all()}>{ "Open all" }</button>
         </p>
     }
 }
@@ -197,7 +158,6 @@ pub struct PreviewCurveProps {
     pub on_choose: Option<Callback<Range<u64>>>,
 }
 
-/// Shows the live bytes along the events, with the chosen events marked.
 #[component]
 pub fn PreviewCurve(props: &PreviewCurveProps) -> Html {
     let PreviewCurveProps { device, share, label, scheme, chosen, on_choose } = props.clone();
@@ -219,10 +179,7 @@ pub fn PreviewCurve(props: &PreviewCurveProps) -> Html {
             }
         })
     };
-    let end = {
-        let began = began.clone();
-        Callback::from(move |_: PointerEvent| *began.borrow_mut() = None)
-    };
+    let end = bound(began.clone(), move |began, _: PointerEvent| *began.borrow_mut() = None);
     html! {
         <div ref={node.clone()} class={classes!("preview-curve", on_choose.as_ref().map(|_| "choosable"))}
             data-preview={device.highest_bytes.len().to_string()} onpointerdown={choose(true)}

@@ -1,12 +1,9 @@
 //! Texts and numbers of the progress of reading a file, and of the curve of a file that is read or of which a part is
 //! chosen.
 
-use crate::ask::{PartOrder, PreviewDevice};
+use crate::ask::PreviewDevice;
 use crate::draw::chart::{Axis, Chart, Room};
-use crate::draw::op::{Font, Op, crisp};
-use crate::draw::rect::Rect;
-use crate::draw::sketch::Sketch;
-use crate::draw::theme::Theme;
+use crate::draw::{Font, Op, Rect, Sketch, Theme, crisp};
 use crate::state::Loading;
 use shared::base::format;
 use std::ops::Range;
@@ -58,7 +55,6 @@ pub fn share_of_plot(share: f64, width: f64) -> f64 {
     (share * width - ROOM.left) / (width - ROOM.left - ROOM.right).max(1.0)
 }
 
-/// A predefined choice of events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Preset {
     Last,
@@ -73,7 +69,6 @@ pub fn proposed_events(device: &PreviewDevice) -> u64 {
 }
 
 impl Preset {
-    /// Returns the chosen range in a device, with the given number of events.
     pub fn range(self, device: &PreviewDevice, events: u64) -> Range<u64> {
         let (total, events) = (device.events, events.min(device.events));
         match self {
@@ -105,10 +100,6 @@ pub fn range_text(device: &PreviewDevice, range: &Range<u64>) -> Result<String, 
     Ok(format!("{} of {}{peak}{has_peak}", format::count(range.end - range.start), format::counted(total, "event")))
 }
 
-pub fn order(device: &PreviewDevice, range: &Range<u64>) -> PartOrder {
-    PartOrder { device: device.index, start: range.start, end: range.end }
-}
-
 /// Returns the range between two places of the plot, in `0.0..=1.0` from the left.
 pub fn dragged(device: &PreviewDevice, from: f64, to: f64) -> Range<u64> {
     let event = |place: f64| (place.clamp(0.0, 1.0) * device.events as f64).round() as u64;
@@ -129,7 +120,6 @@ pub struct Progress {
 /// Time before which a speed would be a guess, in milliseconds.
 const SHORTEST_MS: f64 = 250.0;
 
-/// Returns the progress of a file.
 pub fn progress(loading: &Loading) -> Progress {
     let Loading { seen_bytes, total_bytes, is_waiting, began_ms, now_ms, .. } = *loading;
     if is_waiting {
@@ -179,25 +169,19 @@ mod tests {
     fn columns(device: &PreviewDevice, share: f64) -> Vec<(f64, f64, f64)> {
         let size = (ROOM.left + 400.0 + ROOM.right, ROOM.top + 100.0 + ROOM.bottom);
         let sketch = preview(device, share, None, size, &Theme::light());
-        let boxes = sketch.ops.into_iter().find_map(|op| match op {
-            Op::Boxes { boxes, .. } => Some(boxes),
-            _ => None,
-        });
+        let boxes =
+            sketch.ops.into_iter().find_map(|op| if let Op::Boxes { boxes, .. } = op { Some(boxes) } else { None });
         let column = |rect: Rect| (rect.x - ROOM.left, rect.right() - ROOM.left, rect.height.round());
         boxes.unwrap().into_iter().map(column).collect()
     }
 
     #[test]
-    fn a_part_of_the_width_is_drawn() {
+    fn a_part_of_the_width_is_drawn_from_the_lowest_point() {
         let heights = [24.0, 94.0, 12.0, 47.0];
         let whole = (0..4).map(|bucket| f64::from(bucket) * 100.0).zip(heights);
         assert!(columns(&device(), 1.0).into_iter().eq(whole.map(|(left, height)| (left, left + 100.0, height))));
         let half = columns(&device(), 0.5);
         assert_eq!((half[0], half[3]), ((0.0, 50.0, 24.0), (150.0, 200.0, 47.0)));
-    }
-
-    #[test]
-    fn bytes_below_the_first_moment_stand_on_the_axis() {
         let unknown = PreviewDevice { first_bytes: 0, ..device() };
         let lowest = columns(&unknown, 1.0).iter().map(|(_, _, height)| *height).reduce(f64::min);
         assert_eq!(lowest, Some(0.0));
@@ -207,10 +191,7 @@ mod tests {
     fn the_chosen_events_are_marked_where_the_pointer_chose_them() {
         let size = (ROOM.left + 400.0 + ROOM.right, 130.0);
         let sketch = preview(&device(), 1.0, Some(&(0..99)), size, &Theme::dark());
-        let fill = sketch.ops.iter().find_map(|op| match op {
-            Op::Fill { rect, .. } => Some(*rect),
-            _ => None,
-        });
+        let fill = sketch.ops.iter().find_map(|op| if let Op::Fill { rect, .. } = op { Some(*rect) } else { None });
         let rect = fill.unwrap();
         assert_eq!((rect.x, rect.right()), (ROOM.left, ROOM.left + 400.0));
         assert_eq!(share_of_plot(ROOM.left / size.0, size.0), 0.0);
@@ -218,14 +199,10 @@ mod tests {
     }
 
     #[test]
-    fn a_round_number_of_events_is_proposed() {
+    fn choices_of_events_stay_within_the_trace() {
         let of = |events| proposed_events(&PreviewDevice { events, ..PreviewDevice::default() });
         let proposed = [0, 1, 9, 40, 399_999, 1_000_000, 10_000_000, 90_000_000].map(of);
         assert_eq!(proposed, [0, 1, 1, 10, 10_000, 100_000, 1_000_000, 1_000_000]);
-    }
-
-    #[test]
-    fn presets_stay_within_the_trace() {
         assert_eq!(Preset::Last.range(&device(), 10), 89..99);
         assert_eq!(Preset::Peak.range(&device(), 20), 25..45);
         assert_eq!(Preset::Peak.range(&device(), 500), 0..99);
@@ -234,10 +211,8 @@ mod tests {
 
     #[test]
     fn ranges_are_told_or_refused() {
-        assert_eq!(
-            range_text(&device(), &(30..60)).unwrap(),
-            "30 of 99 events, up to 40.0 MiB live, including the peak"
-        );
+        let peak = "30 of 99 events, up to 40.0 MiB live, including the peak";
+        assert_eq!(range_text(&device(), &(30..60)).unwrap(), peak);
         assert_eq!(range_text(&device(), &(60..70)).unwrap(), "10 of 99 events, up to 5.00 MiB live");
         assert!(range_text(&device(), &(60..60)).unwrap_err().contains("before the last"));
         assert_eq!(range_text(&device(), &(60..160)).unwrap_err(), "GPU 1 has only 99 events");
@@ -250,30 +225,20 @@ mod tests {
         assert_eq!(dragged(&device(), 0.5, 0.5), 50..51);
     }
 
-    #[track_caller]
-    fn check(seen_bytes: u64, total_bytes: u64, elapsed_ms: f64, text: &str) {
-        let loading =
-            Loading { seen_bytes, total_bytes, began_ms: 100.0, now_ms: 100.0 + elapsed_ms, ..Loading::default() };
-        assert_eq!(progress(&loading).text, text);
-    }
-
     #[test]
     fn progress_says_bytes_and_speed() {
+        let check = |seen_bytes: u64, total_bytes: u64, elapsed_ms: f64, text: &str| {
+            let (began_ms, now_ms) = (100.0, 100.0 + elapsed_ms);
+            let loading = Loading { seen_bytes, total_bytes, began_ms, now_ms, ..Loading::default() };
+            assert_eq!(progress(&loading).text, text);
+        };
         check(0, 0, 0.0, "Loading the decoder");
         check(1 << 20, 0, 0.0, "1.00 MiB");
         check(1 << 20, 4 << 20, 100.0, "1.00 MiB of 4.00 MiB");
         check(1 << 20, 4 << 20, 500.0, "1.00 MiB of 4.00 MiB, 2.00 MiB/s, 2 s left");
         check(4 << 20, 4 << 20, 1000.0, "4.00 MiB read, processing allocations, 4.00 MiB/s");
-    }
-
-    #[test]
-    fn a_file_that_waits_says_for_what() {
         let loading = Loading { is_waiting: true, ..Loading::default() };
         assert_eq!(progress(&loading).text, "Waiting for another file to be read");
-    }
-
-    #[test]
-    fn a_screen_reader_hears_tens() {
         let loading = Loading { seen_bytes: 57, total_bytes: 100, ..Loading::default() };
         assert_eq!(progress(&loading).spoken, "50 % read");
     }

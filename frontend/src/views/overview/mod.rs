@@ -5,18 +5,15 @@ pub mod model;
 use self::model::{Place, drawing, places};
 use super::head::model::device_name;
 use crate::ask::{DeviceFigures, GetStrip, StripData};
-use crate::components::controls::{row_keys, tab_keys};
-use crate::components::picture::Picture;
+use crate::components::{Picture, bound, by_position, options, passing, tab_keys, toggling};
 use crate::hooks::{Peer, use_answer, use_file};
 use crate::platform::{WorkerClient, store, stored};
 use crate::state::{FileAction, FileId, ReadyFile};
 use shared::analysis::rank_of_name;
 use shared::base::{ShortSort, format};
 use std::rc::Rc;
-use web_sys::HtmlSelectElement;
 use yew::prelude::*;
 
-/// Number of columns of a strip.
 const COLUMNS: u32 = 320;
 
 /// Storage key of the choice to fold the overview.
@@ -24,11 +21,9 @@ const FOLDED: &str = "snapscope-overview";
 
 #[derive(Clone, PartialEq, Properties)]
 pub struct OverviewProps {
-    /// All open files, including the shown one.
     pub peers: Vec<Peer>,
 }
 
-/// Device of an open file.
 #[derive(Clone, PartialEq)]
 struct Row {
     file: FileId,
@@ -54,13 +49,10 @@ pub fn Overview(props: &OverviewProps) -> Html {
     if rows.len() < 2 {
         return picker;
     }
-    let onclick = {
-        let is_folded = is_folded.clone();
-        Callback::from(move |_: MouseEvent| {
-            store(FOLDED, if *is_folded { "" } else { "folded" });
-            is_folded.set(!*is_folded);
-        })
-    };
+    let onclick = bound(is_folded.clone(), move |is_folded, _: MouseEvent| {
+        store(FOLDED, if **is_folded { "" } else { "folded" });
+        is_folded.set(!**is_folded);
+    });
     let fold = |words: &'static str| {
         html! {
             <button type="button" class="button quiet" aria-expanded={(!*is_folded).to_string()}
@@ -70,21 +62,11 @@ pub fn Overview(props: &OverviewProps) -> Html {
     if *is_folded {
         return html! { <div class="overview folded">{ picker }{ fold("Show all devices") }</div> };
     }
-    let unused = unused(shown);
-    let on_unused = {
-        let are_all = are_all.clone();
-        Callback::from(move |_: MouseEvent| are_all.set(!*are_all))
-    };
     let chosen = rows.iter().position(|row| row.file == id && row.device == shown.file.device).unwrap_or(0);
     html! {
         <section class="overview" aria-label="All devices" data-overview={rows.len().to_string()}>
             <Rows {rows} chosen={chosen as u32}>
-                if unused > 0 {
-                    <button type="button" class="button quiet" aria-expanded={are_all.to_string()} onclick={on_unused}
-                        title="Devices without events or memory">
-                        { if *are_all { "Hide unused".to_owned() } else { format!("{unused} unused") } }
-                    </button>
-                }
+                { unused_button("button quiet", unused(shown), &are_all) }
                 { fold("Fold") }
             </Rows>
         </section>
@@ -94,13 +76,10 @@ pub fn Overview(props: &OverviewProps) -> Html {
 #[derive(Clone, PartialEq, Properties)]
 struct RowsProps {
     rows: Vec<Row>,
-    /// Position of the shown device.
     chosen: u32,
-    /// Controls below the rows.
     children: Html,
 }
 
-/// Shows the rows on one axis.
 #[component]
 fn Rows(props: &RowsProps) -> Html {
     let RowsProps { rows, chosen, children } = props.clone();
@@ -121,18 +100,15 @@ fn Rows(props: &RowsProps) -> Html {
     let top_bytes = known.iter().flat_map(|strip| &strip.bytes).copied().max().unwrap_or(0);
     let (common, places) = places(&known);
     let mut places = places.into_iter();
-    let choose = {
-        let rows = rows.clone();
-        Callback::from(move |position: u32| {
-            let row = &rows[position as usize];
-            file.act(FileAction::Show(row.file));
-            file.act(FileAction::ChooseDevice(row.device));
-        })
-    };
-    let onkeydown = row_keys(chosen, rows.len() as u32, choose.clone());
+    let choose = bound(rows.clone(), move |rows, position: u32| {
+        let row = &rows[position as usize];
+        file.act(FileAction::Show(row.file));
+        file.act(FileAction::ChooseDevice(row.device));
+    });
+    let onkeydown = tab_keys(chosen, rows.len() as u32, true, choose.clone());
     let mut row = |(position, row): (u32, &Row)| {
         let strip = found(row).cloned().and_then(|strip| Some((strip, places.next()?)));
-        let onclick = choose.reform(move |_: MouseEvent| position);
+        let onclick = passing(&choose, position);
         row_view(row, (position, position == chosen), strip, top_bytes, onclick)
     };
     let views: Vec<Html> = (0..).zip(&rows).map(&mut row).collect();
@@ -174,8 +150,6 @@ fn row_of(peer: &Peer, device: u32, are_several: bool, has_others: bool) -> Row 
         (Some(rank), _) => format!("Rank {rank}"),
         (None, gpu) => gpu,
     };
-    let figures = file.figures[device as usize].as_ref();
-    let peak = |figures: &Rc<DeviceFigures>| format!("peak live {}", format::bytes(figures.summary.peak_live_bytes));
     let growth = file.findings.as_ref().and_then(|findings| findings.growth_of(index));
     let growth = growth.map(|growth| growth.bytes_per_step).filter(|&bytes| bytes > 0);
     Row {
@@ -183,17 +157,16 @@ fn row_of(peer: &Peer, device: u32, are_several: bool, has_others: bool) -> Row 
         device,
         name,
         client: peer.client.clone(),
-        peak: figures.map_or_else(|| "…".to_owned(), peak),
+        peak: live_text(file, device),
         problem: match growth {
             _ if file.is_out_of_memory(device as usize) => " · out of memory".to_owned(),
             Some(bytes) => format!(" · +{} per step", format::bytes(bytes)),
             None => String::new(),
         },
-        is_ready: figures.is_some(),
+        is_ready: file.figures[device as usize].is_some(),
     }
 }
 
-/// Returns the number of the file's devices without anything.
 fn unused(peer: &Peer) -> usize {
     (0..peer.file.summary.devices.len()).filter(|&device| peer.file.is_unused(device)).count()
 }
@@ -221,11 +194,9 @@ fn row_view(
 #[derive(Clone, PartialEq, Properties)]
 struct StripViewProps {
     strip: Option<(StripData, Place)>,
-    /// Bytes at the top, the same for all rows.
     top_bytes: u64,
 }
 
-/// Draws the live bytes of one device.
 #[component]
 fn StripView(props: &StripViewProps) -> Html {
     let (strip, scheme) = (Rc::new(props.strip.clone()), use_file().scheme);
@@ -256,20 +227,24 @@ fn DevicePicker(props: &DevicePickerProps) -> Html {
     if count <= 1 {
         return Html::default();
     }
-    let onclick = {
-        let are_all = are_all.clone();
-        Callback::from(move |_: MouseEvent| are_all.set(!*are_all))
-    };
+    let choice = if listed.len() <= TABS_AT_MOST { tabs } else { list };
     html! {
         <div class="devices">
-            { if listed.len() <= TABS_AT_MOST { tabs(&props.file, &listed, &on_choose) } else { list(&props.file, &listed, &on_choose) } }
-            if unused > 0 {
-                <button type="button" class="button quiet unused" aria-expanded={are_all.to_string()} {onclick}
-                    title="Devices without events or memory">
-                    { if *are_all { "Hide unused".to_owned() } else { format!("{unused} unused") } }
-                </button>
-            }
+            { choice(&props.file, &listed, &on_choose) }
+            { unused_button("button quiet unused", unused, &are_all) }
         </div>
+    }
+}
+
+/// Shows the button that lists devices without anything, or hides them again; renders nothing if there are none.
+fn unused_button(class: &'static str, unused: usize, are_all: &UseStateHandle<bool>) -> Html {
+    html! {
+        if unused > 0 {
+            <button type="button" {class} aria-expanded={are_all.to_string()} onclick={toggling(are_all)}
+                title="Devices without events or memory">
+                { if **are_all { "Hide unused".to_owned() } else { format!("{unused} unused") } }
+            </button>
+        }
     }
 }
 
@@ -279,11 +254,11 @@ fn tabs(file: &ReadyFile, listed: &[u32], on_choose: &Callback<u32>) -> Html {
         let listed = listed.to_vec();
         on_choose.reform(move |place: u32| listed[place as usize])
     };
-    let onkeydown = tab_keys(place_of(file.device) as u32, listed.len() as u32, on_place);
+    let onkeydown = tab_keys(place_of(file.device) as u32, listed.len() as u32, false, on_place);
     let tab = |&position: &u32| {
         let is_chosen = position == file.device;
         let is_failed = file.is_out_of_memory(position as usize);
-        let onclick = on_choose.reform(move |_: MouseEvent| position);
+        let onclick = passing(on_choose, position);
         html! {
             <button type="button" role="tab" class={classes!("device-tab", is_failed.then_some("failed"))}
                 data-device={position.to_string()} data-tab={place_of(position).to_string()}
@@ -300,28 +275,28 @@ fn tabs(file: &ReadyFile, listed: &[u32], on_choose: &Callback<u32>) -> Html {
 
 fn list(file: &ReadyFile, listed: &[u32], on_choose: &Callback<u32>) -> Html {
     let positions = listed.to_vec();
-    let onchange = on_choose.reform(move |event: Event| {
-        let select: HtmlSelectElement = event.target_unchecked_into();
-        usize::try_from(select.selected_index()).map_or(positions[0], |place| positions[place])
-    });
-    let option = |&position: &u32| {
+    let onchange = by_position(listed.len(), &on_choose.reform(move |place: usize| positions[place]));
+    let text = |&position: &u32| {
         let name = device_name(file.summary.devices[position as usize].index);
-        html! {
-            <option selected={position == file.device}>{ format!("{name} · {}", peak_text(file, position)) }</option>
-        }
+        AttrValue::from(format!("{name} · {}", peak_text(file, position)))
     };
+    let texts: Vec<AttrValue> = listed.iter().map(text).collect();
+    let chosen = listed.iter().position(|position| *position == file.device);
     html! {
         <label class="device-list">
             <span>{ "Device" }</span>
-            <select {onchange}>{ for listed.iter().map(option) }</select>
+            <select {onchange}>{ options(&texts, chosen.unwrap_or(usize::MAX)) }</select>
         </label>
     }
 }
 
+fn live_text(file: &ReadyFile, position: u32) -> String {
+    let figures = file.figures[position as usize].as_ref();
+    let text = |figures: &Rc<DeviceFigures>| format!("peak live {}", format::bytes(figures.summary.peak_live_bytes));
+    figures.map_or_else(|| "…".to_owned(), text)
+}
+
 fn peak_text(file: &ReadyFile, position: u32) -> String {
-    let peak = match &file.figures[position as usize] {
-        Some(figures) => format!("peak live {}", format::bytes(figures.summary.peak_live_bytes)),
-        None => "…".to_owned(),
-    };
-    if file.is_out_of_memory(position as usize) { format!("{peak} · out of memory") } else { peak }
+    let is_out = file.is_out_of_memory(position as usize);
+    format!("{}{}", live_text(file, position), if is_out { " · out of memory" } else { "" })
 }

@@ -2,10 +2,7 @@
 
 use crate::ask::StripData;
 use crate::draw::chart::{Axis, Chart, Curve, Labels, Room, steps};
-use crate::draw::op::Font;
-use crate::draw::sketch::Sketch;
-use crate::draw::span::Span;
-use crate::draw::theme::Theme;
+use crate::draw::{Font, Sketch, Span, Theme};
 
 /// Place of a strip on the common axis, which goes from 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -14,7 +11,6 @@ pub struct Place {
     pub end: f64,
 }
 
-/// Way in which strips share an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Common {
     /// Times of one clock.
@@ -26,7 +22,6 @@ pub enum Common {
 }
 
 impl Common {
-    /// Returns the words for the axis.
     pub fn words(self) -> &'static str {
         match self {
             Self::Clock => "one clock",

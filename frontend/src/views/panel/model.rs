@@ -2,6 +2,7 @@
 
 use crate::ask::stack::titled;
 use crate::ask::{Around, Details, NearEvent, PartSpan, Parts};
+use crate::views::selection::model::category_text;
 use shared::base::{StackLabel, format};
 use shared::report::{LiveGroup, LiveGroups};
 
@@ -9,7 +10,6 @@ use shared::report::{LiveGroup, LiveGroups};
 pub struct Fact {
     pub label: &'static str,
     pub value: String,
-    /// Second, smaller value; may be empty.
     pub note: String,
 }
 
@@ -23,41 +23,47 @@ fn fact(label: &'static str, value: impl Into<String>, note: impl Into<String>) 
 pub fn facts(details: &Details, events: u64, around: Option<&Around>, parts: Option<&Parts>) -> Vec<Fact> {
     let all = [
         named(details),
-        holder(details),
-        around.and_then(|around| fact("Category", category(around), "")),
+        details
+            .holder
+            .as_ref()
+            .and_then(|(path, has_graph)| fact("Held by", path, if *has_graph { "with its graph" } else { "" })),
+        around.and_then(|around| fact("Category", category_text(around.category), "")),
         around.and_then(|around| text("Module", &around.module)),
         lifetime(details, events),
-        born(details),
-        died(details),
+        match details.is_initial {
+            true => fact("Allocated", "before the trace", ""),
+            false => fact("Allocated", event(details.born), at_time(details.born_us)),
+        },
+        match details.died {
+            Some(died) => fact("Freed", event(died), at_time(details.died_us)),
+            None => fact("Freed", "not in the trace", ""),
+        },
         place_in_run(details, parts),
-        spans(details),
+        text("During", &details.spans.join(" › ")),
         text("Profiler category", &details.category),
         text("Metadata", &details.user_metadata),
         text("Allocator tag", &details.internal_metadata),
-        text("Compiled region", compile_context(details)),
+        // PyTorch writes `N/A` outside of compiled regions.
+        text(
+            "Compiled region",
+            Some(details.compile_context.as_str()).filter(|text| *text != "N/A").unwrap_or_default(),
+        ),
         around.and_then(|around| rounded(details, around)),
         fact("Address", format::address(details.addr), ""),
-        stream(details),
+        details.stream.and_then(|stream| match stream {
+            0 => fact("Stream", "default", ""),
+            stream => fact("Stream", format::address(stream), ""),
+        }),
         pool(details),
     ];
     all.into_iter().flatten().collect()
 }
 
-/// Returns the first name; flat buffers have many.
 fn named(details: &Details) -> Option<Fact> {
     let (first, others) = details.names.split_first()?;
     let note =
         if others.is_empty() { String::new() } else { format!("and {} more", format::count(others.len() as u64)) };
     fact("Name", first, note)
-}
-
-fn holder(details: &Details) -> Option<Fact> {
-    let (path, has_graph) = details.holder.as_ref()?;
-    fact("Held by", path, if *has_graph { "with its graph" } else { "" })
-}
-
-fn category(around: &Around) -> String {
-    around.category.name().replace('-', " ")
 }
 
 /// Returns the step and the phase in which it was allocated, as far as they are known.
@@ -66,11 +72,9 @@ fn place_in_run(details: &Details, parts: Option<&Parts>) -> Option<Fact> {
     let is_in = |span: &PartSpan| span.start_moment < details.born && details.born <= span.end_moment;
     let step = parts.steps.iter().position(is_in).map(|step| format!("step {}", step + 1));
     let phase = parts.phases.iter().find(|(_, span)| is_in(span)).map(|(phase, _)| phase.name().replace('-', " "));
-    let texts: Vec<String> = step.into_iter().chain(phase).collect();
-    if texts.is_empty() { None } else { fact("Step, phase", texts.join(", "), "") }
+    text("Step, phase", &step.into_iter().chain(phase).collect::<Vec<_>>().join(", "))
 }
 
-/// Returns the size of the block, which the allocator rounds up.
 fn rounded(details: &Details, around: &Around) -> Option<Fact> {
     let rounded_bytes = around.rounded_bytes?;
     let more = rounded_bytes.saturating_sub(details.size_bytes);
@@ -88,7 +92,6 @@ pub fn kind_text(around: &Around, is_at_pin: bool) -> String {
     }
 }
 
-/// Returns the texts of an event: its number, its sign and size, and where the memory was allocated.
 pub fn near_texts(near: &NearEvent) -> [String; 3] {
     let sign = if near.is_alloc { "+" } else { "−" };
     let title = if near.title.is_empty() { "no stack recorded".to_owned() } else { near.title.clone() };
@@ -112,20 +115,6 @@ fn lifetime(details: &Details, events: u64) -> Option<Fact> {
     fact("Lifetime", value, time)
 }
 
-fn born(details: &Details) -> Option<Fact> {
-    if details.is_initial {
-        return fact("Allocated", "before the trace", "");
-    }
-    fact("Allocated", event(details.born), at_time(details.born_us))
-}
-
-fn died(details: &Details) -> Option<Fact> {
-    match details.died {
-        Some(died) => fact("Freed", event(died), at_time(details.died_us)),
-        None => fact("Freed", "not in the trace", ""),
-    }
-}
-
 fn event(moment: u32) -> String {
     format!("event {}", format::count(u64::from(moment.saturating_sub(1))))
 }
@@ -134,24 +123,8 @@ fn at_time(time_us: Option<u64>) -> String {
     time_us.map(|time_us| format!("at {}", format::duration(time_us))).unwrap_or_default()
 }
 
-fn spans(details: &Details) -> Option<Fact> {
-    if details.spans.is_empty() { None } else { fact("During", details.spans.join(" › "), "") }
-}
-
 fn text(label: &'static str, value: &str) -> Option<Fact> {
     if value.is_empty() { None } else { fact(label, value, "") }
-}
-
-/// Returns the compiled region; empty for `N/A`, which PyTorch writes outside of compiled regions.
-fn compile_context(details: &Details) -> &str {
-    if details.compile_context == "N/A" { "" } else { &details.compile_context }
-}
-
-fn stream(details: &Details) -> Option<Fact> {
-    match details.stream? {
-        0 => fact("Stream", "default", ""),
-        stream => fact("Stream", format::address(stream), ""),
-    }
 }
 
 fn pool(details: &Details) -> Option<Fact> {
@@ -166,35 +139,30 @@ fn pool(details: &Details) -> Option<Fact> {
 pub struct TopStack {
     pub label: StackLabel,
     pub size: String,
-    /// Share of the live bytes.
-    pub share: String,
-    pub count: String,
+    pub note: String,
     /// Length of the bar, as a percentage of the longest one.
     pub bar: f64,
 }
 
-/// Returns the lines of the table, largest first.
 pub fn rows(stacks: &LiveGroups) -> Vec<TopStack> {
-    let longest = stacks.groups.iter().map(|row| row.bytes).max().unwrap_or(0);
-    stacks.groups.iter().map(|row| top_stack(row, stacks.live_bytes, longest)).collect()
+    let longest = stacks.groups.iter().map(|row| row.bytes).max().unwrap_or(0).max(1);
+    let row = |row: &LiveGroup| {
+        let share = format::percent(row.bytes, stacks.live_bytes);
+        TopStack {
+            label: titled((!row.frames.is_empty()).then(|| row.label.clone())),
+            size: format::bytes(row.bytes),
+            note: format!("{share}, {}", format::counted(row.count, "allocation")),
+            bar: row.bytes as f64 * 100.0 / longest as f64,
+        }
+    };
+    stacks.groups.iter().map(row).collect()
 }
 
-/// Describes the stacks without a line of their own, if there are any.
 pub fn rest(stacks: &LiveGroups) -> Option<String> {
     (stacks.other_groups > 0).then(|| {
         let size = format::bytes(stacks.other_bytes);
         format!("{size} more in {}", format::counted(stacks.other_groups, "other stack"))
     })
-}
-
-fn top_stack(row: &LiveGroup, live_bytes: u64, longest: u64) -> TopStack {
-    TopStack {
-        label: titled((!row.frames.is_empty()).then(|| row.label.clone())),
-        size: format::bytes(row.bytes),
-        share: format::percent(row.bytes, live_bytes),
-        count: format::counted(row.count, "allocation"),
-        bar: if longest == 0 { 0.0 } else { row.bytes as f64 * 100.0 / longest as f64 },
-    }
 }
 
 #[cfg(test)]
@@ -204,14 +172,8 @@ mod tests {
     use shared::report::Frame;
 
     fn details() -> Details {
-        Details {
-            size_bytes: 1536,
-            born: 11,
-            died: Some(31),
-            born_us: Some(2000),
-            died_us: Some(5500),
-            ..Details::default()
-        }
+        let (born_us, died_us) = (Some(2000), Some(5500));
+        Details { size_bytes: 1536, born: 11, died: Some(31), born_us, died_us, ..Details::default() }
     }
 
     #[track_caller]
@@ -222,25 +184,17 @@ mod tests {
     }
 
     #[test]
-    fn an_allocation_of_the_trace_has_both_ends() {
+    fn facts_are_those_that_are_known() {
         assert_eq!((exact_bytes(1536).as_str(), exact_bytes(512).as_str()), ("1,536 B", ""));
         check(&details(), "Lifetime", Some(("20 events", "3.50 ms")));
         check(&details(), "Allocated", Some(("event 10", "at 2.00 ms")));
         check(&details(), "Freed", Some(("event 30", "at 5.50 ms")));
         check(&details(), "Stream", None);
-    }
-
-    #[test]
-    fn names_and_the_holder_are_told_apart() {
         let names = ["gradient fc.weight", "gradient fc.bias"].map(str::to_owned).to_vec();
         let named = Details { names, holder: Some(("losses[…]".to_owned(), true)), ..details() };
         check(&named, "Name", Some(("gradient fc.weight", "and 1 more")));
         check(&named, "Held by", Some(("losses[…]", "with its graph")));
         check(&details(), "Name", None);
-    }
-
-    #[test]
-    fn ends_outside_the_trace_are_said_to_be_so() {
         let open = Details { died: None, died_us: None, ..details() };
         check(&open, "Freed", Some(("not in the trace", "")));
         check(&open, "Lifetime", Some(("at least 90 events", "")));
@@ -301,7 +255,7 @@ mod tests {
         };
         let rows = rows(&stacks);
         assert_eq!((rows[0].label.title.as_str(), rows[0].label.place.as_str()), ("forward", "model.py:3"));
-        assert_eq!((rows[0].share.as_str(), rows[0].bar), ("50 %", 100.0));
+        assert_eq!((rows[0].note.as_str(), rows[0].bar), ("50 %, 2 allocations", 100.0));
         assert_eq!((rows[1].label.title.as_str(), rows[1].bar), ("No stack recorded", 50.0));
         assert_eq!(rest(&stacks).as_deref(), Some("1.00 KiB more in 3 other stacks"));
     }

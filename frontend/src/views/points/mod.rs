@@ -4,25 +4,27 @@ pub mod model;
 
 use self::model::{bookmark_name, measure_text};
 use crate::ask::{Axis, GetMoments};
-use crate::components::icon::{IconName, icon};
+use crate::components::{IconName, icon, text_of};
 use crate::hooks::{FileHandle, use_asked, use_file, use_shown};
 use crate::state::{Bookmark, FileAction, Measure, PointAction, TimelineCommand};
-use web_sys::HtmlInputElement;
 use yew::prelude::*;
 
-/// Shows the measurement and a chip for each bookmark of the device.
 #[component]
 pub fn PointsBar() -> Html {
     let (file, shown) = (use_file(), use_shown());
     let (points, index) = (&shown.ready.points, shown.ready.device_index());
     let measure = points.measure_of(index);
     let bookmarks: Vec<&Bookmark> = points.bookmarks_of(index).collect();
+    let moments = measure.map(|Measure { from, to, .. }| std::iter::once(from).chain(to).collect());
+    let device = shown.device.device;
+    let facts = use_asked(moments.map(|moments| GetMoments { device, axis: Axis::Events, moments }));
     if measure.is_none() && bookmarks.is_empty() {
         return Html::default();
     }
+    let text = facts.map(|facts| measure_text(&facts)).unwrap_or_default();
     html! {
         <section class="points" aria-label="Bookmarks and measurement">
-            if let Some(measure) = measure { <Measured {measure} /> }
+            if let Some(measure) = measure { { measured(measure, text, &file) } }
             if !bookmarks.is_empty() {
                 <ul class="bookmarks" aria-label="Bookmarks">{ for bookmarks.into_iter().map(|one| chip(one, &file)) }</ul>
             }
@@ -33,12 +35,9 @@ pub fn PointsBar() -> Html {
 fn chip(bookmark: &Bookmark, file: &FileHandle) -> Html {
     let moment = bookmark.moment;
     let name = bookmark_name(moment);
-    let on_jump = file.commanding(move |_: MouseEvent| TimelineCommand::JumpTo { moment });
-    let on_remove = file.acting(move |_: MouseEvent| FileAction::Point(PointAction::Remove(moment)));
-    let on_note = file.acting(move |event: Event| {
-        let note = event.target_unchecked_into::<HtmlInputElement>().value();
-        FileAction::Point(PointAction::Note(moment, note))
-    });
+    let on_jump = file.commanded(TimelineCommand::JumpTo { moment });
+    let on_remove = file.clicked(FileAction::Point(PointAction::Remove(moment)));
+    let on_note = file.acting(move |event: Event| FileAction::Point(PointAction::Note(moment, text_of(&event))));
     html! {
         <li class="bookmark" key={moment}>
             <button type="button" title="Show in the timeline" onclick={on_jump}>
@@ -53,20 +52,8 @@ fn chip(bookmark: &Bookmark, file: &FileHandle) -> Html {
     }
 }
 
-#[derive(Clone, PartialEq, Properties)]
-struct MeasuredProps {
-    measure: Measure,
-}
-
-/// Shows what lies between the two ends of the measurement.
-#[component]
-fn Measured(props: &MeasuredProps) -> Html {
-    let Measure { from, to, .. } = props.measure;
-    let moments: Vec<u32> = std::iter::once(from).chain(to).collect();
-    let (file, device) = (use_file(), use_shown().device.device);
-    let facts = use_asked(Some(GetMoments { device, axis: Axis::Events, moments }));
-    let text = facts.map(|facts| measure_text(&facts)).unwrap_or_default();
-    let on_show = to.map(|to| file.commanding(move |_: MouseEvent| TimelineCommand::Between { first: from, last: to }));
+fn measured(Measure { from, to, .. }: Measure, text: String, file: &FileHandle) -> Html {
+    let on_show = to.map(|to| file.commanded(TimelineCommand::Between { first: from, last: to }));
     html! {
         <div class="measured">
             <p class="numbers" role="status" aria-label="Measurement">{ text }</p>
@@ -74,7 +61,7 @@ fn Measured(props: &MeasuredProps) -> Html {
                 <button type="button" class="button quiet" {onclick}>{ "Show" }</button>
             }
             <button type="button" class="button quiet"
-                onclick={file.acting(|_: MouseEvent| FileAction::Point(PointAction::EndMeasure))}>{ "End" }</button>
+                onclick={file.clicked(FileAction::Point(PointAction::EndMeasure))}>{ "End" }</button>
         </div>
     }
 }

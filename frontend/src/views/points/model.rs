@@ -5,7 +5,6 @@ use crate::state::{DockTab, Measure, Points, ReadyFile};
 use crate::views::timeline::draw::flags::{Flag, FlagKind};
 use shared::base::{Moment, format};
 
-/// Returns the name of a bookmark's moment.
 pub fn bookmark_name(moment: u32) -> String {
     match Moment(moment).event() {
         Some(event) => format!("Event {}", format::count(event.into())),
@@ -13,7 +12,6 @@ pub fn bookmark_name(moment: u32) -> String {
     }
 }
 
-/// Returns the flags that the timeline draws for the shown device.
 pub fn flags(file: &ReadyFile) -> Vec<Flag> {
     let device = file.device_index();
     let points: &Points = &file.points;

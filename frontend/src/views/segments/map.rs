@@ -2,18 +2,17 @@
 
 use super::draw::{Direction, MapPlan, MapScene, bytes_per_line, ops};
 use super::model::block_lines;
-use crate::ask::{AllocationKey, FindAllocation, SegmentsData};
-use crate::draw::rect::Rect;
-use crate::draw::sketch::Sketch;
-use crate::draw::theme::Theme;
+use crate::ask::{AllocationKey, SegmentsData};
+use crate::components::bound;
+use crate::draw::{Rect, Sketch, Theme};
 use crate::hooks::{FileHandle, use_file, use_shown};
 use crate::platform;
 use crate::platform::ResizeListener;
 use crate::state::{FileAction, SegmentsChoice};
-use crate::views::export::picture::{Easel, use_easel};
+use crate::views::compare::hook::{DeviceOf, find_allocation};
+use crate::views::export::{Easel, use_easel};
 use shared::report::Room;
 use std::rc::Rc;
-use wasm_bindgen_futures::spawn_local;
 use web_sys::{HtmlCanvasElement, HtmlElement};
 use yew::prelude::*;
 
@@ -24,10 +23,8 @@ const MARGIN: f64 = 12.0;
 pub(super) struct MapProps {
     pub(super) data: Rc<SegmentsData>,
     pub(super) choice: SegmentsChoice,
-    /// Position of the block at which the keyboard is.
     pub(super) focus: Option<usize>,
     pub(super) pinned: Option<AllocationKey>,
-    /// Called when the keyboard moves to another block.
     pub(super) on_focus: Callback<usize>,
 }
 
@@ -46,19 +43,34 @@ pub(super) fn Map(props: &MapProps) -> Html {
     let nodes = (*use_memo((), |()| Nodes::default())).clone();
     let view = use_state_eq(Rect::default);
     let hovered = use_state_eq(|| None::<usize>);
-    use_measured(&nodes.scroller, view.setter());
+    use_effect_with((), {
+        let (scroller, view) = (nodes.scroller.clone(), view.setter());
+        move |()| {
+            view.set(measured(&scroller));
+            let element = scroller.cast::<HtmlElement>();
+            let listener =
+                element.and_then(|element| ResizeListener::new(&element, move || view.set(measured(&scroller))));
+            move || drop(listener)
+        }
+    });
     let scale = bytes_per_line(shown.device.summary.peak_reserved_bytes, view.height, props.choice.scale);
     let width = (view.width - 2.0 * MARGIN).max(1.0);
     let plan =
         use_memo((props.data.clone(), width.to_bits(), scale), |(data, _, scale)| MapPlan::new(data, width, *scale));
-    // The hovered block means something else at another moment.
-    use_effect_with(props.data.moment, {
-        let (hovered, tooltip) = (hovered.setter(), nodes.tooltip.clone());
-        move |_| {
-            hovered.set(None);
-            show_tooltip(&tooltip, None);
-        }
+    let hovering = (hovered.setter(), nodes.clone(), plan.clone(), props.data.clone());
+    let on_hover = bound(hovering, |(hovered, nodes, plan, data), over: Option<((f64, f64), Option<usize>)>| {
+        let block = over.and_then(|(_, block)| block);
+        hovered.set(block);
+        let Some(tooltip) = nodes.tooltip.cast::<HtmlElement>() else { return };
+        let room = nodes.scroller.cast::<HtmlElement>().map_or((0.0, 0.0), |all| platform::size_of_element(&all));
+        let lines = block.and_then(|block| describe(plan, data, block));
+        let shown = over.zip(lines.as_ref());
+        let shown = shown.map(|((at, _), lines)| (at, room, lines.each_ref().map(String::as_str)));
+        platform::place_tooltip(&tooltip, shown);
     });
+    // The hovered block means something else at another moment.
+    let unhover = on_hover.clone();
+    use_effect_with(props.data.moment, move |_| unhover.emit(None));
     use_effect_with((props.focus, props.data.moment), {
         let (nodes, plan, data, view) = (nodes.clone(), plan.clone(), props.data.clone(), *view);
         move |(focus, _)| focus.iter().for_each(|&block| reveal(&nodes, &plan, &data, block, view))
@@ -80,44 +92,23 @@ pub(super) fn Map(props: &MapProps) -> Html {
             Some(((x, y), plan.hit(&data, x - MARGIN, y + top)))
         }
     };
-    let onpointermove = {
-        let (hit, hovered, nodes, plan, data) =
-            (hit.clone(), hovered.setter(), nodes.clone(), plan.clone(), props.data.clone());
-        move |event: PointerEvent| {
-            let Some((at, block)) = hit(&event) else { return };
-            hovered.set(block);
-            let lines = block.and_then(|block| describe(&plan, &data, block));
-            show_tooltip(&nodes.tooltip, lines.map(|lines| (at, room(&nodes), lines)));
+    let onpointerleave = on_hover.reform(|_: PointerEvent| None);
+    let onpointermove = bound(hit.clone(), move |hit, event: PointerEvent| {
+        hit(&event).into_iter().for_each(|over| on_hover.emit(Some(over)))
+    });
+    let device = shown.device.device;
+    let on_pin = bound(props.data.clone(), move |data, block: usize| pin(&file, device, data, block));
+    let onclick = bound((props.clone(), on_pin.clone()), move |(props, on_pin), event: MouseEvent| {
+        if let Some((_, Some(block))) = hit(&event) {
+            props.on_focus.emit(block);
+            on_pin.emit(block);
         }
-    };
-    let onpointerleave = {
-        let (hovered, tooltip) = (hovered.setter(), nodes.tooltip.clone());
-        move |_: PointerEvent| {
-            hovered.set(None);
-            show_tooltip(&tooltip, None);
-        }
-    };
-    let on_pin = {
-        let (device, data) = (shown.device.device, props.data.clone());
-        Callback::from(move |block: usize| pin(&file, device, &data, block))
-    };
-    let onclick = {
-        let (props, on_pin) = (props.clone(), on_pin.clone());
-        move |event: MouseEvent| {
-            if let Some((_, Some(block))) = hit(&event) {
-                props.on_focus.emit(block);
-                on_pin.emit(block);
-            }
-        }
-    };
-    let onkeydown = {
-        let (props, plan) = (props.clone(), plan.clone());
-        move |event: KeyboardEvent| press(&props, &plan, &on_pin, &event)
-    };
-    let onscroll = {
-        let (scroller, view) = (nodes.scroller.clone(), view.setter());
-        move |_: Event| view.set(measured(&scroller))
-    };
+    });
+    let onkeydown = bound((props.clone(), plan.clone()), move |(props, plan), event: KeyboardEvent| {
+        press(props, plan, &on_pin, &event)
+    });
+    let onscroll =
+        bound((nodes.scroller.clone(), view.setter()), move |(scroller, view), _: Event| view.set(measured(scroller)));
     let spoken = props.focus.and_then(|block| describe(&plan, &props.data, block));
     let spoken = spoken.map(|lines| lines.into_iter().filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" · "));
     html! {
@@ -140,19 +131,6 @@ pub(super) fn Map(props: &MapProps) -> Html {
     }
 }
 
-/// Sets `view` to the scroller's visible part, initially and whenever its size changes.
-#[hook]
-fn use_measured(scroller: &NodeRef, view: UseStateSetter<Rect>) {
-    let scroller = scroller.clone();
-    use_effect_with((), move |()| {
-        view.set(measured(&scroller));
-        let element = scroller.cast::<HtmlElement>();
-        let listener = element.and_then(|element| ResizeListener::new(&element, move || view.set(measured(&scroller))));
-        move || drop(listener)
-    });
-}
-
-/// Returns the part of the map that the scroller shows.
 fn measured(scroller: &NodeRef) -> Rect {
     let Some(element) = scroller.cast::<HtmlElement>() else { return Rect::default() };
     let (width, height) = platform::size_of_element(&element);
@@ -191,7 +169,6 @@ fn paint(
     easel.put(0, Sketch { ops: all, width: view.width, height: view.height });
 }
 
-/// Scrolls the map so that a block is in view.
 fn reveal(nodes: &Nodes, plan: &MapPlan, data: &SegmentsData, block: usize, view: Rect) {
     let Some(rect) = plan.rects(data, block).first().copied() else { return };
     let Some(scroller) = nodes.scroller.cast::<HtmlElement>() else { return };
@@ -205,28 +182,11 @@ fn describe(plan: &MapPlan, data: &SegmentsData, block: usize) -> Option<[String
     Some(block_lines(data, segment, block, offset))
 }
 
-type Shown = ((f64, f64), (f64, f64), [String; 4]);
-
-fn show_tooltip(tooltip: &NodeRef, shown: Option<Shown>) {
-    let Some(tooltip) = tooltip.cast::<HtmlElement>() else { return };
-    let shown = shown.as_ref().map(|(at, room, lines)| (*at, *room, lines.each_ref().map(String::as_str)));
-    platform::place_tooltip(&tooltip, shown);
-}
-
-fn room(nodes: &Nodes) -> (f64, f64) {
-    nodes.scroller.cast::<HtmlElement>().map_or((0.0, 0.0), |element| platform::size_of_element(&element))
-}
-
 /// Pins the allocation of a block; a free block has none.
 fn pin(file: &FileHandle, device: u32, data: &SegmentsData, block: usize) {
     let Some(key) = data.blocks.get(block).and_then(|block| block.owner) else { return };
-    let (file, moment) = (file.clone(), data.moment);
-    spawn_local(async move {
-        // An error means that the file was closed, so nobody needs the answer.
-        if let Ok(hit) = file.client.ask(FindAllocation { device, key, moment }).await {
-            file.act(FileAction::Pin(Some(hit)));
-        }
-    });
+    let (file, of) = (file.clone(), DeviceOf { client: file.client.clone(), device });
+    find_allocation(of, key, data.moment, move |hit| file.act(FileAction::Pin(Some(hit))));
 }
 
 fn press(props: &MapProps, plan: &MapPlan, on_pin: &Callback<usize>, event: &KeyboardEvent) {

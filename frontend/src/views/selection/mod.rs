@@ -7,14 +7,12 @@ use self::model::{
     when_text,
 };
 use crate::ask::{FindGroup, GetFacts, SelectionData, SelectionFacts, Weight};
-use crate::components::controls::select;
-use crate::components::icon::{IconName, icon};
+use crate::components::{IconName, icon, select, text_of, toggling};
 use crate::hooks::{FileHandle, Seen, ShownFile, use_asked, use_file, use_shown};
 use crate::state::{Choice, Meaning, Selecting, When};
 use shared::analysis::Category;
 use std::rc::Rc;
 use wasm_bindgen_futures::spawn_local;
-use web_sys::HtmlInputElement;
 use yew::prelude::*;
 
 /// The `id` of the search field, which the `/` key moves the focus to.
@@ -25,7 +23,6 @@ pub struct ScopeBarProps {
     /// True if the view lets allocations be weighed.
     #[prop_or_default]
     pub has_weight: bool,
-    /// Error in the search text.
     #[prop_or_default]
     pub error: Option<AttrValue>,
     /// The view's own controls, behind the scope.
@@ -37,12 +34,10 @@ pub struct ScopeBarProps {
     /// Called with each key pressed in the search field.
     #[prop_or_default]
     pub on_search_key: Callback<KeyboardEvent>,
-    /// Buttons at the end.
     #[prop_or_default]
     pub children: Html,
 }
 
-/// Shows the scope, the weight, the search field and the filters.
 #[component]
 pub fn ScopeBar(props: &ScopeBarProps) -> Html {
     let (handle, shown) = (use_selecting(), use_shown());
@@ -50,10 +45,6 @@ pub fn ScopeBar(props: &ScopeBarProps) -> Html {
     let facts = use_asked(Some(GetFacts { device: shown.device.device }));
     let are_filters_open = use_state_eq(|| false);
     let filters = handle.selecting().filter_count();
-    let on_filters = {
-        let is_open = are_filters_open.clone();
-        move |_: MouseEvent| is_open.set(!*is_open)
-    };
     html! {
         <div class="scope-bar">
             <div class="scope-line" role="toolbar" aria-label="Scope and filters">
@@ -63,7 +54,7 @@ pub fn ScopeBar(props: &ScopeBarProps) -> Html {
                 { search_field(&handle, props) }
                 { props.matches.clone() }
                 <button type="button" class="button quiet" aria-expanded={are_filters_open.to_string()}
-                    onclick={on_filters}>
+                    onclick={toggling(&are_filters_open)}>
                     { if filters == 0 { "Filters".to_owned() } else { format!("Filters ({filters})") } }
                 </button>
                 <span class="scope-actions">{ props.children.clone() }</span>
@@ -85,27 +76,19 @@ fn scope_field(handle: &SelectingHandle, shown: &ShownFile) -> Html {
         When::Pin if !has_pin => When::Peak,
         when => when,
     };
-    let options: Vec<AttrValue> = offered.iter().map(|&when| when_text(when).into()).collect();
-    let chosen = offered.iter().position(|&when| when == now).unwrap_or(0);
-    let on_choose = handle.choosing(move |selecting, index: usize| selecting.when = offered[index]);
-    select("Scope", &options, chosen, &on_choose)
+    offer(handle, "Scope", named(&offered, when_text), now, |selecting, when| selecting.when = when)
 }
 
 fn weight_field(handle: &SelectingHandle, has_times: bool) -> Html {
     let offered: Vec<Weight> =
         Weight::ALL.into_iter().filter(|&weight| weight != Weight::ByteTime || has_times).collect();
-    let options: Vec<AttrValue> = offered.iter().map(|&weight| weight_text(weight).into()).collect();
-    let chosen = offered.iter().position(|&weight| weight == handle.selecting().weight).unwrap_or(0);
-    let on_choose = handle.choosing(move |selecting, index: usize| selecting.weight = offered[index]);
-    select("Weight", &options, chosen, &on_choose)
+    let (values, now) = (named(&offered, weight_text), handle.selecting().weight);
+    offer(handle, "Weight", values, now, |selecting, weight| selecting.weight = weight)
 }
 
 fn search_field(handle: &SelectingHandle, props: &ScopeBarProps) -> Html {
     let filter = &handle.selecting().filter;
-    let oninput = handle.choosing(|selecting, event: InputEvent| {
-        let input: HtmlInputElement = event.target_unchecked_into();
-        selecting.filter.text = input.value();
-    });
+    let oninput = handle.choosing(|selecting, event: InputEvent| selecting.filter.text = text_of(&event));
     let on_expression = handle.choosing(|selecting, _: MouseEvent| {
         selecting.filter.is_expression = !selecting.filter.is_expression;
     });
@@ -123,47 +106,44 @@ fn search_field(handle: &SelectingHandle, props: &ScopeBarProps) -> Html {
 
 fn filter_line(handle: &SelectingHandle, facts: Option<&SelectionFacts>) -> Html {
     let filter = &handle.selecting().filter;
-    let size = MIN_BYTES.iter().position(|&bytes| bytes == filter.min_bytes).unwrap_or(0);
-    let lifetime = MIN_LIFETIMES.iter().position(|&events| events == filter.min_lifetime).unwrap_or(0);
-    let sizes: Vec<AttrValue> = MIN_BYTES.iter().map(|&bytes| min_bytes_text(bytes).into()).collect();
-    let on_size = handle.choosing(|selecting, index: usize| selecting.filter.min_bytes = MIN_BYTES[index]);
-    let lifetimes: Vec<AttrValue> = MIN_LIFETIMES.iter().map(|&events| min_lifetime_text(events).into()).collect();
-    let on_lifetime = handle.choosing(|selecting, index: usize| selecting.filter.min_lifetime = MIN_LIFETIMES[index]);
-    let on_category = handle.choosing(|selecting, category| selecting.filter.category = category);
-    let facts = facts.cloned().unwrap_or_default();
-    let on_stream = handle.choosing(|selecting, stream| selecting.filter.stream = stream);
-    let on_pool = handle.choosing(|selecting, pool| selecting.filter.pool = pool);
+    let SelectionFacts { streams, pools } = facts.cloned().unwrap_or_default();
+    let (sizes, lifetimes) = (named(&MIN_BYTES, min_bytes_text), named(&MIN_LIFETIMES, min_lifetime_text));
+    let categories = any_of("Any category", &Category::ALL, category_text);
+    let (streams, pools) = (any_of("Any stream", &streams, stream_text), any_of("Any pool", &pools, pool_text));
     let on_clear = handle.choosing(|selecting, _: MouseEvent| *selecting = selecting.without_filter());
     html! {
         <div class="scope-line scope-filters" role="group" aria-label="Filters">
-            { select("Minimum size", &sizes, size, &on_size) }
-            { select("Minimum lifetime", &lifetimes, lifetime, &on_lifetime) }
-            { optional("Category", "Any category", named(&Category::ALL, category_text), filter.category, on_category) }
-            { optional("Stream", "Any stream", named(&facts.streams, stream_text), filter.stream, on_stream) }
-            { optional("Pool", "Any pool", named(&facts.pools, pool_text), filter.pool, on_pool) }
+            { offer(handle, "Minimum size", sizes, filter.min_bytes, |of, bytes| of.filter.min_bytes = bytes) }
+            { offer(handle, "Minimum lifetime", lifetimes, filter.min_lifetime, |of, least| of.filter.min_lifetime = least) }
+            { offer(handle, "Category", categories, filter.category, |of, category| of.filter.category = category) }
+            { offer(handle, "Stream", streams, filter.stream, |of, stream| of.filter.stream = stream) }
+            { offer(handle, "Pool", pools, filter.pool, |of, pool| of.filter.pool = pool) }
             <button type="button" class="button quiet" onclick={on_clear}>{ "Clear" }</button>
         </div>
     }
 }
 
-fn named<T: Copy>(values: &[T], name: impl Fn(T) -> String) -> Vec<(T, String)> {
-    values.iter().map(|&value| (value, name(value))).collect()
+fn named<T: Copy, S: Into<AttrValue>>(values: &[T], name: fn(T) -> S) -> (Vec<T>, Vec<AttrValue>) {
+    values.iter().map(|&value| (value, name(value).into())).unzip()
 }
 
-/// Shows a select box of values, preceded by an entry for none of them.
-fn optional<T: Copy + PartialEq + 'static>(
+/// Returns values with their names, preceded by an entry for none of them.
+fn any_of<T: Copy>(none: &'static str, values: &[T], name: fn(T) -> String) -> (Vec<Option<T>>, Vec<AttrValue>) {
+    let some = values.iter().map(|&value| (Some(value), name(value).into()));
+    std::iter::once((None, none.into())).chain(some).unzip()
+}
+
+/// Shows a select box of values with their names; `change` puts the chosen one into the selection.
+fn offer<T: Copy + PartialEq + 'static>(
+    handle: &SelectingHandle,
     label: &'static str,
-    none: &'static str,
-    values: Vec<(T, String)>,
-    value: Option<T>,
-    on_choose: Callback<Option<T>>,
+    (values, names): (Vec<T>, Vec<AttrValue>),
+    now: T,
+    change: fn(&mut Selecting, T),
 ) -> Html {
-    let names = values.iter().map(|(_, name)| AttrValue::from(name.clone()));
-    let options: Vec<AttrValue> = std::iter::once(AttrValue::from(none)).chain(names).collect();
-    let chosen = values.iter().position(|(other, _)| Some(*other) == value).map_or(0, |position| position + 1);
-    let on_choose =
-        on_choose.reform(move |index: usize| index.checked_sub(1).and_then(|index| values.get(index)).map(|row| row.0));
-    select(label, &options, chosen, &on_choose)
+    let chosen = values.iter().position(|value| *value == now).unwrap_or(0);
+    let on_choose = handle.choosing(move |selecting, index: usize| change(selecting, values[index]));
+    select(label, &names, chosen, &on_choose)
 }
 
 /// Shows the group to which the selection is limited, and a button that lifts the limit.
@@ -217,10 +197,19 @@ impl SelectingHandle {
     }
 }
 
-/// Returns the selection of the views below the timeline.
 #[hook]
 pub fn use_selecting() -> SelectingHandle {
     SelectingHandle { file: use_file(), shown: use_shown() }
+}
+
+/// Returns the latest value that there was: while a filter's text cannot be read, views show the previous result.
+#[hook]
+pub fn use_latest<T: Clone + 'static>(value: Option<T>) -> Option<T> {
+    let latest = use_mut_ref(|| None);
+    if value.is_some() {
+        latest.replace(value);
+    }
+    latest.borrow().clone()
 }
 
 /// Looks up the group that an address names by its mark; if there is none, all groups are selected.

@@ -12,7 +12,6 @@ pub const MIN_BYTES: [u64; 8] = [0, 1 << 10, 64 << 10, 1 << 20, 16 << 20, 128 <<
 /// Minimum lifetimes in events that a filter offers; the first one means any lifetime.
 pub const MIN_LIFETIMES: [u32; 6] = [0, 10, 100, 1000, 10_000, 100_000];
 
-/// Returns the name of a scope, which says when its allocations are alive.
 pub fn when_text(when: When) -> &'static str {
     match when {
         When::Peak => "At the peak",
@@ -26,7 +25,6 @@ pub fn when_text(when: When) -> &'static str {
     }
 }
 
-/// Returns the name of a weight.
 pub fn weight_text(weight: Weight) -> &'static str {
     match weight {
         Weight::Bytes => "Bytes",
@@ -36,7 +34,6 @@ pub fn weight_text(weight: Weight) -> &'static str {
     }
 }
 
-/// Returns the name of a grouping.
 pub fn group_text(by: GroupBy) -> &'static str {
     match by {
         GroupBy::Stack => "Stack",
@@ -50,12 +47,10 @@ pub fn group_text(by: GroupBy) -> &'static str {
     }
 }
 
-/// Returns the name of a category.
 pub fn category_text(category: Category) -> String {
     category.name().replace('-', " ")
 }
 
-/// Formats the minimum size of a filter.
 pub fn min_bytes_text(min_bytes: u64) -> String {
     if min_bytes == 0 { "Any size".to_owned() } else { format!("≥ {}", whole_bytes(min_bytes)) }
 }
@@ -69,17 +64,14 @@ fn whole_bytes(size_bytes: u64) -> String {
     }
 }
 
-/// Formats the minimum lifetime of a filter.
 pub fn min_lifetime_text(events: u32) -> String {
     if events == 0 { "Any lifetime".to_owned() } else { format!("≥ {} events", format::count(events.into())) }
 }
 
-/// Formats a stream from its raw handle.
 pub fn stream_text(stream: u64) -> String {
     if stream == 0 { "Default stream".to_owned() } else { format!("Stream {}", format::address(stream)) }
 }
 
-/// Formats a pool from its handle.
 pub fn pool_text(pool: PoolId) -> String {
     match pool {
         PoolId(0, 0) => "Default pool".to_owned(),
@@ -93,16 +85,6 @@ pub fn mistyped_text(message: &str) -> String {
     let mut chars = message.chars();
     let first: String = chars.next().into_iter().flat_map(char::to_uppercase).collect();
     format!("{first}{}. Turn off .* to search for the text itself.", chars.as_str())
-}
-
-/// Formats a weight with its unit.
-pub fn weighed(weight: Weight, value: u64) -> String {
-    match weight {
-        Weight::Bytes => format::bytes(value),
-        Weight::ByteEvents => format!("{} × events", format::bytes(value)),
-        Weight::ByteTime => format!("{} × s", format::bytes(value / 1000)),
-        Weight::Count => format::counted(value, "allocation"),
-    }
 }
 
 /// Formats a selection's part of its scope: `2.10 GiB in 312 of 5,120 allocations`.
@@ -119,14 +101,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn offers_are_round_numbers() {
+    fn offers_are_round_numbers_and_totals_say_of_what() {
         assert_eq!(MIN_BYTES.map(min_bytes_text)[1..4], ["≥ 1 KiB", "≥ 64 KiB", "≥ 1 MiB"]);
         assert_eq!(min_bytes_text(8 << 30), "≥ 8 GiB");
         assert_eq!((min_bytes_text(0).as_str(), min_lifetime_text(1000).as_str()), ("Any size", "≥ 1,000 events"));
-    }
-
-    #[test]
-    fn totals_say_what_they_are_of() {
         assert_eq!(share_text(2 << 30, 312, 5120), "2.00 GiB in 312 of 5,120 allocations");
         assert_eq!(share_text(512, 1, 1), "512 B in 1 allocation");
         assert_eq!(share_text(0, 0, 0), "0 B in 0 allocations");
@@ -136,12 +114,6 @@ mod tests {
     fn a_wrong_expression_is_a_sentence() {
         let text = mistyped_text("invalid regular expression: open group");
         assert_eq!(text, "Invalid regular expression: open group. Turn off .* to search for the text itself.");
-    }
-
-    #[test]
-    fn weights_have_units() {
-        assert_eq!(weighed(Weight::ByteTime, 2_048_000), "2.00 KiB × s");
-        assert_eq!(weighed(Weight::Count, 1), "1 allocation");
     }
 
     #[test]

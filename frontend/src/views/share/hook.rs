@@ -4,7 +4,7 @@
 //! from what is stored at that moment.
 
 use crate::ask::{CopyOptions, GetCopyPreview, WriteCopy};
-use crate::platform::{ApiError, ApiRequest, AskError, Upload, WorkerClient, keep_token, store, stored, unix_ms};
+use crate::platform::{ApiError, ApiRequest, AskError, Upload, WorkerClient, store, stored, unix_ms};
 use crate::state::{CopyStep, Link, Links, SendFailure, SendStep, Sharing, SharingAction, ViewState, shared_view_text};
 use gloo_timers::future::TimeoutFuture;
 use shared::api::{ErrorCode, ServerLimits, ShareCreated, ShareRequest};
@@ -38,7 +38,6 @@ struct Work {
     round: Cell<u32>,
 }
 
-/// State of the sharing dialog with its operations.
 #[derive(Clone)]
 pub struct SharingHandle {
     model: UseReducerHandle<Model>,
@@ -66,9 +65,10 @@ impl SharingHandle {
         self.view.typed()
     }
 
-    /// Stores the server's token in this browser.
-    pub fn keep_token(&self, token: &str) {
-        keep_token(Some(token));
+    /// Returns a callback that does something with the dialog's state.
+    pub fn doing<T: 'static>(&self, act: impl Fn(&Self, T) + 'static) -> Callback<T> {
+        let sharing = self.clone();
+        Callback::from(move |value| act(&sharing, value))
     }
 
     pub fn send(&self) {
@@ -102,7 +102,6 @@ impl SharingHandle {
         self.dispatch(SharingAction::Send(SendStep::Nothing));
     }
 
-    /// Deletes the link that was just created.
     pub fn delete(&self, link: Link) {
         let dispatcher = self.model.dispatcher();
         spawn_local(async move {
@@ -125,7 +124,7 @@ pub async fn delete_link(link: &Link) -> Result<(), ApiError> {
     match request.send_for_nothing().await {
         Err(error) if !error.is(ErrorCode::NotFound) => Err(error),
         _ => {
-            forget(&link.token);
+            change(|links| links.remove(&link.token));
             Ok(())
         }
     }
@@ -137,7 +136,8 @@ fn outcome(title: String, answer: Result<String, ApiError>) -> SendStep {
     match created {
         Ok(ShareCreated { token, delete_token, expires_ms }) => {
             let link = Link { token, delete_token, title, created_ms: unix_ms(), expires_ms };
-            keep(link.clone());
+            // If storage is disabled, only the dialog that created the link knows it.
+            change(|links| links.add(link.clone()));
             SendStep::Done(link)
         }
         Err(error) => SendStep::Failed(refused(error)),
@@ -168,34 +168,25 @@ pub fn use_sharing(client: &WorkerClient, view: &ViewState) -> SharingHandle {
     let model = use_reducer_eq(Model::default);
     let work = use_memo((), |()| Work::default());
     let handle = SharingHandle { model, work, view: view.clone() };
-    {
-        let dispatcher = handle.model.dispatcher();
-        use_effect_with((), move |()| {
-            spawn_local(async move {
-                let limits: Option<ServerLimits> = ApiRequest::get("limits").send().await.ok();
-                dispatcher.dispatch(SharingAction::Hear(limits));
-            });
+    let (dispatcher, work) = (handle.model.dispatcher(), handle.work.clone());
+    use_effect_with((), move |()| {
+        spawn_local(async move {
+            let limits: Option<ServerLimits> = ApiRequest::get("limits").send().await.ok();
+            dispatcher.dispatch(SharingAction::Hear(limits));
         });
-    }
-    {
-        let (handle, client) = (handle.clone(), client.clone());
-        use_effect_with(handle.state().options.clone(), move |options| {
-            handle.work.round.set(handle.work.round.get() + 1);
-            handle.work.copy.replace(None);
-            let options = options.clone();
-            spawn_local(async move { handle.prepare(&client, options).await });
-        });
-    }
-    {
-        let work = handle.work.clone();
         // A closed dialog uploads nothing more and waits for no copy.
-        use_effect_with((), move |()| {
-            move || {
-                work.round.set(u32::MAX);
-                drop(work.upload.take());
-            }
-        });
-    }
+        move || {
+            work.round.set(u32::MAX);
+            drop(work.upload.take());
+        }
+    });
+    let (of_options, client) = (handle.clone(), client.clone());
+    use_effect_with(handle.state().options.clone(), move |options| {
+        of_options.work.round.set(of_options.work.round.get() + 1);
+        of_options.work.copy.replace(None);
+        let options = options.clone();
+        spawn_local(async move { of_options.prepare(&client, options).await });
+    });
     handle
 }
 
@@ -235,7 +226,6 @@ impl SharingHandle {
     }
 }
 
-/// Storage key of the list.
 const NAME: &str = "snapscope-links";
 
 /// Storage key for a list that this version cannot read, so that its deletion tokens are not lost.
@@ -250,17 +240,6 @@ pub fn kept() -> (Links, bool) {
     }
 }
 
-/// Stores a link; if storage is disabled, only the dialog that created the link knows it.
-fn keep(link: Link) {
-    change(|links| links.add(link));
-}
-
-/// Removes a link from the list.
-fn forget(token: &str) {
-    change(|links| links.remove(token));
-}
-
-/// Removes expired links from the list.
 pub fn forget_ended(now_ms: i64) {
     if kept().0.remove_ended(now_ms) > 0 {
         change(|links| {

@@ -5,7 +5,6 @@ use crate::state::{CopyStep, SendStep, ServerState, Sharing};
 use shared::base::format;
 use shared::export::{Change, Remaining, SanitizeReport};
 
-/// Information that can be left out of a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cut {
     /// Paths up to the project.
@@ -17,7 +16,6 @@ pub enum Cut {
     Annotations,
 }
 
-/// One choice of the dialog.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CutRow {
     pub cut: Cut,
@@ -25,12 +23,10 @@ pub struct CutRow {
     pub is_on: bool,
     /// Effect on this file; empty while it is unknown.
     pub note: String,
-    /// Texts of this file, before and after.
     pub examples: Vec<(String, String)>,
 }
 
 impl Cut {
-    /// Returns the options with this choice toggled.
     pub fn toggled(self, options: &CopyOptions) -> CopyOptions {
         let mut options = options.clone();
         match self {
@@ -52,35 +48,25 @@ pub fn cut_rows(options: &CopyOptions, preview: Option<&SanitizeReport>, annotat
         preview.filter(|_| is_on).map(|preview| change(preview).examples.clone()).unwrap_or_default()
     };
     let CopyOptions { cut_paths, remove_names, drop_metadata, drop_annotations, .. } = *options;
+    let row = |cut,
+               is_on,
+               label,
+               note: &dyn Fn(&SanitizeReport) -> String,
+               change: Option<fn(&SanitizeReport) -> &Change>| CutRow {
+        cut,
+        label,
+        is_on,
+        note: said(is_on, note),
+        examples: change.map(|change| examples(is_on, change)).unwrap_or_default(),
+    };
+    let paths = |preview: &SanitizeReport| counted(preview.paths.count, "path");
+    let texts = |preview: &SanitizeReport| counted(preview.metadata.count, "text");
+    let marks = |_: &SanitizeReport| counted(annotations, "annotation");
     [
-        CutRow {
-            cut: Cut::Paths,
-            label: "Path prefixes up to the project folder",
-            is_on: cut_paths,
-            note: said(cut_paths, &|preview| counted(preview.paths.count, "path")),
-            examples: examples(cut_paths, |preview| &preview.paths),
-        },
-        CutRow {
-            cut: Cut::Names,
-            label: "Names, hosts, addresses and keys",
-            is_on: remove_names,
-            note: said(remove_names, &names_note),
-            examples: examples(remove_names, |preview| &preview.texts),
-        },
-        CutRow {
-            cut: Cut::Metadata,
-            label: "Event metadata",
-            is_on: drop_metadata,
-            note: said(drop_metadata, &|preview| counted(preview.metadata.count, "text")),
-            examples: examples(drop_metadata, |preview| &preview.metadata),
-        },
-        CutRow {
-            cut: Cut::Annotations,
-            label: "Annotations, such as steps",
-            is_on: drop_annotations,
-            note: said(drop_annotations, &|_| counted(annotations, "annotation")),
-            examples: Vec::new(),
-        },
+        row(Cut::Paths, cut_paths, "Path prefixes up to the project folder", &paths, Some(|of| &of.paths)),
+        row(Cut::Names, remove_names, "Names, hosts, addresses and keys", &names_note, Some(|of| &of.texts)),
+        row(Cut::Metadata, drop_metadata, "Event metadata", &texts, Some(|of| &of.metadata)),
+        row(Cut::Annotations, drop_annotations, "Annotations, such as steps", &marks, None),
     ]
 }
 
@@ -100,7 +86,6 @@ pub fn typed_names(text: &str) -> Vec<String> {
     text.split([',', ';', '\n']).map(str::trim).filter(|name| !name.is_empty()).map(str::to_owned).collect()
 }
 
-/// Describes the progress of making the copy.
 pub fn copy_text(sharing: &Sharing) -> String {
     match (&sharing.copy, sharing.too_large()) {
         (CopyStep::Made { bytes }, None) => format!("{}, compressed", format::bytes(*bytes)),
@@ -118,7 +103,6 @@ pub fn copy_text(sharing: &Sharing) -> String {
     }
 }
 
-/// Describes what has left this machine.
 pub fn sent_text(sharing: &Sharing) -> String {
     match &sharing.sending {
         SendStep::Nothing => "Nothing has been uploaded so far".to_owned(),
@@ -148,7 +132,6 @@ pub fn audience(address: &str) -> (String, Option<&'static str>) {
     }
 }
 
-/// Formats a choice of when a link ends.
 pub fn end_text(days: Option<u32>) -> String {
     match days {
         Some(days) => format::counted(u64::from(days), "day"),
@@ -156,7 +139,6 @@ pub fn end_text(days: Option<u32>) -> String {
     }
 }
 
-/// Returns the ends that the server offers, in days; `None` means never.
 pub fn ends(sharing: &Sharing) -> Vec<Option<u32>> {
     let ServerState::There(limits) = &sharing.server else { return Vec::new() };
     let never = limits.share_for_ever.then_some(None);
@@ -169,10 +151,8 @@ pub fn typed_text(typed: &[&str]) -> Option<String> {
     (!quoted.is_empty()).then(|| format!("The link also contains your search text: {}.", quoted.join(" and ")))
 }
 
-/// Texts that a search finds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FoundTexts {
-    /// Positions of the texts.
     rows: Vec<u32>,
     all: u64,
 }
@@ -256,10 +236,11 @@ mod tests {
         let at = |sending| sent_text(&Sharing { sending, ..Sharing::default() });
         assert_eq!(at(SendStep::Nothing), "Nothing has been uploaded so far");
         assert_eq!(at(SendStep::Sending { sent_bytes: 512, total_bytes: 1024 }), "Uploading, 512 B of 1.00 KiB");
-        assert_eq!(
-            at(SendStep::Sending { sent_bytes: 9, total_bytes: 9 }),
-            "Uploaded; the server is checking the copy"
-        );
+        let checking = SendStep::Sending { sent_bytes: 9, total_bytes: 9 };
+        assert_eq!(at(checking), "Uploaded; the server is checking the copy");
+        assert_eq!(typed_text(&[]), None);
+        assert_eq!(typed_text(&["adam"]).as_deref(), Some("The link also contains your search text: “adam”."));
+        assert_eq!(typed_text(&["a", "b"]).as_deref(), Some("The link also contains your search text: “a” and “b”."));
     }
 
     #[test]
@@ -283,29 +264,16 @@ mod tests {
     }
 
     #[test]
-    fn what_was_typed_is_said() {
-        assert_eq!(typed_text(&[]), None);
-        assert_eq!(typed_text(&["adam"]).as_deref(), Some("The link also contains your search text: “adam”."));
-        assert_eq!(typed_text(&["a", "b"]).as_deref(), Some("The link also contains your search text: “a” and “b”."));
-    }
-
-    fn texts() -> Vec<Remaining> {
-        let text = |kind, text: &str| Remaining { kind, text: text.to_owned() };
-        let (mark, file) = (TextKind::Annotation, TextKind::ProjectFile);
-        vec![text(mark, "step 1"), text(mark, "Warm up"), text(file, "train.py")]
-    }
-
-    #[track_caller]
-    fn check(search: &str, texts: &[&str], count: &str) {
-        let all = self::texts();
-        let found = FoundTexts::new(&all, search);
-        let rows: Vec<&str> = (0..found.count()).map(|row| found.row(&all, row).unwrap().1).collect();
-        assert_eq!((rows.as_slice(), found.count_text().as_str()), (texts, count));
-        assert_eq!(found.row(&all, found.count()), None);
-    }
-
-    #[test]
     fn texts_are_found_by_words_and_kinds() {
+        use TextKind::{Annotation, ProjectFile};
+        let all = [(Annotation, "step 1"), (Annotation, "Warm up"), (ProjectFile, "train.py")]
+            .map(|(kind, text)| Remaining { kind, text: text.to_owned() });
+        let check = |search: &str, texts: &[&str], count: &str| {
+            let found = FoundTexts::new(&all, search);
+            let rows: Vec<&str> = (0..found.count()).map(|row| found.row(&all, row).unwrap().1).collect();
+            assert_eq!((rows.as_slice(), found.count_text().as_str()), (texts, count));
+            assert_eq!(found.row(&all, found.count()), None);
+        };
         check("", &["step 1", "Warm up", "train.py"], "3 texts");
         check("WARM", &["Warm up"], "1 of 3 texts");
         check("project t", &["train.py"], "1 of 3 texts");

@@ -26,7 +26,6 @@ pub(super) struct Located {
     pub(super) notes: Vec<String>,
 }
 
-/// Finds the source files of the stacks in a folder.
 pub(super) fn located(stacks: &[String], folder: &str, files: &[String]) -> Located {
     let stacks: Vec<&str> = stacks.iter().map(String::as_str).collect();
     let files: Vec<&str> = files.iter().map(String::as_str).collect();
@@ -45,7 +44,6 @@ pub(super) fn located(stacks: &[String], folder: &str, files: &[String]) -> Loca
     located
 }
 
-/// Says what was found in the folder.
 pub(super) fn folder_text(folder: &str, found: usize, is_cut: bool) -> String {
     let of = match found {
         0 => "none of the files in the stacks; choose the folder of the project that ran".to_owned(),
@@ -55,7 +53,6 @@ pub(super) fn folder_text(folder: &str, found: usize, is_cut: bool) -> String {
     format!("In {folder}: {of}{cut}")
 }
 
-/// Says which memory the figures are about.
 pub(super) fn head_text(report: &SourceReport, scope: ScopeData) -> String {
     let SourceReport { event, totals, .. } = report;
     let moment = Moment::of_event_number(*event);
@@ -84,7 +81,6 @@ pub(super) fn listed<'a>(report: &'a SourceReport, located: &Located) -> Vec<&'a
     files
 }
 
-/// Returns the name of a path's file, and the path of its folder.
 pub(super) fn split(path: &str) -> (&str, &str) {
     let at = path.rfind(['/', '\\']).map_or(0, |at| at + 1);
     (&path[at..], path[..at].trim_end_matches(['/', '\\']))
@@ -103,7 +99,6 @@ pub(super) fn margin(line: &FileLine) -> [String; 4] {
     ]
 }
 
-/// Row of the code.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Row<'a> {
     Line {
@@ -194,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn files_of_the_folder_come_first() {
+    fn files_of_the_folder_come_first_and_others_are_named() {
         let named = |path: &str, kind| SourceFile { path: path.to_owned(), kind, ..SourceFile::default() };
         let files = vec![
             named("/v/site-packages/torch/a.py", CodeKind::Runtime),
@@ -211,10 +206,6 @@ mod tests {
         assert_eq!(paths(&found), ["c.py", "b.py"]);
         let torch = located(&stacks, "torch", &["a.py".to_owned()]);
         assert_eq!(paths(&torch), ["a.py", "b.py", "c.py"]);
-    }
-
-    #[test]
-    fn files_that_cannot_be_told_apart_are_named() {
         let stacks: Vec<String> = (0..6).map(|n| format!("/w/{n}/same.py")).collect();
         let found = located(&stacks, "job", &["same.py".to_owned()]);
         assert!(found.files.is_empty());

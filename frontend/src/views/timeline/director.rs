@@ -1,16 +1,12 @@
 //! Drives the stage: schedules its frames and sends requests to the Web Worker.
 
-mod walk;
-
-use super::draw::plan::Layer;
 use super::model as texts;
 use super::stage::Stage;
 use crate::ask::{
-    Axis, Details, GetDetails, GetHit, GetMarks, GetOutline, GetPicture, GetPlace, Hit, View as Asked, area_by,
+    Ask, Axis, Details, FindAllocation, GetDetails, GetHit, GetMarks, GetMoments, GetOutline, GetPicture, GetPlace,
+    Hit, StepAllocation, StepKind, Toward, area_by,
 };
-use crate::draw::camera::View;
-use crate::draw::gesture::Point;
-use crate::draw::span::Span;
+use crate::draw::{Camera, Point, Span, View};
 use crate::platform;
 use crate::platform::{AskError, WorkerClient};
 use crate::state::{FileAction, PointAction, TimelineCommand};
@@ -22,23 +18,12 @@ use wasm_bindgen_futures::spawn_local;
 /// Columns of the minimap's outline: more than any screen shows, but few enough to send quickly.
 const OUTLINE_COLUMNS: u32 = 1600;
 
-/// Shared handle to the stage; cheap to clone.
 #[derive(Clone)]
 pub(super) struct Director {
     stage: Rc<RefCell<Stage>>,
 }
 
-/// Recipient and context of a request.
-#[derive(Clone)]
-struct Subject {
-    client: WorkerClient,
-    device: u32,
-    axis: Axis,
-    generation: u32,
-}
-
 impl Director {
-    /// Takes over a stage and starts to show its device.
     pub(super) fn new(stage: Stage) -> Self {
         let director = Self { stage: Rc::new(RefCell::new(stage)) };
         director.start();
@@ -52,12 +37,19 @@ impl Director {
         result
     }
 
-    /// Starts to show the device and the axis of the stage.
     pub(super) fn start(&self) {
         // First of all, so that it waits for no other answer.
         self.ask_picture();
-        self.ask_outline();
-        self.ask_marks();
+        let (_, device, axis) = self.subject();
+        self.ask(GetOutline { device, axis, columns: OUTLINE_COLUMNS }, |director, outline| {
+            director.with(|stage| (stage.outline, stage.chart_is_due) = (outline, true));
+        });
+        self.ask(GetMarks { device }, |director, marks| {
+            director.with(|stage| {
+                stage.marks = marks;
+                stage.take_parts();
+            });
+        });
         self.ask_pin();
         self.ask_flags();
         self.draw_soon();
@@ -90,7 +82,6 @@ impl Director {
         self.tell_view();
     }
 
-    /// Reports the view to the page if it has changed.
     fn tell_view(&self) {
         let told = self.stage.borrow_mut().untold_view();
         if let Some(seen) = told {
@@ -105,28 +96,40 @@ impl Director {
         file.act(action);
     }
 
-    fn subject(&self) -> Subject {
+    fn subject(&self) -> (WorkerClient, u32, Axis) {
         let stage = self.stage.borrow();
-        Subject {
-            client: stage.file.client.clone(),
-            device: stage.shown.device.device,
-            axis: stage.shown.ready.axis,
-            generation: stage.generation,
-        }
+        (stage.file.client.clone(), stage.shown.device.device, stage.shown.ready.axis)
     }
 
     /// Passes an answer on, unless the device or the axis has changed since the request.
     fn answer<T: 'static>(
         &self,
-        subject: &Subject,
         question: impl Future<Output = Result<T, AskError>> + 'static,
         take: impl FnOnce(&Self, Result<T, AskError>) + 'static,
     ) {
-        let (director, generation) = (self.clone(), subject.generation);
+        let (director, generation) = (self.clone(), self.stage.borrow().generation);
         spawn_local(async move {
             let answer = question.await;
             if director.stage.borrow().generation == generation {
                 take(&director, answer);
+            }
+        });
+    }
+
+    /// Asks, and passes the answer on if there is one and it is still wanted.
+    fn ask<Q: Ask + 'static>(&self, question: Q, take: impl FnOnce(&Self, Q::Answer) + 'static) {
+        let (client, ..) = self.subject();
+        self.answered(async move { client.ask(question).await }, take);
+    }
+
+    fn answered<T: 'static>(
+        &self,
+        question: impl Future<Output = Result<T, AskError>> + 'static,
+        take: impl FnOnce(&Self, T) + 'static,
+    ) {
+        self.answer(question, |director, answer| {
+            if let Ok(answer) = answer {
+                take(director, answer);
             }
         });
     }
@@ -138,10 +141,8 @@ impl Director {
             (stage.plan.next(&camera, axis), stage.shown.ready.kind.as_deref().cloned())
         };
         let Some((layer, asked)) = next else { return };
-        let subject = self.subject();
-        let Subject { client, device, .. } = subject.clone();
+        let (client, device, _) = self.subject();
         self.answer(
-            &subject,
             async move { client.picture(GetPicture { device, view: asked, kind }).await },
             move |director, answer| match answer {
                 Ok(picture) => {
@@ -150,61 +151,23 @@ impl Director {
                         platform::mark_when_presented("timeline-drawn");
                     }
                 }
-                Err(reason) => director.picture_failed(layer, asked, &reason),
+                // One that was refused would be refused again; a superseded one is asked for again.
+                Err(AskError::Refused(_)) => director.stage.borrow_mut().plan.answered(layer, asked),
+                Err(AskError::Superseded) => director.with(|stage| stage.plan.failed()),
+                Err(AskError::Closed) => (),
             },
         );
     }
 
-    /// Marks a superseded request for a retry; one that was refused would be refused again.
-    fn picture_failed(&self, layer: Layer, asked: Asked, reason: &AskError) {
-        match reason {
-            AskError::Superseded => self.with(|stage| stage.plan.failed()),
-            AskError::Closed => (),
-            AskError::Refused(_) => self.stage.borrow_mut().plan.answered(layer, asked),
-        }
-    }
-
-    fn ask_outline(&self) {
-        let subject = self.subject();
-        let Subject { client, device, axis, .. } = subject.clone();
-        self.answer(
-            &subject,
-            async move { client.ask(GetOutline { device, axis, columns: OUTLINE_COLUMNS }).await },
-            |director, answer| {
-                if let Ok(outline) = answer {
-                    director.with(|stage| stage.take_outline(outline));
-                }
-            },
-        );
-    }
-
-    fn ask_marks(&self) {
-        let subject = self.subject();
-        let Subject { client, device, .. } = subject.clone();
-        self.answer(&subject, async move { client.ask(GetMarks { device }).await }, |director, answer| {
-            if let Ok(marks) = answer {
-                director.with(|stage| stage.take_marks(marks));
-            }
-        });
-    }
-
-    /// Requests the lifetime of the pinned allocation, which is shown along the axis.
     pub(super) fn ask_pin(&self) {
-        let (subject, pinned) = (self.subject(), self.stage.borrow().shown.pinned());
+        let ((_, device, axis), pinned) = (self.subject(), self.stage.borrow().shown.pinned());
         let Some((allocation, _)) = pinned else {
-            self.with(|stage| stage.take_pin(None));
+            self.with(|stage| stage.pin = None);
             return;
         };
-        let Subject { client, device, axis, .. } = subject.clone();
-        self.answer(
-            &subject,
-            async move { client.ask(GetDetails { device, allocation }).await },
-            move |director, answer| {
-                if let Ok(details) = answer {
-                    director.with(|stage| stage.take_pin(Some(texts::lifespan(&details, axis, stage.x_end()))));
-                }
-            },
-        );
+        self.ask(GetDetails { device, allocation }, move |director, details| {
+            director.with(|stage| stage.pin = Some(texts::lifespan(&details, axis, stage.x_end())));
+        });
     }
 
     /// Requests what is under the cursor, one request at a time.
@@ -218,8 +181,8 @@ impl Director {
             (stage.hover_is_due, stage.hover_is_asked) = (false, true);
             at
         };
-        let Some((subject, question)) = at.map(|at| self.hit_at(at, false)) else { return };
-        self.answer(&subject, question, |director, answer| {
+        let Some(question) = at.map(|at| self.hit_at(at, false)) else { return };
+        self.answer(question, |director, answer| {
             director.with(|stage| stage.hover_is_asked = false);
             if let Ok(hit) = answer {
                 director.hovered(Some(hit));
@@ -241,9 +204,7 @@ impl Director {
 
     /// Pins the allocation under a point, or unpins if there is none; selects the allocations of an area.
     pub(super) fn pin_at(&self, at: Point) {
-        let (subject, question) = self.hit_at(at, true);
-        self.answer(&subject, question, |director, answer| {
-            let Ok(hit) = answer else { return };
+        self.answered(self.hit_at(at, true), |director, hit| {
             director.hovered(Some(hit.clone()));
             director.act(match hit.area.as_ref().and_then(|area| area.kind.clone()) {
                 Some(kind) => FileAction::SelectKind(Some(kind)),
@@ -254,15 +215,13 @@ impl Director {
 
     /// Zooms to the lifetime of the allocation under a point; without one it zooms in by a factor of 2.
     pub(super) fn zoom_to(&self, at: Point) {
-        let (subject, question) = self.hit_at(at, true);
-        let Subject { client, device, axis, .. } = subject.clone();
+        let ((client, device, axis), question) = (self.subject(), self.hit_at(at, true));
         let found = async move {
             let Some(allocation) = question.await?.allocation else { return Ok(None) };
             let details = client.ask(GetDetails { device, allocation: allocation.allocation }).await?;
             Ok(Some((details, allocation.below_bytes as f64)))
         };
-        self.answer(&subject, found, move |director, answer| {
-            let Ok(found) = answer else { return };
+        self.answered(found, move |director, found| {
             director.with(|stage| {
                 let mut camera = stage.camera;
                 match found {
@@ -276,95 +235,76 @@ impl Director {
         });
     }
 
-    /// Executes a command of a key or of one of the page's buttons.
     pub(super) fn obey(&self, command: TimelineCommand) {
         match command {
-            TimelineCommand::JumpTo { moment } => return self.jump_to(moment),
-            TimelineCommand::Between { first, last } => return self.show_between(first, last),
-            TimelineCommand::Back => return self.with(Stage::go_back),
-            TimelineCommand::StepKind { is_back } => return self.step_kind(is_back),
-            TimelineCommand::StepAllocation(toward) => return self.step_allocation(toward),
-            TimelineCommand::Pin { key, moment } => return self.pin_key(key, moment),
-            TimelineCommand::Bookmark => return self.mark(PointAction::Bookmark),
-            TimelineCommand::Measure => return self.mark(PointAction::Measure),
-            _ => (),
+            TimelineCommand::JumpTo { moment } => {
+                let (_, device, axis) = self.subject();
+                self.ask(GetPlace { device, axis, moment }, |director, position| {
+                    director.with(|stage| stage.go_to(stage.camera.view_around(position)));
+                });
+            }
+            TimelineCommand::Between { first, last } => self.show_between(first, last),
+            TimelineCommand::Back => self.with(Stage::go_back),
+            TimelineCommand::StepKind { is_back } => self.step_kind(is_back),
+            TimelineCommand::StepAllocation(toward) => self.step_allocation(toward),
+            TimelineCommand::Pin { key, moment } => {
+                let (_, device, _) = self.subject();
+                self.ask(FindAllocation { device, key, moment }, |director, hit| director.pin(hit));
+            }
+            TimelineCommand::Bookmark => self.mark(PointAction::Bookmark),
+            TimelineCommand::Measure => self.mark(PointAction::Measure),
+            TimelineCommand::Pan { x, y } => self.steer(|_, camera| {
+                let plot = camera.plot();
+                camera.pan(-x * plot.width, y * plot.height);
+            }),
+            TimelineCommand::Zoom { x, y } => self.steer(|stage, camera| {
+                let middle = stage.plot_center();
+                camera.zoom_x(middle.0, 1.0 / x);
+                camera.zoom_y(middle.1, 1.0 / y);
+            }),
+            TimelineCommand::Reset => self.steer(|_, camera| camera.set_view(camera.content().whole())),
+            TimelineCommand::JumpToPeak => self.steer(|stage, camera| {
+                let peak = texts::peak_position(&stage.shown.device, stage.shown.ready.axis).unwrap_or(0.0);
+                camera.set_view(View { x: camera.view_around(peak).x, y: camera.content().whole().y });
+            }),
+            TimelineCommand::Step { is_forward } => self.steer(|stage, camera| {
+                if let Some(x) = stage.step_beside(is_forward) {
+                    camera.set_view(View { x, y: camera.view().y });
+                }
+            }),
+            TimelineCommand::Positions { first, last } => self.steer(|_, camera| {
+                camera.set_view(View { x: Span::new(first, last), y: camera.content().whole().y });
+            }),
         }
+    }
+
+    /// Glides to the view that a change of the camera leads to.
+    fn steer(&self, change: impl FnOnce(&Stage, &mut Camera)) {
         self.with(|stage| {
             let mut camera = stage.destination();
-            let (middle, plot) = (stage.plot_center(), camera.plot());
-            match command {
-                TimelineCommand::Pan { x, y } => camera.pan(-x * plot.width, y * plot.height),
-                TimelineCommand::Zoom { x, y } => {
-                    camera.zoom_x(middle.0, 1.0 / x);
-                    camera.zoom_y(middle.1, 1.0 / y);
-                }
-                TimelineCommand::Reset => camera.set_view(camera.content().whole()),
-                TimelineCommand::JumpToPeak => {
-                    let peak = texts::peak_position(&stage.shown.device, stage.shown.ready.axis).unwrap_or(0.0);
-                    let x = camera.view_around(peak).x;
-                    camera.set_view(View { x, y: camera.content().whole().y });
-                }
-                TimelineCommand::Step { is_forward } => {
-                    if let Some(x) = stage.step_beside(is_forward) {
-                        camera.set_view(View { x, y: camera.view().y });
-                    }
-                }
-                TimelineCommand::Positions { first, last } => {
-                    camera.set_view(View { x: Span::new(first, last), y: camera.content().whole().y });
-                }
-                TimelineCommand::JumpTo { .. }
-                | TimelineCommand::Between { .. }
-                | TimelineCommand::Back
-                | TimelineCommand::StepKind { .. }
-                | TimelineCommand::StepAllocation(_)
-                | TimelineCommand::Pin { .. }
-                | TimelineCommand::Bookmark
-                | TimelineCommand::Measure => (),
-            }
+            change(stage, &mut camera);
             stage.go_to(camera.view());
         });
     }
 
-    fn jump_to(&self, moment: u32) {
-        let subject = self.subject();
-        let Subject { client, device, axis, .. } = subject.clone();
-        self.answer(
-            &subject,
-            async move { client.ask(GetPlace { device, axis, moment }).await },
-            |director, answer| {
-                if let Ok(position) = answer {
-                    director.with(|stage| stage.go_to(stage.camera.view_around(position)));
-                }
-            },
-        );
-    }
-
     fn show_between(&self, first: u32, last: u32) {
-        let subject = self.subject();
-        let Subject { client, device, axis, .. } = subject.clone();
+        let (client, device, axis) = self.subject();
         let places = async move {
             let place = |moment| client.ask(GetPlace { device, axis, moment });
             Ok((place(first).await?, place(last).await?))
         };
-        self.answer(&subject, places, |director, answer| {
-            if let Ok((first, last)) = answer {
-                director.with(|stage| stage.go_to(stage.camera.view_between(first, last)));
-            }
+        self.answered(places, |director, (first, last)| {
+            director.with(|stage| stage.go_to(stage.camera.view_between(first, last)));
         });
     }
 
-    fn hit_at(&self, at: Point, is_click: bool) -> (Subject, impl Future<Output = Result<Hit, AskError>> + 'static) {
-        let (x, units_per_px, bytes, areas) = {
-            let stage = self.stage.borrow();
-            let (camera, (x, y)) = (&stage.camera, stage.in_plot(at));
-            let areas = area_by(stage.shown.ready.color());
-            (camera.position_from_x(x), camera.units_per_device_pixel(), camera.bytes_from_y(y), areas)
-        };
-        let subject = self.subject();
-        let Subject { client, device, axis, .. } = subject.clone();
-        let question =
-            async move { client.ask(GetHit { device, areas, axis, x, bytes, units_per_px, is_click }).await };
-        (subject, question)
+    fn hit_at(&self, at: Point, is_click: bool) -> impl Future<Output = Result<Hit, AskError>> + use<> {
+        let (client, device, axis) = self.subject();
+        let stage = self.stage.borrow();
+        let (camera, (x, y)) = (&stage.camera, stage.in_plot(at));
+        let (units_per_px, bytes) = (camera.units_per_device_pixel(), camera.bytes_from_y(y));
+        let (areas, x) = (area_by(stage.shown.ready.color()), camera.position_from_x(x));
+        async move { client.ask(GetHit { device, areas, axis, x, bytes, units_per_px, is_click }).await }
     }
 }
 
@@ -375,4 +315,102 @@ fn view_of(details: &Details, below: f64, now: View, axis: Axis, x_end: f64) -> 
     // An allocation lower than 1/50 of the plot cannot be read; it gets 1/3 of the height.
     let y = if size < now.y.len() / 50.0 { Span::around(below + size / 2.0, size * 3.0) } else { now.y };
     View { x, y }
+}
+
+impl Director {
+    /// Pins the next or previous allocation of the selected kind, or else of the pinned allocation's kind.
+    fn step_kind(&self, is_back: bool) {
+        let (_, device, _) = self.subject();
+        let shown = self.stage.borrow().shown.clone();
+        let kind = shown.ready.kind.as_deref().cloned().or_else(|| shown.ready.pinned_kind());
+        let Some(kind) = kind else { return };
+        let (from, moment) = (shown.pinned().map(|(allocation, _)| allocation), shown.moment().0);
+        self.ask(StepKind { device, kind, from, is_back, moment }, |director, found| {
+            if let Ok(Some(found)) = found {
+                director.pin(found.hit);
+            }
+        });
+    }
+
+    /// Pins the allocation next to the pinned one, of those that are drawn by themselves.
+    pub(super) fn step_allocation(&self, toward: Toward) {
+        let (_, device, _) = self.subject();
+        let (shown, min_bytes) = {
+            let stage = self.stage.borrow();
+            (stage.shown.clone(), stage.least_drawn_bytes())
+        };
+        let (from, moment) = (shown.pinned().map(|(allocation, _)| allocation), shown.moment().0);
+        self.ask(StepAllocation { device, from, moment, toward, min_bytes }, |director, hit| {
+            hit.into_iter().for_each(|hit| director.pin(hit));
+        });
+    }
+
+    /// Pins the largest allocation in the middle of the view, or at the peak if that is in view.
+    pub(super) fn enter(&self) {
+        let (middle, peak) = {
+            let stage = self.stage.borrow();
+            let peak = texts::peak_position(&stage.shown.device, stage.shown.ready.axis);
+            let peak = peak.filter(|&x| stage.camera.view().x.covers(Span::new(x, x)));
+            let middle = (stage.plot_corner().0 + stage.plot_center().0, stage.plot_corner().1 + 1.0);
+            (middle, peak.map(|_| stage.shown.device.peak_moment))
+        };
+        let ((client, device, _), question) = (self.subject(), self.hit_at(middle, true));
+        let found = async move {
+            let moment = match peak {
+                Some(moment) => moment,
+                None => question.await?.moment,
+            };
+            client.ask(StepAllocation { device, from: None, moment, toward: Toward::Larger, min_bytes: 0 }).await
+        };
+        self.answered(found, |director, hit| hit.into_iter().for_each(|hit| director.pin(hit)));
+    }
+
+    /// Pins an allocation that a key led to, and moves the view if it is not in sight.
+    fn pin(&self, hit: Hit) {
+        let ((_, device, axis), moment) = (self.subject(), hit.moment);
+        let bytes = hit.allocation.as_ref().map(|found| (found.below_bytes, found.size_bytes));
+        self.act(FileAction::Pin(Some(hit)));
+        self.ask(GetPlace { device, axis, moment }, move |director, position| {
+            if let Some((below_bytes, size_bytes)) = bytes {
+                let y = Span::new(below_bytes as f64, (below_bytes + size_bytes) as f64);
+                director.with(|stage| stage.reveal(position, y));
+            }
+        });
+    }
+
+    pub(super) fn ask_flags(&self) {
+        let ((_, device, axis), flags) = (self.subject(), self.stage.borrow().props.flags.clone());
+        if flags.is_empty() {
+            self.with(|stage| stage.flags = Vec::new());
+            return;
+        }
+        let moments = flags.iter().map(|flag| flag.moment).collect();
+        self.ask(GetMoments { device, axis, moments }, move |director, facts| {
+            // Flags that were changed meanwhile have sent a question of their own.
+            if Rc::ptr_eq(&flags, &director.stage.borrow().props.flags) {
+                let placed = facts.iter().map(|facts| facts.position).zip(flags.iter().cloned()).collect();
+                director.with(|stage| stage.flags = placed);
+            }
+        });
+    }
+
+    /// Marks the moment under the pointer, or without a pointer the middle of the view; a measurement without a pointer
+    /// is of the middle half of the view.
+    fn mark(&self, action: fn(u32) -> PointAction) {
+        let pointed = {
+            let stage = self.stage.borrow();
+            stage.hit.as_ref().filter(|_| stage.pointer.is_some()).map(|hit| hit.moment)
+        };
+        if let Some(moment) = pointed {
+            self.act(FileAction::Point(action(moment)));
+            return;
+        }
+        let is_range = action(0) == PointAction::Measure(0);
+        for share in if is_range { &[0.25, 0.75][..] } else { &[0.5] } {
+            let (corner, width) = self.with(|stage| (stage.plot_corner(), 2.0 * stage.plot_center().0));
+            self.answered(self.hit_at((corner.0 + width * share, corner.1), true), move |director, hit| {
+                director.act(FileAction::Point(action(hit.moment)));
+            });
+        }
+    }
 }

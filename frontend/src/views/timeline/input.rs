@@ -3,10 +3,7 @@
 use super::director::Director;
 use super::draw::minimap::Hold;
 use crate::ask::Toward;
-use crate::draw::camera::View;
-use crate::draw::gesture::{Effect, Point, wheel_factor};
-use crate::draw::rect::Rect;
-use crate::draw::span::Span;
+use crate::draw::{Effect, Point, Rect, Span, View, wheel_factor};
 use crate::platform;
 use crate::platform::Surface;
 use gloo_events::EventListener;
@@ -15,9 +12,11 @@ use std::rc::Rc;
 use wasm_bindgen::JsCast;
 use web_sys::{HtmlElement, KeyboardEvent, MouseEvent, PointerEvent, WheelEvent};
 
-/// Starts listening; the listeners end when they are dropped.
 pub(super) fn listen(director: &Director, surface: &Surface) -> Vec<EventListener> {
-    let mut all = vec![
+    let held = Held::default();
+    let (pressed, dragged, released, cancelled) = (held.clone(), held.clone(), held.clone(), held);
+    let (plot, minimap) = (&surface.plot, &surface.minimap);
+    vec![
         on(&surface.plot, "wheel", director, |director, event: &WheelEvent| turn(director, event)),
         on(&surface.plot, "pointerdown", director, press),
         on(&surface.plot, "pointermove", director, drag),
@@ -29,10 +28,15 @@ pub(super) fn listen(director: &Director, surface: &Surface) -> Vec<EventListene
         on(&surface.plot, "dblclick", director, |director, event: &MouseEvent| {
             director.zoom_to(point(director, event))
         }),
-    ];
-    all.push(on(&surface.plot, "keydown", director, key));
-    all.extend(listen_to_minimap(director, surface));
-    all
+        on(plot, "keydown", director, key),
+        on(minimap, "pointerdown", director, move |director, event| pressed.set(take_hold(director, event))),
+        on(minimap, "pointermove", director, move |director, event| drag_minimap(director, event, &dragged)),
+        on(minimap, "pointerup", director, move |_, _: &PointerEvent| released.set(None)),
+        on(minimap, "pointercancel", director, move |_, _: &PointerEvent| cancelled.set(None)),
+        on(minimap, "dblclick", director, |director, _: &MouseEvent| {
+            director.with(|stage| stage.go_to(stage.camera.content().whole()));
+        }),
+    ]
 }
 
 fn on<E: JsCast>(
@@ -180,7 +184,8 @@ fn carry_out(director: &Director, effect: Effect) {
             } else {
                 director.with(|stage| {
                     if let Some(pointed) = stage.span_at(at) {
-                        stage.go_to_span(pointed.span);
+                        // The vertical range stays.
+                        stage.go_to(View { x: pointed.span, y: stage.destination().view().y });
                     }
                 });
             }
@@ -194,20 +199,6 @@ fn show_drag(plot: &HtmlElement, is_active: bool) {
 
 /// The dragged part of the minimap's window, with the view and the pointer's x at the start of the drag.
 type Held = Rc<Cell<Option<(Hold, Span, f64)>>>;
-
-fn listen_to_minimap(director: &Director, surface: &Surface) -> Vec<EventListener> {
-    let held = Held::default();
-    let (pressed, dragged, released, cancelled) = (held.clone(), held.clone(), held.clone(), held);
-    vec![
-        on(&surface.minimap, "pointerdown", director, move |director, event| pressed.set(take_hold(director, event))),
-        on(&surface.minimap, "pointermove", director, move |director, event| drag_minimap(director, event, &dragged)),
-        on(&surface.minimap, "pointerup", director, move |_, _: &PointerEvent| released.set(None)),
-        on(&surface.minimap, "pointercancel", director, move |_, _: &PointerEvent| cancelled.set(None)),
-        on(&surface.minimap, "dblclick", director, |director, _: &MouseEvent| {
-            director.with(|stage| stage.go_to(stage.camera.content().whole()));
-        }),
-    ]
-}
 
 /// Starts to drag the window, after centring it at the pointer if the pointer went down outside of it.
 fn take_hold(director: &Director, event: &PointerEvent) -> Option<(Hold, Span, f64)> {

@@ -2,12 +2,12 @@
 //! stand for.
 
 use crate::ask::{
-    AreaRow, BandName, CategoryBytes, ColorBy, GetAreas, GetBandNames, GetCategories, GroupKey, Kind, PhaseBasis,
-    area_by,
+    AreaRow, BandName, CategoryBytes, ColorBy, GetAreas, GetBandNames, GetCategories, GroupKey, Kind,
+    PhaseBasis, area_by,
 };
-use crate::draw::color::Color;
+use crate::components::{choice, color_key, segmented};
 use crate::draw::shade;
-use crate::draw::theme::Theme;
+use crate::draw::{Color, Theme};
 use crate::hooks::{FileHandle, ShownFile, use_asked, use_file, use_shown};
 use crate::state::FileAction;
 use shared::analysis::Category;
@@ -15,7 +15,6 @@ use shared::base::{ShortSort, format};
 use std::cmp::Reverse;
 use yew::prelude::*;
 
-/// Number of stacks that the legend names.
 const STACKS: u32 = 6;
 
 /// Shows one line: the choice of colours, the keys of the curves, and what the colours stand for.
@@ -28,21 +27,29 @@ pub(super) fn Legend() -> Html {
     let theme = file.scheme.theme();
     let is_by_category = color == ColorBy::Category;
     let bytes = use_asked(is_by_category.then_some(GetCategories { device, moment }));
+    let (by, selected) = (area_by(color).unwrap_or_default(), shown.ready.kind.as_deref().cloned());
+    let areas = use_asked(color.is_area().then_some(GetAreas { device, by, moment, selected }));
     let is_by_stack = color == ColorBy::Stack;
     let bands = use_asked(is_by_stack.then_some(GetBandNames { device, moment, limit: STACKS }));
     let within = (&file, &*shown);
+    let colors = |this: ColorBy, is_on: bool, label: &'static str, title: &'static str| {
+        choice(label, title, is_on, Some(file.clicked(FileAction::ChooseColor(this))))
+    };
+    let area = if color.is_area() { color } else { ColorBy::AreaCategory };
+    let about_areas = "At most ten areas, each with all memory of a category, module or function";
+    let choices = [
+        colors(ColorBy::Stack, is_by_stack, "Stack", "One color per stack"),
+        colors(ColorBy::Category, is_by_category, "Category", "Colors show what the memory is used for"),
+        colors(area, color.is_area(), "Area", about_areas),
+    ];
     html! {
         <div class="timeline-legend">
-            <div class="segmented" role="group" aria-label="Colors">
-                { choice(within, ColorBy::Stack, "Stack", "One color per stack") }
-                { choice(within, ColorBy::Category, "Category", "Colors show what the memory is used for") }
-                { area_choice(within) }
-            </div>
+            { segmented("Colors", choices) }
             <ul class="timeline-keys" aria-label="Legend">
                 <li>{line(theme.live)}{"live"}</li>
                 <li>{line(theme.reserved)}{"reserved"}</li>
             </ul>
-            if color.is_area() { <AreaLegend /> }
+            if color.is_area() { { area_legend(within, areas.iter().flat_map(|rows| rows.iter())) } }
             if is_by_category {
                 <ul class="timeline-categories numbers" aria-label="Categories">{ for bytes.iter().map(|bytes| categories(bytes, within, theme)) }{ for_small(color, theme) }</ul>
             }
@@ -58,25 +65,7 @@ pub(super) fn Legend() -> Html {
     }
 }
 
-/// What the entries of the legend select from.
 type Within<'a> = (&'a FileHandle, &'a ShownFile);
-
-fn choice((file, shown): Within<'_>, this: ColorBy, label: &'static str, title: &'static str) -> Html {
-    let onclick = file.acting(move |_: MouseEvent| FileAction::ChooseColor(this));
-    let pressed = (shown.ready.color() == this).to_string();
-    html! { <button type="button" {title} aria-pressed={pressed} {onclick}>{ label }</button> }
-}
-
-fn area_choice((file, shown): Within<'_>) -> Html {
-    let color = shown.ready.color();
-    let is_on = color.is_area();
-    let next = if is_on { color } else { ColorBy::AreaCategory };
-    let onclick = file.acting(move |_: MouseEvent| FileAction::ChooseColor(next));
-    html! {
-        <button type="button" title="At most ten areas, each with all memory of a category, module or function"
-            aria-pressed={is_on.to_string()} {onclick}>{ "Area" }</button>
-    }
-}
 
 /// Returns the entry for allocations that are drawn together.
 fn for_small(color: ColorBy, theme: &Theme) -> Html {
@@ -89,13 +78,14 @@ fn for_small(color: ColorBy, theme: &Theme) -> Html {
 
 fn categories(bytes: &CategoryBytes, within: Within<'_>, theme: &Theme) -> Html {
     let when = when(within.1.moment().1);
-    let entry = |line: CategoryLine| {
-        let kind = Kind::Category(line.category);
+    let entry = |(category, name, size): (Category, &'static str, String)| {
         let chosen = within.1.kind_facts().and_then(|facts| facts.key);
-        let is_selected = chosen == Some(GroupKey::Category(line.category));
-        let key = square(shade::fill(line.color, ColorBy::Category, theme));
-        let content = html! { <>{ line.name }<strong>{ line.size }</strong></> };
-        html! { <li data-category={line.name}>{ entry_button(within.0, (kind, is_selected), key, line.name.to_owned(), content) }</li> }
+        let is_selected = chosen == Some(GroupKey::Category(category));
+        let key = color_key(shade::fill(category as u32 + 1, ColorBy::Category, theme).css());
+        let (kind, content) = (Kind::Category(category), html! { <>{ name }<strong>{ size }</strong></> });
+        html! {
+            <li data-category={name}>{ entry_button(within.0, (kind, is_selected), key, name.to_owned(), content) }</li>
+        }
     };
     html! {
         <>
@@ -109,12 +99,11 @@ fn categories(bytes: &CategoryBytes, within: Within<'_>, theme: &Theme) -> Html 
     }
 }
 
-/// Names the stacks of the largest bands; an entry selects its stack.
 fn largest(bands: &[BandName], (file, shown): Within<'_>, theme: &Theme) -> Html {
     let entry = |band: &BandName| {
         let is_selected = shown.kind_facts().and_then(|facts| facts.stack) == Some(band.stack);
         let key = match band.color {
-            Some(color) => square(shade::fill(color, ColorBy::Stack, theme)),
+            Some(color) => color_key(shade::fill(color, ColorBy::Stack, theme).css()),
             None => initial(theme),
         };
         let content = html! {
@@ -137,18 +126,12 @@ fn largest(bands: &[BandName], (file, shown): Within<'_>, theme: &Theme) -> Html
 
 /// Shows an entry that selects a kind, or none if the kind is selected already.
 fn entry_button(file: &FileHandle, (kind, is_selected): (Kind, bool), key: Html, name: String, content: Html) -> Html {
-    let onclick = file.acting(move |_: MouseEvent| FileAction::SelectKind((!is_selected).then(|| kind.clone())));
+    let onclick = file.clicked(FileAction::SelectKind((!is_selected).then_some(kind)));
     let title = format!("Select {}", name.trim_end());
     html! {
         <button type="button" class="timeline-entry" aria-pressed={is_selected.to_string()} {title} {onclick}>
             { key }{ content }
         </button>
-    }
-}
-
-fn square(color: Color) -> Html {
-    html! {
-        <svg class="timeline-key" viewBox="0 0 18 10" aria-hidden="true"><rect width="18" height="10" fill={color.css()} /></svg>
     }
 }
 
@@ -182,29 +165,21 @@ fn initial(theme: &Theme) -> Html {
     }
 }
 
-/// Colourings with areas, and their names in the choice.
 const CHOICES: [(ColorBy, &str); 3] =
     [(ColorBy::AreaCategory, "category"), (ColorBy::AreaModule, "module"), (ColorBy::AreaFunction, "own function")];
 
-/// Shows the choice of property, and a key for each area.
-#[component]
-fn AreaLegend() -> Html {
-    let (file, shown) = (use_file(), use_shown());
-    let (device, moment, shown_color) = (shown.device.device, shown.moment().0, shown.ready.color());
-    let (by, selected) = (area_by(shown_color).unwrap_or_default(), shown.ready.kind.as_deref().cloned());
-    let rows = use_asked(Some(GetAreas { device, by, moment, selected }));
-    let choice = |(color, label): (ColorBy, &'static str)| {
-        let onclick = file.acting(move |_: MouseEvent| FileAction::ChooseColor(color));
-        html! {
-            <button type="button" aria-pressed={(color == shown_color).to_string()} {onclick}>{ label }</button>
-        }
-    };
+fn area_legend<'a>((file, shown): Within<'_>, rows: impl Iterator<Item = &'a AreaRow>) -> Html {
+    let shown_color = shown.ready.color();
+    let choices = CHOICES.map(|(color, label)| {
+        let onclick = file.clicked(FileAction::ChooseColor(color));
+        choice(label, "", color == shown_color, Some(onclick))
+    });
     html! {
         <div class="timeline-categories">
-            <div class="segmented" role="group" aria-label="Areas by">{ for CHOICES.map(choice) }</div>
+            { segmented("Areas by", choices) }
             <ul class="numbers" aria-label="Areas">
                 <li>{ when(shown.moment().1) }</li>
-                { for rows.iter().flat_map(|rows| rows.iter()).map(|row| key(row, &file, shown_color)) }
+                { for rows.map(|row| key(row, file, shown_color)) }
             </ul>
         </div>
     }
@@ -212,64 +187,39 @@ fn AreaLegend() -> Html {
 
 /// Shows an area with its bytes; those of a group are a button that selects it.
 fn key(row: &AreaRow, file: &FileHandle, color: ColorBy) -> Html {
-    let fill = shade::fill(row.color, color, file.scheme.theme()).css();
+    let key = color_key(shade::fill(row.color, color, file.scheme.theme()).css());
     let content = html! {
-        <>
-            <svg class="timeline-key" viewBox="0 0 18 10" aria-hidden="true"><rect width="18" height="10" {fill} /></svg>
-            <span class="timeline-area">{ &row.label }</span><strong>{ format::bytes(row.bytes) }</strong>
-        </>
+        <><span class="timeline-area">{ &row.label }</span><strong>{ format::bytes(row.bytes) }</strong></>
     };
     let entry = match row.kind.clone() {
-        None => content,
-        Some(kind) => {
-            let is_selected = row.is_selected;
-            let onclick =
-                file.acting(move |_: MouseEvent| FileAction::SelectKind((!is_selected).then(|| kind.clone())));
-            let (pressed, title) = (is_selected.to_string(), format!("Select {}", row.label));
-            html! { <button type="button" class="timeline-entry" aria-pressed={pressed} {title} {onclick}>{ content }</button> }
-        }
+        None => html! { <>{ key }{ content }</> },
+        Some(kind) => entry_button(file, (kind, row.is_selected), key, row.label.clone(), content),
     };
     html! { <li data-area={row.label.clone()} title={row.label.clone()}>{ entry }</li> }
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CategoryLine {
-    pub category: Category,
-    /// Number from which the colour is chosen.
-    pub color: u32,
-    pub name: &'static str,
-    pub size: String,
-}
-
-/// Returns the categories that have bytes, most bytes first.
-fn lines(bytes: &CategoryBytes) -> Vec<CategoryLine> {
+/// Returns the categories that have bytes, most bytes first, with names and sizes.
+fn lines(bytes: &CategoryBytes) -> Vec<(Category, &'static str, String)> {
     let mut rows: Vec<_> = bytes.rows.iter().filter(|(_, size_bytes)| *size_bytes > 0).collect();
     rows.short_sort_by_key(|(_, size_bytes)| Reverse(*size_bytes));
-    let line = |&(category, size_bytes): &(Category, u64)| CategoryLine {
-        category,
-        color: category as u32 + 1,
-        name: name(category),
-        size: format::bytes(size_bytes),
+    let line = |&(category, size_bytes): &(Category, u64)| {
+        let name = match category {
+            Category::Collective => "communication buffers",
+            Category::Unknown => "unknown purpose",
+            category => category.plural(),
+        };
+        (category, name, format::bytes(size_bytes))
     };
     rows.into_iter().map(line).collect()
 }
 
-/// Says which moment the bytes of the legend are of.
 fn when(is_pin: bool) -> &'static str {
     if is_pin { "At the pin:" } else { "At the peak:" }
 }
 
-/// Returns a remark if the categories are a guess.
+/// A remark, if the categories are a guess.
 fn doubt(bytes: &CategoryBytes) -> Option<&'static str> {
     (bytes.basis == PhaseBasis::Curve).then_some("a guess: no stack identifies forward or backward")
-}
-
-fn name(category: Category) -> &'static str {
-    match category {
-        Category::Collective => "communication buffers",
-        Category::Unknown => "unknown purpose",
-        category => category.plural(),
-    }
 }
 
 #[cfg(test)]
@@ -281,8 +231,9 @@ mod tests {
         let rows = vec![(Category::Parameter, 1 << 30), (Category::Activation, 3 << 30), (Category::Unknown, 0)];
         let bytes = CategoryBytes { rows, basis: PhaseBasis::Operations, ..CategoryBytes::default() };
         let lines = lines(&bytes);
-        let names: Vec<_> = lines.iter().map(|line| (line.color, line.name, line.size.as_str())).collect();
-        assert_eq!(names, [(4, "activations", "3.00 GiB"), (1, "parameters", "1.00 GiB")]);
+        let expected =
+            [(Category::Activation, "activations", "3.00 GiB"), (Category::Parameter, "parameters", "1.00 GiB")];
+        assert_eq!(lines, expected.map(|(category, name, size)| (category, name, size.to_owned())));
         assert_eq!(doubt(&bytes), None);
         assert!(doubt(&CategoryBytes::default()).is_some(), "the curve alone is a guess");
     }

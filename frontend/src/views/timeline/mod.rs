@@ -15,14 +15,12 @@ mod input;
 pub mod legend;
 pub mod model;
 mod paint;
-mod shown;
 mod stage;
 
 use self::director::Director;
 use self::legend::Legend;
 use self::paint::Painter;
-use self::shown::{Given, TimelineProps};
-use self::stage::Stage;
+use self::stage::{Given, Stage, TimelineProps};
 use crate::hooks::{use_file, use_shown};
 use crate::platform::{ResizeListener, Surface};
 use gloo_events::EventListener;
@@ -36,15 +34,16 @@ use yew::prelude::*;
 pub fn Timeline(props: &TimelineProps) -> Html {
     let nodes = use_memo((), |()| Nodes::default());
     let running = use_mut_ref(|| None::<Running>);
-    {
-        let (nodes, running) = (nodes.clone(), running.clone());
-        let given = (use_file(), use_shown(), props.clone());
-        use_effect_with(given, move |given| follow(&mut running.borrow_mut(), &nodes, given));
-    }
-    {
-        let running = running.clone();
-        use_effect_with((), move |()| move || drop(running.take()));
-    }
+    let given = (use_file(), use_shown(), props.clone());
+    let (elements, kept) = (nodes.clone(), running.clone());
+    use_effect_with(given, move |given: &Given| {
+        let mut running = kept.borrow_mut();
+        match &mut *running {
+            Some(running) => running.update(given),
+            None => *running = elements.surface().and_then(|surface| Running::start(given, surface)),
+        }
+    });
+    use_effect_with((), move |()| move || drop(running.take()));
     html! {
         <section class="timeline" aria-label="Timeline">
             <div ref={&nodes.plot} class="timeline-plot" data-timeline="" tabindex="0" role="application"
@@ -99,14 +98,6 @@ struct Running {
     _restored: EventListener,
 }
 
-/// Updates a running timeline to its properties, or starts it.
-fn follow(running: &mut Option<Running>, nodes: &Nodes, given: &Given) {
-    match running {
-        Some(running) => running.update(given),
-        None => *running = nodes.surface().and_then(|surface| Running::start(given, surface)),
-    }
-}
-
 impl Running {
     fn start(given: &Given, surface: Surface) -> Option<Self> {
         let painter = Painter::open(surface.bands.clone())?;
@@ -120,7 +111,11 @@ impl Running {
             obeyed: given.2.command.map(|issued| issued.number),
             _listeners: input::listen(&director, &surface),
             _resize: [refit(&surface.plot), refit(&surface.minimap)],
-            _restored: repaint_when_restored(&director, &surface.bands),
+            // The browser may give a canvas back that the graphics card had lost.
+            _restored: {
+                let director = director.clone();
+                EventListener::new(&surface.bands, "contextrestored", move |_| director.with(Stage::repaint))
+            },
             director,
         })
     }
@@ -161,10 +156,4 @@ impl Running {
             self.director.ask_pin();
         }
     }
-}
-
-/// Draws everything again when the browser gives a canvas back that the graphics card had lost.
-fn repaint_when_restored(director: &Director, canvas: &HtmlCanvasElement) -> EventListener {
-    let director = director.clone();
-    EventListener::new(canvas, "contextrestored", move |_| director.with(Stage::repaint))
 }

@@ -3,8 +3,7 @@
 use super::draw::axes::position_label;
 use super::draw::markers::{Marker, MarkerKind};
 use crate::ask::{AreaRow, Axis, Details, DeviceFigures, Hit, HitAllocation, MarkKind, Marks};
-use crate::draw::camera::Content;
-use crate::draw::span::Span;
+use crate::draw::{Content, Span};
 use shared::base::{Moment, StackLabel, format};
 
 /// Returns the shortest range of x that can be zoomed to: two moments, or ten microseconds.
@@ -15,7 +14,6 @@ fn min_len(axis: Axis) -> f64 {
     }
 }
 
-/// Returns the extent of a device's timeline.
 pub fn content(figures: &DeviceFigures, axis: Axis) -> Content {
     let x_end = match axis {
         Axis::Events => figures.end_events,
@@ -31,14 +29,6 @@ pub fn content_with_card(content: Content, capacity_bytes: Option<u64>) -> Conte
     let is_near = |capacity: &f64| content.max_bytes >= capacity / 4.0;
     let capacity = capacity_bytes.map(|bytes| bytes as f64).filter(is_near);
     Content { max_bytes: content.max_bytes.max(capacity.unwrap_or(0.0)), ..content }
-}
-
-/// Returns the name of an axis in attributes that tests read.
-pub fn axis_name(axis: Axis) -> &'static str {
-    match axis {
-        Axis::Events => "events",
-        Axis::Time => "time",
-    }
 }
 
 /// Returns the position of the peak on an axis.
@@ -70,7 +60,6 @@ pub fn markers(figures: &DeviceFigures, marks: &Marks, axis: Axis) -> Vec<Marker
     ooms.chain(peak).collect()
 }
 
-/// Returns the text on the band of memory from before the trace.
 pub fn initial_label(figures: &DeviceFigures) -> String {
     let size = format::bytes(figures.summary.initial_bytes);
     if figures.summary.events == 0 {
@@ -80,7 +69,6 @@ pub fn initial_label(figures: &DeviceFigures) -> String {
     }
 }
 
-/// Returns an allocation's lifetime on an axis; `x_end` replaces an end that the trace does not show.
 pub fn lifespan(details: &Details, axis: Axis, x_end: f64) -> Span {
     let (born, died) = match axis {
         Axis::Events => (Some(f64::from(details.born)), details.died.map(f64::from)),
@@ -105,10 +93,8 @@ fn device_name(index: i64) -> String {
     if index < 0 { "pinned host memory".to_owned() } else { format!("GPU {index}") }
 }
 
-/// Text next to the cursor.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tooltip {
-    /// Size of the allocation; above the outline, the live bytes.
     pub title: String,
     /// Allocating function, with its file and line if known; may be empty.
     pub name: String,
@@ -118,7 +104,6 @@ pub struct Tooltip {
     pub moment: String,
 }
 
-/// Returns the text next to the cursor.
 pub fn tooltip(hit: &Hit, axis: Axis) -> Tooltip {
     let place = match (axis, hit.time_us) {
         (Axis::Time, Some(time_us)) => format!("at {}", position_label(axis, time_us as f64)),
@@ -171,13 +156,9 @@ mod tests {
     use shared::report::Summary;
 
     fn figures() -> DeviceFigures {
+        let (peak_live_bytes, peak_reserved_bytes) = (3 << 30, 4 << 30);
         DeviceFigures {
-            summary: Summary {
-                events: 1000,
-                peak_live_bytes: 3 << 30,
-                peak_reserved_bytes: 4 << 30,
-                ..Summary::default()
-            },
+            summary: Summary { events: 1000, peak_live_bytes, peak_reserved_bytes, ..Summary::default() },
             end_events: 1001.0,
             end_us: 5e6,
             peak_moment: 400,
@@ -192,18 +173,12 @@ mod tests {
     }
 
     #[test]
-    fn a_card_that_is_not_far_above_is_part_of_the_content() {
+    fn the_content_has_the_reserved_line_and_a_near_card() {
         let plain = Content { x_end: 1.0, min_len: 1.0, max_bytes: 100.0 };
         let highest = |capacity: Option<u64>| content_with_card(plain, capacity).max_bytes;
         assert_eq!([None, Some(50), Some(150), Some(400), Some(401)].map(highest), [100.0, 100.0, 150.0, 400.0, 100.0]);
-    }
-
-    #[test]
-    fn the_reserved_line_is_part_of_the_content() {
-        assert_eq!(
-            content(&figures(), Axis::Events),
-            Content { x_end: 1001.0, min_len: 2.0, max_bytes: (4u64 << 30) as f64 }
-        );
+        let events = Content { x_end: 1001.0, min_len: 2.0, max_bytes: (4u64 << 30) as f64 };
+        assert_eq!(content(&figures(), Axis::Events), events);
         assert_eq!(content(&figures(), Axis::Time).x_end, 5e6);
         assert_eq!(content(&DeviceFigures::default(), Axis::Events).x_end, 1.0);
     }
@@ -212,20 +187,15 @@ mod tests {
     fn the_peak_lies_on_top_of_errors() {
         let oom = Mark { kind: MarkKind::Oom, moment: 7, time_us: None, size_bytes: 1 << 20, free_bytes: None };
         let marks = Marks { marks: vec![oom], ..Marks::default() };
-        let labels =
-            |axis| markers(&figures(), &marks, axis).into_iter().map(|marker| marker.label).collect::<Vec<_>>();
+        let labels = |axis| Vec::from_iter(markers(&figures(), &marks, axis).into_iter().map(|marker| marker.label));
         assert_eq!(labels(Axis::Events), ["out of memory: tried to allocate 1.00 MiB", "peak live 3.00 GiB"]);
         assert_eq!(labels(Axis::Time), ["peak live 3.00 GiB"]);
     }
 
     #[test]
     fn a_tooltip_names_size_place_and_lifetime() {
-        let label = StackLabel {
-            title: "forward".into(),
-            place: "model.py:7".into(),
-            leaf: "linear".into(),
-            ..StackLabel::default()
-        };
+        let (title, place, leaf) = ("forward".into(), "model.py:7".into(), "linear".into());
+        let label = StackLabel { title, place, leaf, ..StackLabel::default() };
         let allocation = HitAllocation {
             size_bytes: 1536,
             born: 10,
@@ -247,29 +217,19 @@ mod tests {
     fn a_lifetime_says_what_the_trace_does_not_show() {
         let initial = HitAllocation { is_initial: true, ..HitAllocation::default() };
         assert_eq!(lifetime(&initial), "allocated before recording, not freed in it");
-        assert_eq!(
-            lifetime(&HitAllocation { died: Some(30), ..initial }),
-            "allocated before recording, freed at event 29"
-        );
+        let freed = HitAllocation { died: Some(30), ..initial };
+        assert_eq!(lifetime(&freed), "allocated before recording, freed at event 29");
         assert_eq!(lifetime(&HitAllocation::default()), "not freed in the trace");
-    }
-
-    #[test]
-    fn a_lifespan_ends_with_the_trace_at_the_latest() {
         let details = Details { born: 10, died: None, born_us: Some(70), died_us: Some(90), ..Details::default() };
         assert_eq!(lifespan(&details, Axis::Events, 500.0), Span::new(10.0, 500.0));
         assert_eq!(lifespan(&details, Axis::Time, 500.0), Span::new(70.0, 90.0));
     }
 
     #[test]
-    fn above_the_outline_the_totals_are_shown() {
+    fn a_tooltip_has_the_totals_or_an_area() {
         let hit = Hit { moment: 3, live_bytes: 512, reserved_bytes: 2 << 20, ..Hit::default() };
         let text = tooltip(&hit, Axis::Events);
         assert_eq!((text.title.as_str(), text.detail.as_str()), ("512 B live", "2.00 MiB reserved"));
-    }
-
-    #[test]
-    fn an_area_is_named_with_its_share() {
         let area = Some(AreaRow { label: "activations".to_owned(), color: 4, bytes: 256, ..AreaRow::default() });
         let text = tooltip(&Hit { moment: 3, live_bytes: 512, area, ..Hit::default() }, Axis::Events);
         let parts = [text.title.as_str(), &text.name, &text.detail];
@@ -278,10 +238,8 @@ mod tests {
 
     #[test]
     fn the_description_is_a_sentence() {
-        let text = description(&figures());
-        assert_eq!(
-            text,
-            "Memory timeline of GPU 0: 500 allocations over 1,000 events, peak 3.00 GiB live and 4.00 GiB reserved"
-        );
+        let text =
+            "Memory timeline of GPU 0: 500 allocations over 1,000 events, peak 3.00 GiB live and 4.00 GiB reserved";
+        assert_eq!(description(&figures()), text);
     }
 }

@@ -10,9 +10,8 @@
 
 use crate::ask::raster::{Band, bands};
 use crate::ask::{OutlineStep, PictureData, View as Asked, raster};
-use crate::draw::color::Color;
 use crate::draw::shade;
-use crate::draw::theme::Theme;
+use crate::draw::{Color, Theme};
 use crate::platform::{fit_canvas, opaque_context_of, sibling_of};
 use crate::views::timeline::draw::pieces::{Piece, pieces};
 use crate::views::timeline::draw::plan::Layer;
@@ -22,7 +21,6 @@ use std::rc::Rc;
 use wasm_bindgen::Clamped;
 use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement, ImageBitmap, ImageData};
 
-/// Picture as an image, with its source data.
 #[derive(Default)]
 struct Painted {
     image: Option<Image>,
@@ -63,7 +61,6 @@ struct Target {
     bottom: f64,
     offset: [f64; 2],
     scale: [f64; 2],
-    /// Left and right edge of the part in view.
     view: [f64; 2],
 }
 
@@ -97,7 +94,6 @@ impl Painter {
         Some(Self { canvas, context, layers: Default::default(), pixels: Vec::new() })
     }
 
-    /// Replaces the picture of a layer.
     pub(super) fn take(&mut self, layer: Layer, picture: &Rc<PictureData>, image: Option<ImageBitmap>) {
         let before = self.layers[layer.index()].image.take();
         let image = match (image, before) {
@@ -114,7 +110,6 @@ impl Painter {
         self.layers[layer.index()] = Painted::new(image, picture);
     }
 
-    /// Colours the pictures again that the page has coloured.
     pub(super) fn color_again(&mut self) {
         for layer in &self.layers {
             if let Some(Image::Colored(canvas)) = &layer.image {
@@ -195,7 +190,6 @@ impl Painter {
         }
     }
 
-    /// Fills the area below a curve.
     fn paint_area(&self, curve: &[OutlineStep], asked: &Asked, theme: &Theme, target: &Target) {
         let (y0, y1) = (asked.request.y0, asked.request.y1);
         self.context.set_fill_style_str(&theme.accent.with_alpha(shade::AREA_SHARE).css());
@@ -225,7 +219,7 @@ impl Painter {
             context.set_fill_style_str(&color.with_alpha(level as f32 / LEVELS).css());
             context.begin_path();
             let of_level = all.iter().filter(|piece| level_of(piece) == level);
-            Stroke { thickness, target }.boxes(of_level, |[x, y, width, height]| {
+            boxes(of_level, thickness, target, |[x, y, width, height]| {
                 if is_opaque { context.fill_rect(x, y, width, height) } else { context.rect(x, y, width, height) }
             });
             context.fill();
@@ -233,47 +227,38 @@ impl Painter {
     }
 }
 
-/// Line along the pieces of an outline.
-struct Stroke<'a> {
-    thickness: f64,
-    target: &'a Target,
-}
-
-impl Stroke<'_> {
-    /// Passes on the boxes of the pieces in view as left, top, width and height; pieces in one column of pixels, of
-    /// which there may be many, are one box.
-    fn boxes<'p>(&self, pieces: impl Iterator<Item = &'p Piece>, mut draw: impl FnMut([f64; 4])) {
-        let (target, thickness) = (self.target, self.thickness);
-        let half = thickness / 2.0;
-        // Halves are rounded towards the top, as with an upward y axis, so that a line along the plot's bottom lies
-        // inside it.
-        let snapped = |y: f64| (y - half - 0.5).ceil();
-        let mut column: Option<(f64, f64, f64)> = None;
-        let draw_column = |column: Option<(f64, f64, f64)>, draw: &mut dyn FnMut([f64; 4])| {
-            if let Some((x, y, low)) = column {
-                draw([x, y, thickness, low - y + thickness]);
+/// Passes on the boxes of the pieces of an outline in view as left, top, width and height; pieces in one column of
+/// pixels, of which there may be many, are one box.
+fn boxes<'p>(pieces: impl Iterator<Item = &'p Piece>, thickness: f64, target: &Target, mut draw: impl FnMut([f64; 4])) {
+    let half = thickness / 2.0;
+    // Halves are rounded towards the top, as with an upward y axis, so that a line along the plot's bottom lies
+    // inside it.
+    let snapped = |y: f64| (y - half - 0.5).ceil();
+    let mut column: Option<(f64, f64, f64)> = None;
+    let draw_column = |column: Option<(f64, f64, f64)>, draw: &mut dyn FnMut([f64; 4])| {
+        if let Some((x, y, low)) = column {
+            draw([x, y, thickness, low - y + thickness]);
+        }
+    };
+    for piece in pieces {
+        let (x, right) = ((target.x(piece.x0) - half).round(), (target.x(piece.x1) - half).round());
+        if right + thickness < target.view[0] || x > target.view[1] {
+            continue;
+        }
+        let (y, low) = (snapped(target.y(piece.y1)), snapped(target.y(piece.y0)));
+        if right - x > 1.0 {
+            draw([x, y, right - x + thickness, low - y + thickness]);
+            continue;
+        }
+        column = match column {
+            Some((of, top, bottom)) if of == x => Some((x, y.min(top), low.max(bottom))),
+            before => {
+                draw_column(before, &mut draw);
+                Some((x, y, low))
             }
         };
-        for piece in pieces {
-            let (x, right) = ((target.x(piece.x0) - half).round(), (target.x(piece.x1) - half).round());
-            if right + thickness < target.view[0] || x > target.view[1] {
-                continue;
-            }
-            let (y, low) = (snapped(target.y(piece.y1)), snapped(target.y(piece.y0)));
-            if right - x > 1.0 {
-                draw([x, y, right - x + thickness, low - y + thickness]);
-                continue;
-            }
-            column = match column {
-                Some((of, top, bottom)) if of == x => Some((x, y.min(top), low.max(bottom))),
-                before => {
-                    draw_column(before, &mut draw);
-                    Some((x, y, low))
-                }
-            };
-        }
-        draw_column(column, &mut draw);
     }
+    draw_column(column, &mut draw);
 }
 
 /// Fills a canvas with the pixels of a picture; returns `None` if the browser refuses.

@@ -1,30 +1,65 @@
 //! State of the timeline between renderings, and the drawing of its frames.
 
 use super::draw::axes;
-use super::draw::flags::Placed;
+use super::draw::flags::{Flag, Placed};
+use super::draw::initial::InitialBands;
 use super::draw::labels::Labels;
 use super::draw::lane::{Lane, Pointed};
 use super::draw::markers::Marker;
 use super::draw::minimap::{self, Minimap};
 use super::draw::navigation::{History, step_beside, steps_along};
 use super::draw::plan::{Layer, Looks, Plan};
+use super::draw::scene::{Frame, placements};
 use super::model as texts;
 use super::paint::Painter;
-use super::shown::{Given, Shown, TimelineProps, frame};
-use crate::ask::{Hit, Kind, Marks, PictureData, View as Asked};
-use crate::draw::camera::{Camera, Content, View};
-use crate::draw::gesture::{Gesture, Point};
-use crate::draw::glide::Glide;
-use crate::draw::layout::Layout;
-use crate::draw::rect::Rect;
-use crate::draw::span::Span;
+use crate::ask::raster::owners;
+use crate::ask::{Axis, Hit, Kind, Marks, PictureData, View as Asked};
+use crate::draw::{Camera, Content, Gesture, Glide, Layout, Point, Rect, Span, View};
 use crate::hooks::{FileHandle, Seen, ShownFile};
 use crate::platform;
 use crate::platform::{Drawn, Surface};
+use crate::state::Issued;
+use std::cell::OnceCell;
 use std::rc::Rc;
+use yew::{Callback, Properties};
+
+#[derive(Clone, PartialEq, Properties)]
+pub struct TimelineProps {
+    /// Last command of the page, executed once per number.
+    pub command: Option<Issued>,
+    /// Bookmarks, the chosen event, and the measurement.
+    pub flags: Rc<Vec<Flag>>,
+    pub on_view: Callback<Seen>,
+    /// Called with what is under the pointer, and with `None` when the pointer leaves the plot.
+    pub on_hover: Callback<Option<Hit>>,
+}
+
+pub(super) type Given = (FileHandle, Rc<ShownFile>, TimelineProps);
 
 /// Height in device pixels from which pictures draw an allocation by itself.
 const BAND_PX: f64 = 1.25;
+
+/// A picture that was uploaded to the painter, with indices for looking things up in it.
+#[derive(Clone, Debug)]
+struct Shown {
+    asked: Asked,
+    picture: Rc<PictureData>,
+    /// Owners of bands, looked up only under a pointer.
+    owners: OnceCell<Vec<u32>>,
+    initial: InitialBands,
+}
+
+impl Shown {
+    fn new(asked: Asked, picture: PictureData) -> Self {
+        let initial = InitialBands::of(&picture);
+        Self { asked, picture: Rc::new(picture), owners: OnceCell::new(), initial }
+    }
+
+    /// Returns true if an allocation is drawn as bands of its own.
+    fn has_bands_of(&self, owner: u32) -> bool {
+        self.owners.get_or_init(|| owners(&self.picture.bands)).binary_search(&owner).is_ok()
+    }
+}
 
 pub(super) struct Stage {
     pub(super) file: FileHandle,
@@ -44,29 +79,26 @@ pub(super) struct Stage {
     pub(super) hover_is_asked: bool,
     /// True if a picture has arrived since the last frame.
     pub(super) picture_is_new: bool,
-    painter: Painter,
     /// Lifetime of the pinned allocation, along the x axis.
-    pin: Option<Span>,
+    pub(super) pin: Option<Span>,
+    pub(super) flags: Vec<Placed>,
+    painter: Painter,
     layout: Layout,
     layers: [Option<Shown>; 2],
     glide: Option<Glide>,
     history: History,
-    marks: Marks,
+    pub(super) marks: Marks,
     lane: Lane,
     markers: Vec<Marker>,
-    flags: Vec<Placed>,
-    outline: PictureData,
+    pub(super) outline: PictureData,
     bands_are_due: bool,
-    chart_is_due: bool,
-    /// Size of the minimap when it was last drawn.
+    pub(super) chart_is_due: bool,
     chart_size: (f64, f64),
     was_presented: bool,
-    /// View last reported to the page.
     told: Option<Seen>,
 }
 
 impl Stage {
-    /// Creates a stage that has nothing to show yet.
     pub(super) fn new((file, shown, props): Given, surface: Surface, painter: Painter) -> Self {
         let mut stage = Self {
             file,
@@ -144,17 +176,9 @@ impl Stage {
         self.bands_are_due = true;
     }
 
-    /// Returns the extent of everything that can be shown.
     fn content(&self) -> Content {
         let plain = texts::content(&self.shown.device, self.shown.ready.axis);
         texts::content_with_card(plain, self.shown.capacity_bytes())
-    }
-
-    /// Stores the device's spans and marks.
-    pub(super) fn take_marks(&mut self, marks: Marks) {
-        self.marks = marks;
-        self.place_marks();
-        self.fit_to_element();
     }
 
     /// Applies the steps and phases of the properties.
@@ -178,15 +202,9 @@ impl Stage {
     fn place_marks(&mut self) {
         let Marks { spans, awaits_steps, awaits_phases, .. } = &self.marks;
         let awaited = usize::from(*awaits_steps) + usize::from(*awaits_phases);
-        self.lane =
-            Lane::new(spans, self.shown.ready.shown_parts().map(|parts| &**parts), awaited, self.shown.ready.axis);
-        self.markers = texts::markers(&self.shown.device, &self.marks, self.shown.ready.axis);
-    }
-
-    /// Stores the outline of the whole trace.
-    pub(super) fn take_outline(&mut self, outline: PictureData) {
-        self.outline = outline;
-        self.chart_is_due = true;
+        let (parts, axis) = (self.shown.ready.shown_parts().map(|parts| &**parts), self.shown.ready.axis);
+        self.lane = Lane::new(spans, parts, awaited, axis);
+        self.markers = texts::markers(&self.shown.device, &self.marks, axis);
     }
 
     /// Stores a requested picture and returns true if it is the first one ever.
@@ -233,17 +251,14 @@ impl Stage {
         (self.glide.is_none() && self.told.replace(seen) != Some(seen)).then_some(seen)
     }
 
-    /// Returns the middle of the plot, relative to the plot's corner.
     pub(super) fn plot_center(&self) -> Point {
         (self.layout.plot.width / 2.0, self.layout.plot.height / 2.0)
     }
 
-    /// Returns the upper left corner of the plot within the element.
     pub(super) fn plot_corner(&self) -> Point {
         (self.layout.plot.x, self.layout.plot.y)
     }
 
-    /// Returns the end of the x axis.
     pub(super) fn x_end(&self) -> f64 {
         self.camera.content().x_end
     }
@@ -254,12 +269,10 @@ impl Stage {
         ((x - plot.x).clamp(0.0, plot.width), (y - plot.y).clamp(0.0, plot.height))
     }
 
-    /// Returns true if a point of the element lies in the plot.
     pub(super) fn is_in_plot(&self, (x, y): Point) -> bool {
         self.layout.plot.contains(x, y)
     }
 
-    /// Returns the span at a point of the element.
     pub(super) fn span_at(&self, at: Point) -> Option<Pointed> {
         self.lane.span_at(at, &self.camera, &self.layout)
     }
@@ -271,32 +284,14 @@ impl Stage {
         step_beside(&steps, camera.view().x, camera.content().whole().x, is_forward)
     }
 
-    /// Shows a range of the trace from edge to edge; the vertical range stays.
-    pub(super) fn go_to_span(&mut self, x: Span) {
-        let y = self.destination().view().y;
-        self.go_to(View { x, y });
-    }
-
-    /// Returns the minimap in its current layout.
     pub(super) fn minimap(&self) -> Minimap {
         let (width, _) = platform::size_of_element(&self.surface.minimap);
         Minimap { width: width.max(1.0), whole: self.camera.content().whole().x }
     }
 
-    /// Records the pointer's position; what lies there is requested after the next frame.
     pub(super) fn point_at(&mut self, at: Point) {
         self.pointer = Some(at);
         self.hover_is_due = true;
-    }
-
-    /// Sets the lifetime of the pinned allocation.
-    pub(super) fn take_pin(&mut self, pin: Option<Span>) {
-        self.pin = pin;
-    }
-
-    /// Sets the marked moments, by position.
-    pub(super) fn take_flags(&mut self, flags: Vec<Placed>) {
-        self.flags = flags;
     }
 
     /// Moves the camera by hand, and records the view before in the history.
@@ -310,7 +305,6 @@ impl Stage {
         }
     }
 
-    /// Moves the camera to a view by a glide that the eye can follow.
     pub(super) fn go_to(&mut self, view: View) {
         self.history.leave(self.camera.view(), platform::now_ms());
         self.glide_to(view);
@@ -333,7 +327,6 @@ impl Stage {
         }
     }
 
-    /// Returns to the view before the last movement.
     pub(super) fn go_back(&mut self) {
         if let Some(view) = self.history.back() {
             self.glide_to(view);
@@ -359,7 +352,6 @@ impl Stage {
         self.bands_are_due = true;
     }
 
-    /// Draws a frame and returns true if the next one should follow at once.
     pub(super) fn draw(&mut self, now_ms: f64) -> bool {
         self.fit_to_element();
         if let Some(glide) = self.glide {
@@ -381,8 +373,11 @@ impl Stage {
     }
 
     fn draw_bands(&mut self) {
-        let frame = frame(&self.camera, &self.layout, &self.layers, self.marked(), self.file.scheme);
-        self.painter.paint(&frame);
+        let [overview, detail] = self.layers.each_ref().map(|layer| layer.as_ref().map(|shown| &shown.asked));
+        let placements = placements(&self.camera, overview, detail);
+        let [hovered, pinned] = self.marked();
+        let theme = self.file.scheme.theme();
+        self.painter.paint(&Frame { layout: &self.layout, placements, theme, hovered, pinned });
     }
 
     /// Returns the allocations under the cursor and pinned, each only if it has bands of its own.
@@ -397,13 +392,17 @@ impl Stage {
 
     fn draw_overlay(&self) {
         let (camera, layout, theme) = (&self.camera, &self.layout, self.file.scheme.theme());
-        let initial = self.sharpest().map(|shown| {
-            let text = texts::initial_label(&self.shown.device);
-            (&shown.initial, &shown.asked, text)
-        });
-        let (axis, lane, markers) = (self.shown.ready.axis, &self.lane, &self.markers);
-        let (capacity_bytes, pin) = (self.shown.capacity_bytes(), self.pin);
-        let labels = Labels { axis, lane, markers, capacity_bytes, initial, pin, flags: &self.flags };
+        let labels = Labels {
+            axis: self.shown.ready.axis,
+            lane: &self.lane,
+            markers: &self.markers,
+            capacity_bytes: self.shown.capacity_bytes(),
+            initial: self
+                .sharpest()
+                .map(|shown| (&shown.initial, &shown.asked, texts::initial_label(&self.shown.device))),
+            pin: self.pin,
+            flags: &self.flags,
+        };
         let mut ops = labels.ops(camera, layout, theme);
         let cursor = self.pointer.filter(|&at| self.is_in_plot(at) && !self.gesture.is_active());
         if let Some(at) = cursor {
@@ -437,24 +436,29 @@ impl Stage {
         platform::place_window(&self.surface.window, window.start, window.end);
     }
 
-    /// Returns the picture with the highest resolution for the current view.
     fn sharpest(&self) -> Option<&Shown> {
         let [overview, detail] = &self.layers;
         detail.as_ref().filter(|_| !self.camera.is_whole()).or(overview.as_ref())
     }
 
     fn tell_tests(&self) {
-        let (View { x, y }, plot) = (self.camera.view(), &self.surface.plot);
-        for (name, value) in [("data-x0", x.start), ("data-x1", x.end), ("data-y0", y.start), ("data-y1", y.end)] {
-            platform::set_attribute(plot, name, &value.to_string());
-        }
-        platform::set_attribute(plot, "data-axis", texts::axis_name(self.shown.ready.axis));
-        let bands = self.sharpest().map_or(0, |shown| shown.picture.band_count());
-        platform::set_attribute(plot, "data-bands", &bands.to_string());
-        let is_marked = self.sharpest().is_some_and(|shown| shown.asked.marking.kind.is_some());
-        platform::set_attribute(plot, "data-marked", if is_marked { "true" } else { "false" });
+        let (View { x, y }, sharpest) = (self.camera.view(), self.sharpest());
+        let is_marked = sharpest.is_some_and(|shown| shown.asked.marking.kind.is_some());
         let is_settled = self.plan.is_settled(&self.camera, self.shown.ready.axis) && self.glide.is_none();
-        platform::set_attribute(plot, "data-settled", if is_settled { "true" } else { "false" });
+        let is_time = self.shown.ready.axis == Axis::Time;
+        let attributes = [
+            ("data-x0", x.start.to_string()),
+            ("data-x1", x.end.to_string()),
+            ("data-y0", y.start.to_string()),
+            ("data-y1", y.end.to_string()),
+            ("data-axis", if is_time { "time" } else { "events" }.to_owned()),
+            ("data-bands", sharpest.map_or(0, |shown| shown.picture.band_count()).to_string()),
+            ("data-marked", is_marked.to_string()),
+            ("data-settled", is_settled.to_string()),
+        ];
+        for (name, value) in attributes {
+            platform::set_attribute(&self.surface.plot, name, &value);
+        }
     }
 
     /// Stores the hit; the bands are drawn again if it changes what is highlighted.

@@ -3,6 +3,7 @@
 pub mod model;
 
 use self::model::{STEPS, Step, bubble_place, place};
+use crate::components::{bound, passing};
 use crate::platform::{place_beside, press, search_param, store, stored};
 use web_sys::HtmlElement;
 use yew::prelude::*;
@@ -10,26 +11,21 @@ use yew::prelude::*;
 /// Storage key that says that the tour was shown.
 const SHOWN: &str = "snapscope-tour";
 
-/// Returns true if the address asks for the tour and this browser has not shown it.
 fn is_due() -> bool {
     search_param("sample").is_some() && search_param("tour").is_some() && stored(SHOWN).is_none()
 }
 
-/// Shows the tour over an open file, and remembers its end.
 #[component]
 pub fn Tour() -> Html {
     let step = use_state_eq(|| is_due().then_some(0_usize));
-    let go = {
-        let step = step.setter();
-        Callback::from(move |next: Option<usize>| {
-            let next = next.filter(|&next| next < STEPS.len());
-            if next.is_none() {
-                // Where storage is disabled, the tour ends for this page alone.
-                store(SHOWN, "shown");
-            }
-            step.set(next);
-        })
-    };
+    let go = bound(step.setter(), move |step, next: Option<usize>| {
+        let next = next.filter(|&next| next < STEPS.len());
+        if next.is_none() {
+            // Where storage is disabled, the tour ends for this page alone.
+            store(SHOWN, "shown");
+        }
+        step.set(next);
+    });
     match *step {
         Some(number) => html! { <Bubble key={number} {number} step={STEPS[number]} on_go={go} /> },
         None => Html::default(),
@@ -64,7 +60,7 @@ fn Bubble(props: &BubbleProps) -> Html {
         }
     };
     let is_last = number + 1 == STEPS.len();
-    let to = |next: Option<usize>| on_go.reform(move |_: MouseEvent| next);
+    let to = |next: Option<usize>| passing(&on_go, next);
     html! {
         <div ref={node} class="tour" role="dialog" aria-label="Tour" aria-describedby="tour-text" tabindex="-1"
             data-tour={number.to_string()} {onkeydown}>

@@ -1,9 +1,7 @@
 //! Steps of the tour through the sample.
 
-/// One step: what it points at, and what it says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// Selector of the element that it points at.
     pub at: &'static str,
     /// Selector of a button that is pressed for it.
     pub presses: Option<&'static str>,
@@ -11,7 +9,6 @@ pub struct Step {
     pub text: &'static str,
 }
 
-/// The steps in their order.
 pub const STEPS: [Step; 4] = [
     Step {
         at: "#tab-findings",
@@ -41,7 +38,6 @@ pub const STEPS: [Step; 4] = [
     },
 ];
 
-/// Returns the words for the place of a step: `2 of 4`.
 pub fn place(step: usize) -> String {
     format!("{} of {}", step + 1, STEPS.len())
 }

@@ -3,16 +3,17 @@
 
 use super::hook::SweepHandle;
 use super::model::{
-    FigureRow, SweepRow, Verdict, advised, answer, environment, figure_rows, findings, is_enough, plot, summary,
-    sweep_rows,
+    FigureRow, SweepRow, advised, answer, column_at, environment, figure_rows, findings, fragmentation, is_enough,
+    moved, occurring, plot, reading, stalls, summary, sweep_rows,
 };
 use crate::ask::{ReplayData, WhatIfSetup};
-use crate::components::buttons::CopyButton;
-use crate::components::icon::{IconName, icon};
-use crate::components::picture::Picture;
+use crate::components::{CopyButton, IconName, Picture, bound, icon, passing};
 use crate::hooks::use_file;
-use crate::views::export::picture::use_easel;
+use crate::platform;
+use crate::views::export::use_easel;
+use std::ops::Range;
 use std::rc::Rc;
+use web_sys::HtmlElement;
 use yew::prelude::*;
 
 /// Shows the answer with what it takes to use it, or the progress of the search for it.
@@ -24,13 +25,10 @@ pub(super) fn sweep_answer(
     variable: &str,
     on_apply: &Callback<String>,
 ) -> Html {
-    let onclick = {
-        let (sweep, setup) = (sweep.clone(), setup.clone());
-        move |_: MouseEvent| match sweep.is_running {
-            true => sweep.on_stop.emit(()),
-            false => sweep.on_start.emit(WhatIfSetup::clone(&setup)),
-        }
-    };
+    let onclick = bound((sweep.clone(), setup.clone()), move |(sweep, setup), _: MouseEvent| match sweep.is_running {
+        true => sweep.on_stop.emit(()),
+        false => sweep.on_start.emit(WhatIfSetup::clone(setup)),
+    });
     let data = sweep.data.as_deref();
     let line = match data {
         Some(data) => answer(data, setup.capacity_bytes),
@@ -70,20 +68,29 @@ pub(super) fn sweep_answer(
 }
 
 fn advice(best: &str, setup: &WhatIfSetup, variable: &str, on_apply: &Callback<String>) -> Html {
-    let is_shown = setup.conf == best;
-    let conf = best.to_owned();
-    let onclick = on_apply.reform(move |_: MouseEvent| conf.clone());
     html! {
         <>
-            <button type="button" class="button" disabled={is_shown} {onclick}>
-                { if is_shown { "Applied" } else { "Apply" } }
-            </button>
+            { apply_button("button", None, best, &setup.conf, on_apply) }
             <CopyButton text={environment(best, variable)} label="Copy" />
         </>
     }
 }
 
-/// Shows the figures of the recording next to those of the replay.
+fn apply_button(
+    class: &'static str,
+    label: Option<String>,
+    conf: &str,
+    shown: &str,
+    on_apply: &Callback<String>,
+) -> Html {
+    let (is_shown, onclick) = (conf == shown, passing(on_apply, conf.to_owned()));
+    html! {
+        <button type="button" {class} aria-label={label} disabled={is_shown} {onclick}>
+            { if is_shown { "Applied" } else { "Apply" } }
+        </button>
+    }
+}
+
 pub(super) fn figure_table(data: &ReplayData) -> Html {
     html! {
         <table class="what-if-table" aria-label="Recorded and replayed">
@@ -101,30 +108,23 @@ pub(super) fn figure_table(data: &ReplayData) -> Html {
 }
 
 fn row(row: FigureRow) -> Html {
-    let verdict = match row.verdict {
-        Verdict::Better => "better",
-        Verdict::Worse => "worse",
-        Verdict::Same | Verdict::Unknown => "same",
-    };
+    let class = if row.verdict.is_empty() { "same" } else { row.verdict };
     html! {
         <tr>
             <th scope="row" title={row.explanation}>{ row.label }</th>
             <td class="numbers">{ row.recorded }</td>
             <td class="numbers">{ row.replayed }</td>
-            <td class={classes!("what-if-verdict", verdict)}>{ row.verdict.word() }</td>
+            <td class={classes!("what-if-verdict", class)}>{ row.verdict }</td>
         </tr>
     }
 }
 
 #[derive(Clone, PartialEq, Properties)]
 pub(super) struct ReplayPlotProps {
-    /// Result of the replay, with the recording to compare with.
     pub(super) data: ReplayData,
-    /// Settings and card of the replay.
     pub(super) setup: WhatIfSetup,
 }
 
-/// Shows the live bytes, the reserved bytes as recorded and as replayed, and the card's memory.
 #[component]
 pub(super) fn ReplayPlot(props: &ReplayPlotProps) -> Html {
     let scheme = use_file().scheme;
@@ -179,9 +179,7 @@ pub(super) fn sweep_table(sweep: &SweepHandle, shown: &str, on_apply: &Callback<
 
 fn sweep_row(row: SweepRow, shown: &str, on_apply: &Callback<String>) -> Html {
     let SweepRow { conf, label, mark, reserved, calls, oom } = row;
-    let name = format!("Apply {label}");
-    let is_shown = conf == shown;
-    let onclick = on_apply.reform(move |_: MouseEvent| conf.clone());
+    let apply = apply_button("button quiet", Some(format!("Apply {label}")), &conf, shown, on_apply);
     html! {
         <tr data-mark={mark}>
             <th scope="row">
@@ -191,11 +189,86 @@ fn sweep_row(row: SweepRow, shown: &str, on_apply: &Callback<String>) -> Html {
             <td class="numbers">{ reserved }</td>
             <td class="numbers what-if-calls">{ calls }</td>
             <td class="numbers">{ oom }</td>
-            <td>
-                <button type="button" class="button quiet" aria-label={name} disabled={is_shown} {onclick}>
-                    { if is_shown { "Applied" } else { "Apply" } }
-                </button>
-            </td>
+            <td>{ apply }</td>
         </tr>
+    }
+}
+
+#[derive(Clone, PartialEq, Properties)]
+pub(super) struct CourseRowsProps {
+    pub(super) data: ReplayData,
+}
+
+/// Shows, below the curves, the bytes reserved beyond the live bytes, and each stall.
+///
+/// A range of the events is chosen by dragging or by the arrow keys, and read out below.
+#[component]
+pub(super) fn CourseRows(props: &CourseRowsProps) -> Html {
+    let part = use_state_eq(|| None::<Range<usize>>);
+    let from = use_mut_ref(|| None::<usize>);
+    let node = use_node_ref();
+    let columns = props.data.columns.len();
+    let pointed = {
+        let node = node.clone();
+        move |event: &PointerEvent| {
+            let element = node.cast::<HtmlElement>()?;
+            let (x, _) = platform::point_in(&element, event.client_x().into(), event.client_y().into());
+            let (width, _) = platform::size_of_element(&element);
+            // A captured pointer may leave the rows on either side.
+            column_at(x, width, columns)
+        }
+    };
+    let pressing = (part.setter(), from.clone(), node.clone(), pointed.clone());
+    let onpointerdown = bound(pressing, |(part, from, node, pointed), event: PointerEvent| {
+        if let Some(element) = node.cast::<HtmlElement>() {
+            // Capturing may fail; the drag then only ends where the pointer leaves the rows.
+            let _ = element.set_pointer_capture(event.pointer_id());
+        }
+        *from.borrow_mut() = pointed(&event);
+        part.set(None);
+    });
+    let onpointermove = bound((part.setter(), from.clone()), move |(part, from), event: PointerEvent| {
+        if let (Some(first), Some(last)) = (*from.borrow(), pointed(&event))
+            && first != last
+        {
+            part.set(Some(first.min(last)..first.max(last) + 1));
+        }
+    });
+    let onpointerup = move |_: PointerEvent| *from.borrow_mut() = None;
+    let onkeydown = bound(part.clone(), move |part, event: KeyboardEvent| {
+        let Some(next) = moved((**part).clone(), columns, &event.key(), event.shift_key()) else { return };
+        event.prevent_default();
+        event.stop_propagation();
+        part.set(next);
+    });
+    let chosen = (*part).clone().filter(|part| part.end <= columns);
+    let drawn = (props.data.clone(), chosen.clone(), use_file().scheme);
+    let draw_fragmentation = use_callback(drawn.clone(), |size, (data, chosen, scheme)| {
+        fragmentation(data, chosen.as_ref(), size, scheme.theme())
+    });
+    let draw_stalls =
+        use_callback(drawn, |size, (data, chosen, scheme)| stalls(data, chosen.as_ref(), size, scheme.theme()));
+    let spoken = chosen.as_ref().map(|part| format!("{}..{}", part.start, part.end));
+    html! {
+        <figure class="what-if-course">
+            <div ref={node} class="what-if-rows" tabindex="0" role="group" aria-describedby="what-if-reading"
+                aria-label="Fragmentation and driver calls over the events. Arrow keys select a range, Shift and arrow keys change \
+                            its length, and Escape selects all events."
+                aria-keyshortcuts="ArrowLeft ArrowRight Home End Escape" data-part={spoken}
+                {onpointerdown} {onpointermove} onpointercancel={onpointerup.clone()} {onpointerup} {onkeydown}>
+                <span class="what-if-row-label">{ "Reserved minus live" }</span>
+                <Picture class="what-if-fragmentation" draw={draw_fragmentation} />
+                <span class="what-if-row-label">{ "Stalls: recorded above, replayed below" }</span>
+                <Picture class="what-if-stalls" draw={draw_stalls} />
+            </div>
+            <p id="what-if-reading" class="what-if-reading numbers" role="status">
+                { reading(&props.data, chosen.as_ref()) }
+            </p>
+            <figcaption class="what-if-legend">
+                <span class="what-if-key-recorded">{ "Recorded" }</span>
+                <span class="what-if-key-replayed">{ "Replayed" }</span>
+                { for occurring(&props.data).into_iter().map(|(class, name)| html! { <span {class}>{ name }</span> }) }
+            </figcaption>
+        </figure>
     }
 }

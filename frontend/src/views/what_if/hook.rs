@@ -1,6 +1,7 @@
 //! Hooks for replays, which a file's Web Worker computes.
 
 use crate::ask::{GetRecordedSetup, GetReplay, GetSweep, RecordedSetup, ReplayData, SweepData, WhatIfSetup};
+use crate::components::bound;
 use crate::hooks::{use_answer, use_subject};
 use crate::platform::{AskError, WorkerClient};
 use gloo_timers::callback::Timeout;
@@ -19,7 +20,6 @@ pub fn use_recorded_setup() -> Option<Rc<Result<RecordedSetup, String>>> {
     use_answer(subject, |(client, device)| async move { unless_refused(client.ask(GetRecordedSetup { device }).await) })
 }
 
-/// Replay with its setup.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Replayed {
     pub setup: WhatIfSetup,
@@ -50,13 +50,11 @@ fn unless_refused<T>(answer: Result<T, AskError>) -> Result<Result<T, String>, A
 #[hook]
 fn use_rested<T: Clone + PartialEq + 'static>(value: T) -> T {
     let rested = use_state_eq(|| value.clone());
-    use_effect_with(value, {
-        let rested = rested.setter();
-        move |value| {
-            let value = value.clone();
-            let timer = Timeout::new(REST_MS, move || rested.set(value));
-            move || drop(timer)
-        }
+    let setter = rested.setter();
+    use_effect_with(value, move |value| {
+        let value = value.clone();
+        let timer = Timeout::new(REST_MS, move || setter.set(value));
+        move || drop(timer)
     });
     (*rested).clone()
 }
@@ -64,13 +62,15 @@ fn use_rested<T: Clone + PartialEq + 'static>(value: T) -> T {
 /// State of a sweep, with callbacks to start and stop it.
 #[derive(Clone, PartialEq)]
 pub struct SweepHandle {
-    /// Results so far; `None` before the sweep was started.
     pub data: Option<Rc<SweepData>>,
     pub is_running: bool,
-    /// Starts a new sweep on the card of a setup.
     pub on_start: Callback<WhatIfSetup>,
-    /// Stops the sweep; its results stay.
     pub on_stop: Callback<()>,
+}
+
+fn next_turn(turn: &Cell<u32>) -> u32 {
+    turn.set(turn.get().wrapping_add(1));
+    turn.get()
 }
 
 /// Tries one setting after another, so that the worker can answer other questions in between.
@@ -79,48 +79,39 @@ pub fn use_sweep(client: &WorkerClient, device: u32) -> SweepHandle {
     let data = use_state_eq(|| None::<Rc<SweepData>>);
     let is_running = use_state_eq(|| false);
     let turn = use_memo((), |()| Cell::new(0_u32));
-    let on_start = {
-        let (turn, data, is_running) = (turn.clone(), data.setter(), is_running.setter());
-        use_callback((client.clone(), device), move |setup: WhatIfSetup, (client, device)| {
-            let this = turn.get().wrapping_add(1);
-            turn.set(this);
-            is_running.set(true);
-            data.set(None);
-            let (turn, data, is_running) = (turn.clone(), data.clone(), is_running.clone());
-            let (client, device) = (client.clone(), *device);
-            spawn_local(async move {
-                let mut is_new = true;
-                while turn.get() == this {
-                    let Ok(found) = client.ask(GetSweep { device, setup: setup.clone(), is_new }).await else { break };
-                    if turn.get() != this {
-                        return;
-                    }
-                    is_new = false;
-                    let is_done = found.is_done();
-                    data.set(Some(Rc::new(found)));
-                    if is_done {
-                        break;
-                    }
+    let begin = (turn.clone(), data.setter(), is_running.setter(), client.clone());
+    let on_start = bound(begin, move |(turn, data, is_running, client), setup: WhatIfSetup| {
+        let this = next_turn(turn);
+        is_running.set(true);
+        data.set(None);
+        let (turn, data, is_running, client) = (turn.clone(), data.clone(), is_running.clone(), client.clone());
+        spawn_local(async move {
+            let mut is_new = true;
+            while turn.get() == this {
+                let Ok(found) = client.ask(GetSweep { device, setup: setup.clone(), is_new }).await else { break };
+                if turn.get() != this {
+                    return;
                 }
-                is_running.set(false);
-            });
-        })
-    };
-    let on_stop = {
-        let (turn, is_running) = (turn.clone(), is_running.setter());
-        use_callback((), move |(), ()| {
-            turn.set(turn.get().wrapping_add(1));
-            is_running.set(false);
-        })
-    };
-    // The sweep ends when the device changes or the view is closed.
-    use_effect_with((client.clone(), device), {
-        let data = data.setter();
-        move |_| {
-            move || {
-                turn.set(turn.get().wrapping_add(1));
-                data.set(None);
+                is_new = false;
+                let is_done = found.is_done();
+                data.set(Some(Rc::new(found)));
+                if is_done {
+                    break;
+                }
             }
+            is_running.set(false);
+        });
+    });
+    let on_stop = bound((turn.clone(), is_running.setter()), |(turn, is_running), ()| {
+        next_turn(turn);
+        is_running.set(false);
+    });
+    // The sweep ends when the device changes or the view is closed.
+    let (ended, setter) = (turn, data.setter());
+    use_effect_with((client.clone(), device), move |_| {
+        move || {
+            next_turn(&ended);
+            setter.set(None);
         }
     });
     SweepHandle { data: (*data).clone(), is_running: *is_running, on_start, on_stop }

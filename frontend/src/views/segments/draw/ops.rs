@@ -5,37 +5,26 @@
 
 use super::plan::{MapPlan, blocks_of};
 use crate::ask::{BlockState, ColorBy, SegmentsData};
-use crate::draw::color::Color;
-use crate::draw::op::{Op, Point};
-use crate::draw::rect::Rect;
 use crate::draw::shade;
-use crate::draw::theme::Theme;
+use crate::draw::{Color, Op, Point, Rect, Theme};
 use crate::state::BlockColors;
 use shared::draw::segment_lines;
 use shared::draw::segment_lines::{Line, Piece, Run};
 use shared::draw::segment_parts::{Content, Part, head, piece_parts, run_parts};
 
-/// Everything needed to draw the map.
 #[derive(Clone, Copy, Debug)]
 pub struct MapScene<'a> {
-    /// The segments and blocks.
     pub data: &'a SegmentsData,
-    /// Layout of the map.
     pub plan: &'a MapPlan,
-    /// Names of the groups.
     pub heads: &'a [String],
     pub theme: &'a Theme,
     /// Property of blocks that their colours stand for.
     pub color_by: BlockColors,
     /// The part in view, in CSS pixels of the whole map.
     pub view: Rect,
-    /// Margin on the left of the map, in CSS pixels.
     pub margin: f64,
-    /// The block under the pointer.
     pub hovered: Option<usize>,
-    /// The block at which the keyboard is.
     pub focused: Option<usize>,
-    /// The block of the pinned allocation.
     pub pinned: Option<usize>,
 }
 
@@ -76,7 +65,8 @@ fn draw_run(ops: &mut Vec<Op>, scene: &MapScene<'_>, run: &Run, y: f64) {
 
 /// Returns the blocks of a run as stretches that are wide enough to be seen.
 fn pieces(scene: &MapScene<'_>, run: &Run) -> Vec<Piece> {
-    let blocks = scene.plan.first_block_at(scene.data, run)..blocks_of(scene.data, run.segment).end;
+    let first = scene.plan.block_at_offset(scene.data, run.segment, run.start);
+    let blocks = first..blocks_of(scene.data, run.segment).end;
     let placed = blocks.map_while(|block| scene.plan.place(block).map(|(_, start)| (block, start)));
     let sized = placed.map(|(block, start)| (block, start, scene.data.blocks[block].size_bytes));
     segment_lines::pieces(run, sized)
@@ -94,7 +84,6 @@ fn draw_piece(ops: &mut Vec<Op>, scene: &MapScene<'_>, piece: &Piece, origin: Po
     ops.extend(piece_parts(piece, content, origin).into_iter().map(fill));
 }
 
-/// Returns the colour of a stretch; `None` if it is free.
 fn color(scene: &MapScene<'_>, piece: &Piece) -> Option<Color> {
     let (row, theme) = (&scene.data.blocks[piece.most], scene.theme);
     let number = || scene.data.looks.get(row.look as usize).map_or(0, |look| look.color);
@@ -161,29 +150,20 @@ mod tests {
     }
 
     #[test]
-    fn what_a_block_loses_is_told_apart() {
+    fn what_a_block_loses_or_waits_for_is_told_apart() {
         let mut data = data(&[&[100]]);
         data.blocks[0].requested_bytes = 90 * MIB;
-        let fills = fills(&drawn(&data, BlockColors::State, 100 * MIB));
-        assert_eq!((fills[2].0, fills[2].1, fills[2].2), (899.0, 100.0, Theme::light().merged));
-    }
-
-    #[test]
-    fn a_pending_block_is_marked() {
-        let mut data = data(&[&[100]]);
-        data.blocks[0].kind = BlockState::PendingFree;
+        let (x, width, color) = fills(&drawn(&data, BlockColors::State, 100 * MIB))[2];
+        assert_eq!((x, width, color), (899.0, 100.0, Theme::light().merged));
+        (data.blocks[0].requested_bytes, data.blocks[0].kind) = (100 * MIB, BlockState::PendingFree);
         assert_eq!(fills(&drawn(&data, BlockColors::Stack, 100 * MIB)).last().unwrap().2, Theme::light().reserved);
     }
 
     #[test]
-    fn a_hundred_thousand_blocks_take_no_more_than_the_pixels() {
+    fn groups_are_named_and_their_blocks_take_no_more_than_the_pixels() {
         let sizes = vec![1; 100_000];
         let all = drawn(&data(&[&sizes]), BlockColors::Stack, 100_000 * MIB);
         assert!(all.len() < 1000, "{}", all.len());
-    }
-
-    #[test]
-    fn groups_are_named() {
         let ops = drawn(&data(&[&[1]]), BlockColors::Stack, MIB);
         assert!(matches!(&ops[0], Op::Text { text, .. } if text == "Large"));
     }

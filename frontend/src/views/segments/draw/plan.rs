@@ -3,11 +3,10 @@
 //! Cost: a plan is linear in the segments and blocks; a block is found by two binary searches.
 
 use crate::ask::SegmentsData;
-use crate::draw::rect::Rect;
+use crate::draw::Rect;
 use shared::draw::segment_lines::{HEAD, LINE, Line, Run, Writer};
 use std::ops::Range;
 
-/// All lines of a map, with the segments on them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MapPlan {
     /// Positions of the segments of each pool.
@@ -17,7 +16,6 @@ pub struct MapPlan {
     pub height: f64,
     /// Offset of each block from the start of its segment, in bytes.
     offsets: Vec<u64>,
-    /// Segment of each block.
     owners: Vec<u32>,
     first_lines: Vec<u32>,
 }
@@ -50,7 +48,6 @@ impl MapPlan {
         plan
     }
 
-    /// Returns the lines between two heights.
     pub fn lines_in(&self, top: f64, bottom: f64) -> &[(f64, Line)] {
         let first = self.lines.partition_point(|(y, _)| y + HEAD <= top);
         let end = self.lines.partition_point(|(y, _)| *y < bottom);
@@ -62,12 +59,6 @@ impl MapPlan {
         Some((*self.owners.get(block)?, *self.offsets.get(block)?))
     }
 
-    /// Returns the block at the start of a run.
-    pub fn first_block_at(&self, data: &SegmentsData, run: &Run) -> usize {
-        self.block_at_offset(data, run.segment, run.start)
-    }
-
-    /// Returns the block at a point.
     pub fn hit(&self, data: &SegmentsData, x: f64, y: f64) -> Option<usize> {
         let line = self.lines.partition_point(|(top, _)| *top <= y).checked_sub(1)?;
         let (top, Line::Runs(runs)) = &self.lines[line] else { return None };
@@ -81,7 +72,7 @@ impl MapPlan {
         self.block_at_offset(data, run.segment, offset.min(run.end - 1))
     }
 
-    fn block_at_offset(&self, data: &SegmentsData, segment: u32, offset: u64) -> usize {
+    pub fn block_at_offset(&self, data: &SegmentsData, segment: u32, offset: u64) -> usize {
         let blocks = blocks_of(data, segment);
         let after = self.offsets[blocks.clone()].partition_point(|&start| start <= offset);
         blocks.start + after.saturating_sub(1)
@@ -154,26 +145,20 @@ impl MapPlan {
     }
 }
 
-/// Direction of an arrow key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
-    /// To the previous block.
     Left,
-    /// To the next block.
     Right,
-    /// To the line above.
     Up,
-    /// To the line below.
     Down,
 }
 
-/// Returns the distance of a run from a place on its line.
 fn distance(run: &Run, x: f64) -> f64 {
     (run.x - x).max(x - run.x - run.width).max(0.0)
 }
 
 /// Returns the positions of each pool's segments by address, in the order of the pools.
-pub(super) fn groups(data: &SegmentsData) -> Vec<Vec<u32>> {
+fn groups(data: &SegmentsData) -> Vec<Vec<u32>> {
     let mut groups = vec![Vec::new(); data.reserved.pools.len()];
     for (row, position) in data.segments.iter().zip(0..) {
         groups[row.room as usize].push(position);
@@ -181,7 +166,6 @@ pub(super) fn groups(data: &SegmentsData) -> Vec<Vec<u32>> {
     groups
 }
 
-/// Returns the positions of a segment's blocks.
 pub fn blocks_of(data: &SegmentsData, segment: u32) -> Range<usize> {
     let end = |segment: u32| data.segments[segment as usize].blocks_end as usize;
     segment.checked_sub(1).map_or(0, end)..end(segment)

@@ -2,14 +2,8 @@
 
 use super::places::Places;
 use crate::ask::{Axis, Hit};
-use crate::draw::camera::Camera;
-use crate::draw::color::Color;
-use crate::draw::layout::Layout;
-use crate::draw::op::{Align, Font, Op, crisp};
-use crate::draw::rect::Rect;
-use crate::draw::span::Span;
-use crate::draw::theme::Theme;
 use crate::draw::ticks::{Tick, byte_ticks, count_ticks, time_ticks};
+use crate::draw::{Align, Camera, Color, Font, Layout, Op, Rect, Span, Theme, crisp};
 use shared::base::format;
 
 /// Minimum distance between labels of the byte axis, in CSS pixels.
@@ -26,7 +20,6 @@ const LEAST_GAP: f64 = 6.0;
 /// Distance of the longest label of the byte axis from the left edge of the element, in CSS pixels.
 const EDGE: f64 = 2.0;
 
-/// Returns the grid lines and the labels of both axes.
 pub fn axes(camera: &Camera, layout: &Layout, axis: Axis, theme: &Theme, places: &mut Places) -> Vec<Op> {
     let mut ops = byte_axis(camera, layout, theme, places);
     ops.extend(x_axis(camera, layout, axis, theme));
@@ -60,16 +53,13 @@ fn byte_axis(camera: &Camera, layout: &Layout, theme: &Theme, places: &mut Place
 
 fn x_axis(camera: &Camera, layout: &Layout, axis: Axis, theme: &Theme) -> Vec<Op> {
     let plot = layout.plot;
-    let label = |x: f64, text: String, align: Align, color: Color| Op::Text {
-        x,
-        y: plot.bottom() + 13.0,
-        text,
-        align,
-        font: Font::LABEL,
-        color,
-        halo: None,
+    let label = |x: f64, text: String, align: Align, color: Color| {
+        Op::text((x, plot.bottom() + 13.0), text, align, Font::LABEL, color)
     };
-    let name = axis_name(axis);
+    let name = match axis {
+        Axis::Events => "event",
+        Axis::Time => "time",
+    };
     let mut ops = vec![
         line((plot.x, plot.bottom() + 0.5), (plot.right(), plot.bottom() + 0.5), theme.grid),
         label(6.0, name.to_owned(), Align::Left, theme.text_muted),
@@ -87,13 +77,6 @@ fn x_axis(camera: &Camera, layout: &Layout, axis: Axis, theme: &Theme) -> Vec<Op
         }
     }
     ops
-}
-
-fn axis_name(axis: Axis) -> &'static str {
-    match axis {
-        Axis::Events => "event",
-        Axis::Time => "time",
-    }
 }
 
 /// Returns the ticks of the x axis, far enough apart for the widest label to fit between them.
@@ -195,18 +178,8 @@ pub fn position_label(axis: Axis, position: f64) -> String {
 
 fn tag(rect: Rect, text: String, theme: &Theme) -> [Op; 2] {
     let place = (rect.x + rect.width / 2.0, rect.y + rect.height / 2.0);
-    [
-        Op::Fill { rect, radius: 3.0, color: theme.text },
-        Op::Text {
-            x: place.0,
-            y: place.1,
-            text,
-            align: Align::Center,
-            font: Font::LABEL,
-            color: theme.background,
-            halo: None,
-        },
-    ]
+    let text = Op::text(place, text, Align::Center, Font::LABEL, theme.background);
+    [Op::Fill { rect, radius: 3.0, color: theme.text }, text]
 }
 
 /// Returns the drawing of the rectangle that is being dragged open to zoom into.

@@ -1,14 +1,9 @@
 //! Line of a card's memory over the plot, which shows how much room is left.
 
 use super::places::Places;
-use crate::draw::camera::Camera;
-use crate::draw::layout::Layout;
-use crate::draw::op::{Align, Font, Op};
-use crate::draw::rect::Rect;
-use crate::draw::theme::Theme;
+use crate::draw::{Align, Camera, Font, Layout, Op, Rect, Theme};
 use shared::base::format;
 
-/// Margin around the label's text, in CSS pixels.
 const MARGIN: f64 = 2.0;
 
 /// Returns a dashed line at the card's memory, or only a label if that is above the view.
@@ -55,8 +50,7 @@ fn labels(text: &str, heights: &[f64], plot: Rect, theme: &Theme) -> Vec<Op> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::draw::camera::{Content, View};
-    use crate::draw::span::Span;
+    use crate::draw::{Content, Span, View};
 
     const GIB: u64 = 1 << 30;
 

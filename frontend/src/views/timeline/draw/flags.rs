@@ -1,35 +1,24 @@
 //! Moments that the user marked: bookmarks, the chosen event, and the two ends of a measurement.
 
 use super::places::Places;
-use crate::draw::camera::Camera;
-use crate::draw::layout::Layout;
-use crate::draw::op::{Align, Font, Op, crisp};
-use crate::draw::rect::Rect;
-use crate::draw::theme::Theme;
+use crate::draw::{Align, Camera, Font, Layout, Op, Rect, Theme, crisp};
 
-/// Height of a label in CSS pixels.
 const HEIGHT: f64 = 15.0;
 
-/// Margin on each side of a label's text, in CSS pixels.
 const MARGIN: f64 = 4.0;
 
-/// Maximum width of a label in CSS pixels.
 const MOST_WIDTH: f64 = 180.0;
 
 /// Number of rows from the bottom of the plot that are tried for a label.
 const ROWS: usize = 4;
 
-/// Meaning of a [`Flag`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FlagKind {
     Bookmark,
-    /// Event that is chosen in the list.
     Event,
-    /// End of a measurement.
     Measure,
 }
 
-/// Marked moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Flag {
     pub moment: u32,

@@ -3,11 +3,7 @@
 use super::places::Places;
 use crate::ask::raster::{Band, bands};
 use crate::ask::{PictureData, View as Asked, raster};
-use crate::draw::camera::{Camera, View};
-use crate::draw::layout::Layout;
-use crate::draw::op::{Align, Font, Op};
-use crate::draw::span::Span;
-use crate::draw::theme::Theme;
+use crate::draw::{Align, Camera, Font, Layout, Op, Span, Theme, View};
 
 /// Minimum height of a band with a label, in CSS pixels.
 const MIN_HEIGHT: f64 = 18.0;
@@ -22,7 +18,6 @@ pub struct InitialBands {
 }
 
 impl InitialBands {
-    /// Selects those rectangles of a picture.
     pub fn of(picture: &PictureData) -> Self {
         Self { all: bands(&picture.bands).take_while(|band| band.owner == raster::INITIAL).collect() }
     }
@@ -85,31 +80,15 @@ impl InitialBands {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ask::{Axis, ColorBy};
-    use crate::draw::camera::Content;
-    use shared::analysis::PictureRequest;
+    use crate::ask::Axis;
+    use crate::draw::Content;
+    use crate::views::timeline::draw::stage::asked;
 
     fn stage() -> (Camera, Layout, Asked) {
         let layout = Layout::new(1086.0, 524.0, 1.0, 0);
         let content = Content { x_end: 1000.0, min_len: 2.0, max_bytes: 1e9 };
         let camera = Camera::new(content, layout.plot_size());
-        let View { x, y } = camera.view();
-        let asked = Asked {
-            request: PictureRequest {
-                axis: Axis::Events,
-                x0: x.start,
-                x1: x.end,
-                y0: y.start,
-                y1: y.end,
-                width_px: 1000,
-                height_px: 500,
-            },
-            pixel_ratio: 1.0,
-            color: ColorBy::Stack,
-            scheme: Default::default(),
-            marking: Default::default(),
-        };
-        (camera, layout, asked)
+        (camera, layout, asked(Axis::Events, camera.view()))
     }
 
     fn band(x0: f32, x1: f32, y1: f32) -> Band {
@@ -129,17 +108,9 @@ mod tests {
     }
 
     #[test]
-    fn the_label_is_on_the_longest_stretch() {
+    fn the_label_is_on_the_longest_stretch_that_has_room() {
         check(vec![band(0.0, 0.2, 0.5), band(0.3, 0.9, 0.5)], Some(74.0 + 300.0 + PADDING));
-    }
-
-    #[test]
-    fn falling_steps_are_one_stretch() {
         check(vec![band(0.0, 0.1, 0.5), band(0.1, 0.2, 0.4), band(0.2, 0.3, 0.3)], Some(74.0 + PADDING));
-    }
-
-    #[test]
-    fn a_thin_or_short_band_has_no_label() {
         check(vec![band(0.0, 1.0, 0.02)], None);
         check(vec![band(0.0, 0.05, 0.5)], None);
         check(vec![], None);

@@ -11,33 +11,23 @@ use super::lane::Lane;
 use super::markers::{Marker, markers};
 use super::places::Places;
 use crate::ask::{Axis, View as Asked};
-use crate::draw::camera::Camera;
-use crate::draw::layout::Layout;
-use crate::draw::op::Op;
-use crate::draw::span::Span;
-use crate::draw::theme::Theme;
+use crate::draw::{Camera, Layout, Op, Span, Theme};
 
 /// Labels of the view, except for those that follow the pointer.
 #[derive(Clone, Debug)]
 pub struct Labels<'a> {
-    /// Quantity along x.
     pub axis: Axis,
-    /// The rows of spans.
     pub lane: &'a Lane,
-    /// Peak and out-of-memory errors.
     pub markers: &'a [Marker],
-    /// Memory of the card.
     pub capacity_bytes: Option<u64>,
     /// Bands from before the trace, the request of their picture, and the text on them.
     pub initial: Option<(&'a InitialBands, &'a Asked, String)>,
-    /// Lifetime of the pinned allocation.
     pub pin: Option<Span>,
     /// Bookmarks, the chosen event, and the measurement.
     pub flags: &'a [Placed],
 }
 
 impl Labels<'_> {
-    /// Returns the operations that draw the labels.
     pub fn ops(&self, camera: &Camera, layout: &Layout, theme: &Theme) -> Vec<Op> {
         let mut places = Places::new(layout.plot);
         let mut ops = axes(camera, layout, self.axis, theme, &mut places);
@@ -63,13 +53,10 @@ impl Labels<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ask::{ColorBy, PartSpan, Parts, Phase, PictureData, Span as Annotated, raster};
-    use crate::draw::camera::{Content, View};
-    use crate::draw::rect::Rect;
+    use crate::ask::{PartSpan, Parts, Phase, PictureData, Span as Annotated, raster};
+    use crate::draw::{Content, Rect, View};
     use crate::views::timeline::draw::markers::MarkerKind;
-    use shared::analysis::PictureRequest;
-
-    const GIB: f64 = 1024.0 * 1024.0 * 1024.0;
+    use crate::views::timeline::draw::stage::{GIB, asked};
 
     /// Widths and heights of the element, in CSS pixels.
     const SIZES: [(f64, f64); 4] = [(320.0, 240.0), (800.0, 400.0), (1600.0, 700.0), (3840.0, 1900.0)];
@@ -106,15 +93,7 @@ mod tests {
         /// Creates a trace of `x_end` events or microseconds, with errors close to each other and at its peak.
         fn new(x_end: u32, axis: Axis, max_bytes: f64) -> Self {
             let content = Content { x_end: x_end.into(), min_len: 2.0, max_bytes };
-            let (View { x, y }, color) = (content.whole(), ColorBy::Stack);
-            let (width_px, height_px, pixel_ratio) = (1000, 500, 1.0);
-            let asked = Asked {
-                request: PictureRequest { axis, x0: x.start, x1: x.end, y0: y.start, y1: y.end, width_px, height_px },
-                pixel_ratio,
-                color,
-                scheme: Default::default(),
-                marking: Default::default(),
-            };
+            let asked = asked(axis, content.whole());
             let lane = Lane::new(&spans(x_end), Some(&parts(x_end)), 2, axis);
             Self { axis, content, lane, markers: markers(x_end.into(), max_bytes), initial: initial(), asked }
         }
@@ -132,11 +111,8 @@ mod tests {
                 pin: None,
                 flags: &[],
             };
-            check_ops(
-                &labels.ops(&camera, &layout, &Theme::light()),
-                &layout,
-                &format!("{view:?} on {width} x {height}"),
-            );
+            let ops = labels.ops(&camera, &layout, &Theme::light());
+            check_ops(&ops, &layout, &format!("{view:?} on {width} x {height}"));
         }
     }
 

@@ -2,14 +2,9 @@
 //!
 //! At most a few operations per pixel are drawn, however many spans there are.
 
-use super::rows::{Kind, Row};
-use crate::ask::{Axis, Parts, Span as Annotated};
-use crate::draw::camera::Camera;
-use crate::draw::layout::{LANE_ROW, LANE_ROWS, Layout};
-use crate::draw::op::{Align, Font, Op};
-use crate::draw::rect::Rect;
-use crate::draw::span::Span;
-use crate::draw::theme::Theme;
+use crate::ask::{Axis, PartSpan, Parts, Phase, PhaseBasis, Span as Annotated, StepSource};
+use crate::draw::{Align, Camera, Color, Font, LANE_ROW, LANE_ROWS, Layout, Op, Rect, Span, Theme};
+use shared::base::{ShortSort, format};
 
 /// Width below which spans are drawn together, in CSS pixels.
 const DENSE: f64 = 2.0;
@@ -30,7 +25,6 @@ pub struct Lane {
     awaited: usize,
 }
 
-/// A span under the pointer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pointed {
     /// Name of the span, and how it was found.
@@ -60,18 +54,15 @@ impl Lane {
         Self { rows, awaited }
     }
 
-    /// Returns the number of rows, including those still to come.
     pub fn row_count(&self) -> usize {
         self.rows.len() + self.awaited
     }
 
-    /// Returns the operations that draw what is in view.
     pub fn ops(&self, camera: &Camera, layout: &Layout, theme: &Theme) -> Vec<Op> {
         let mut ops = Vec::new();
         for (number, row) in self.rows.iter().enumerate() {
             let y = layout.lane.y + number as f64 * LANE_ROW;
-            ops.extend(margin_name(row, y, layout, theme));
-            ops.extend(remark(row, y, layout, theme));
+            ops.extend(words(row, y, layout, theme));
             for crowd in crowds(&row.spans, camera, layout) {
                 push_box(row, &crowd, (y, camera, layout), theme, &mut ops);
             }
@@ -79,7 +70,6 @@ impl Lane {
         ops
     }
 
-    /// Returns the span at a point of the element.
     pub fn span_at(&self, (x, y): (f64, f64), camera: &Camera, layout: &Layout) -> Option<Pointed> {
         if !layout.lane.contains(x, y) {
             return None;
@@ -149,49 +139,166 @@ fn push_box(row: &Row, crowd: &Crowd, (y, camera, layout): (f64, &Camera, &Layou
 
 fn label(rect: Rect, name: &str, theme: &Theme) -> Option<Op> {
     let text = if rect.width < LABELLED { String::new() } else { Font::LABEL.fitted(name, rect.width - 10.0) };
-    (!text.is_empty()).then(|| Op::Text {
-        x: rect.x + 5.0,
-        y: rect.y + rect.height / 2.0 + 0.5,
-        text,
-        align: Align::Left,
-        font: Font::LABEL,
-        color: theme.span_text,
-        halo: None,
-    })
+    let at = (rect.x + 5.0, rect.y + rect.height / 2.0 + 0.5);
+    (!text.is_empty()).then(|| Op::text(at, text, Align::Left, Font::LABEL, theme.span_text))
 }
 
-/// Returns the name of a row of steps or phases, which is drawn left of the row.
-fn margin_name(row: &Row, y: f64, layout: &Layout, theme: &Theme) -> Option<Op> {
-    Some(Op::Text {
-        x: layout.lane.x - NAME_GAP,
-        y: y + LANE_ROW / 2.0 - 0.5,
-        text: row.kind.margin_name()?.to_owned(),
-        align: Align::Right,
-        font: Font::LABEL,
-        color: theme.text_muted,
-        halo: None,
-    })
+/// Returns the name of a row of steps or phases, which is left of the row, and a text in it if none were found.
+fn words(row: &Row, y: f64, layout: &Layout, theme: &Theme) -> Vec<Op> {
+    let Some((name, remark)) = row.kind.words() else { return Vec::new() };
+    let y = y + LANE_ROW / 2.0 - 0.5;
+    let text = |x: f64, text: String, align: Align| Op::text((x, y), text, align, Font::LABEL, theme.text_muted);
+    let mut ops = vec![text(layout.lane.x - NAME_GAP, name.to_owned(), Align::Right)];
+    if row.spans.is_empty() {
+        ops.push(text(layout.lane.x + 5.0, Font::LABEL.fitted(remark, layout.lane.width - 10.0), Align::Left));
+    }
+    ops
 }
 
-/// Returns the text for a row of steps or phases in which none were found.
-fn remark(row: &Row, y: f64, layout: &Layout, theme: &Theme) -> Option<Op> {
-    let text = row.kind.remark().filter(|_| row.spans.is_empty())?;
-    Some(Op::Text {
-        x: layout.lane.x + 5.0,
-        y: y + LANE_ROW / 2.0 - 0.5,
-        text: Font::LABEL.fitted(text, layout.lane.width - 10.0),
-        align: Align::Left,
-        font: Font::LABEL,
-        color: theme.text_muted,
-        halo: None,
-    })
+/// Spans of one kind that do not overlap, sorted by start.
+#[derive(Clone, Debug, PartialEq)]
+struct Row {
+    spans: Vec<Span>,
+    kind: Kind,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Kind {
+    /// Annotations of one depth, with their names.
+    Annotated(usize, Vec<String>),
+    /// Steps that no annotation names.
+    Steps(StepSource),
+    /// Phases, with the phase of each span.
+    Phases(PhaseBasis, Vec<Phase>),
+}
+
+impl Row {
+    /// Arranges annotated spans in rows by depth; spans deeper than `rows` are left out.
+    fn annotated(spans: &[Annotated], rows: usize, axis: Axis) -> Vec<Self> {
+        let mut by_depth: Vec<Vec<(Span, &str)>> = Vec::new();
+        for span in spans.iter().filter(|span| (span.depth as usize) < rows) {
+            let depth = span.depth as usize;
+            by_depth.resize_with(by_depth.len().max(depth + 1), Vec::new);
+            by_depth[depth].push((place(span, axis), &span.name));
+        }
+        let row = |(depth, mut row): (usize, Vec<(Span, &str)>)| {
+            row.short_sort_by(|a, b| a.0.start.total_cmp(&b.0.start));
+            let (spans, names) = row.into_iter().map(|(span, name)| (span, name.to_owned())).unzip();
+            Self { spans, kind: Kind::Annotated(depth, names) }
+        };
+        by_depth.into_iter().enumerate().map(row).collect()
+    }
+
+    /// Returns `count` rows for those of the steps and the phases that no annotation names.
+    ///
+    /// A single row shows the phases if annotations name the steps, and the steps otherwise.
+    fn found(parts: &Parts, count: usize, axis: Axis) -> Vec<Self> {
+        let steps = Self {
+            spans: parts.steps.iter().map(|step| place_of_part(step, axis)).collect(),
+            kind: Kind::Steps(parts.steps_basis),
+        };
+        let phases = Self {
+            spans: parts.phases.iter().map(|(_, part)| place_of_part(part, axis)).collect(),
+            kind: Kind::Phases(parts.phases_basis, parts.phases.iter().map(|phase| phase.0).collect()),
+        };
+        let are_annotated = !parts.steps.is_empty() && parts.steps_basis == StepSource::Annotations;
+        match count {
+            0 => Vec::new(),
+            1 if are_annotated => vec![phases],
+            1 => vec![steps],
+            _ => vec![steps, phases],
+        }
+    }
+
+    fn name(&self, index: usize) -> String {
+        match &self.kind {
+            Kind::Annotated(_, names) => names[index].clone(),
+            Kind::Steps(_) => format!("step {}", format::count(index as u64 + 1)),
+            Kind::Phases(_, names) if names[index] == Phase::Unknown => "after the error".to_owned(),
+            Kind::Phases(_, names) => names[index].name().to_owned(),
+        }
+    }
+
+    fn description(&self, index: usize) -> String {
+        let name = self.name(index);
+        match self.kind.origin() {
+            Some(origin) => format!("{name}, {origin}"),
+            None => name,
+        }
+    }
+
+    fn crowd_name(&self, count: usize) -> String {
+        let noun = match self.kind {
+            Kind::Annotated(..) => "span",
+            Kind::Steps(_) => "step",
+            Kind::Phases(..) => "phase",
+        };
+        format::counted(count as u64, noun)
+    }
+
+    fn color(&self, index: usize, theme: &Theme) -> Color {
+        match &self.kind {
+            Kind::Annotated(depth, _) => theme.spans[depth % theme.spans.len()],
+            Kind::Steps(_) => theme.step_edge,
+            Kind::Phases(_, names) if names[index] == Phase::Unknown => theme.mixed,
+            Kind::Phases(_, names) => theme.phases[names[index] as usize],
+        }
+    }
+
+    fn crowd_color(&self, theme: &Theme) -> Color {
+        match self.kind {
+            Kind::Phases(..) => theme.mixed,
+            Kind::Annotated(..) | Kind::Steps(_) => self.color(0, theme),
+        }
+    }
+}
+
+impl Kind {
+    /// Returns the name of a row of steps or phases, and the text in it if none were found.
+    fn words(&self) -> Option<(&'static str, &'static str)> {
+        match self {
+            Self::Annotated(..) => None,
+            Self::Steps(_) => Some(("steps", "no repeating steps found")),
+            Self::Phases(..) => Some(("phases", "no phases identified")),
+        }
+    }
+
+    fn origin(&self) -> Option<&'static str> {
+        match self {
+            Self::Annotated(..) => None,
+            Self::Steps(basis) => basis.origin(),
+            Self::Phases(basis, _) => Some(basis.origin()),
+        }
+    }
+}
+
+/// Returns the range of an annotated span on the axis.
+///
+/// On the event axis, the event that leads to a moment is drawn from that moment on. The first event inside the span is
+/// therefore drawn one position after `start_moment`.
+fn place(span: &Annotated, axis: Axis) -> Span {
+    match axis {
+        Axis::Events => of_moments(span.start_moment, span.end_moment),
+        Axis::Time => Span::new(span.start_us as f64, (span.end_us as f64).max(span.start_us as f64)),
+    }
+}
+
+pub(super) fn place_of_part(part: &PartSpan, axis: Axis) -> Span {
+    match axis {
+        Axis::Events => of_moments(part.start_moment, part.end_moment),
+        Axis::Time => Span::new(part.start_us as f64, part.end_us as f64),
+    }
+}
+
+fn of_moments(start: u32, end: u32) -> Span {
+    Span::new(f64::from(start) + 1.0, f64::from(end.max(start)) + 1.0)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::ask::{PartSpan, Phase, PhaseBasis, StepSource};
-    use crate::draw::camera::Content;
+    use crate::draw::Content;
 
     fn span(name: &str, start: u32, end: u32, depth: u32) -> Annotated {
         Annotated { name: name.to_owned(), start_moment: start, end_moment: end, depth, ..Annotated::default() }
@@ -227,6 +334,11 @@ mod tests {
         }
     }
 
+    fn drawn(lane: &Lane) -> Vec<Op> {
+        let (camera, layout) = stage(lane.row_count());
+        lane.ops(&camera, &layout, &Theme::light())
+    }
+
     fn texts(ops: &[Op]) -> Vec<&str> {
         ops.iter().filter_map(|op| if let Op::Text { text, .. } = op { Some(text.as_str()) } else { None }).collect()
     }
@@ -237,17 +349,11 @@ mod tests {
     }
 
     #[test]
-    fn wide_spans_are_labelled_in_their_row() {
+    fn spans_are_labelled_in_their_row_and_in_view() {
         let lane = annotated(&[span("step 1", 0, 500_000, 0), span("forward", 0, 200_000, 1)]);
-        let (camera, layout) = stage(lane.row_count());
-        let ops = lane.ops(&camera, &layout, &Theme::light());
-        assert_eq!(texts(&ops), ["step 1", "forward"]);
+        assert_eq!(texts(&drawn(&lane)), ["step 1", "forward"]);
         assert_eq!(pointed(&lane, 10.0, 1).map(|pointed| pointed.text).as_deref(), Some("forward"));
         assert_eq!(pointed(&lane, 900.0, 0), None);
-    }
-
-    #[test]
-    fn a_span_longer_than_the_view_is_labelled_in_view() {
         let lane = annotated(&[span("whole run", 0, 1_000_000, 0)]);
         let (mut camera, layout) = stage(1);
         camera.zoom_x(500.0, 0.01);
@@ -257,20 +363,14 @@ mod tests {
     }
 
     #[test]
-    fn a_crowd_is_one_box_that_is_counted() {
+    fn a_crowd_is_counted_and_ends_where_a_gap_is_seen() {
         let crowd: Vec<Annotated> = (0..400_000).map(|i| span("op", i * 2, i * 2 + 1, 0)).collect();
-        let (camera, layout) = stage(1);
-        let ops = annotated(&crowd).ops(&camera, &layout, &Theme::light());
+        let ops = drawn(&annotated(&crowd));
         assert_eq!(texts(&ops), ["400,000 spans"]);
         assert_eq!(ops.len(), 2);
-    }
-
-    #[test]
-    fn a_crowd_ends_where_a_gap_is_seen() {
         let of = |first: u32| (first..first + 40).map(|i| span("op", i * 100, i * 100 + 50, 0));
         let crowds: Vec<Annotated> = of(0).chain(of(5000)).chain([span("long", 600_000, 900_000, 0)]).collect();
-        let (camera, layout) = stage(1);
-        let ops = annotated(&crowds).ops(&camera, &layout, &Theme::light());
+        let ops = drawn(&annotated(&crowds));
         assert_eq!(ops.iter().filter(|op| matches!(op, Op::Fill { .. })).count(), 3);
         assert_eq!(texts(&ops), ["long"]);
     }
@@ -279,51 +379,36 @@ mod tests {
     fn what_is_drawn_is_bounded_by_the_pixels() {
         // Every other span is just wide enough to be drawn alone.
         let spans: Vec<Annotated> = (0..100_000).map(|i| span("op", i * 10, i * 10 + 9 * (i % 2), 0)).collect();
-        let (camera, layout) = stage(1);
-        let ops = annotated(&spans).ops(&camera, &layout, &Theme::light());
-        assert!(!ops.is_empty() && ops.len() as f64 <= layout.plot.width, "{}", ops.len());
+        let ops = drawn(&annotated(&spans));
+        assert!(!ops.is_empty() && ops.len() as f64 <= stage(1).1.plot.width, "{}", ops.len());
     }
 
     #[test]
-    fn rows_beyond_the_last_are_left_out() {
-        assert_eq!(annotated(&[span("a", 0, 10, 0), span("deep", 0, 5, 7)]).row_count(), 1);
-        let deep: Vec<Annotated> = (0..9).map(|depth| span("a", 0, 10, depth)).collect();
-        let lane = Lane::new(&deep, Some(&parts(4, 250_000)), 2, Axis::Events);
-        assert_eq!(lane.row_count(), LANE_ROWS);
-    }
-
-    #[test]
-    fn what_was_found_says_how() {
+    fn what_was_found_says_how_and_is_counted() {
         let lane = Lane::new(&[], Some(&parts(4, 250_000)), 2, Axis::Events);
-        let (camera, layout) = stage(lane.row_count());
-        let ops = lane.ops(&camera, &layout, &Theme::light());
+        let ops = drawn(&lane);
         assert_eq!(texts(&ops)[..5], ["steps", "step 1", "step 2", "step 3", "step 4"]);
         assert_eq!(texts(&ops)[5..8], ["phases", "forward", "backward"]);
         let step = pointed(&lane, 300.0, 0).expect("a step");
         assert_eq!(
-            step,
-            Pointed { text: "step 2, inferred from repetition".into(), span: Span::new(250_001.0, 500_001.0) }
+            (step.text.as_str(), step.span),
+            ("step 2, inferred from repetition", Span::new(250_001.0, 500_001.0))
         );
         let phase = pointed(&lane, 200.0, 1).expect("a phase");
         assert_eq!(phase.text, "backward, inferred from stacks");
-    }
-
-    #[test]
-    fn many_steps_are_counted() {
         let lane = Lane::new(&[], Some(&parts(5000, 200)), 2, Axis::Events);
-        let (camera, layout) = stage(lane.row_count());
-        let ops = lane.ops(&camera, &layout, &Theme::light());
-        assert_eq!(texts(&ops), ["steps", "5,000 steps", "phases", "10,000 phases"]);
+        assert_eq!(texts(&drawn(&lane)), ["steps", "5,000 steps", "phases", "10,000 phases"]);
         assert_eq!(pointed(&lane, 500.0, 0).expect("the step there").span.len(), 200.0);
     }
 
     #[test]
-    fn rows_have_their_room_before_they_come() {
+    fn rows_have_their_room_before_they_come_and_none_beyond_the_last() {
         let count = |parts| Lane::new(&[], parts, 2, Axis::Events).row_count();
         assert_eq!((count(None), count(Some(&parts(4, 9))), count(Some(&Parts::default()))), (2, 2, 2));
+        assert_eq!(annotated(&[span("a", 0, 10, 0), span("deep", 0, 5, 7)]).row_count(), 1);
+        let deep: Vec<Annotated> = (0..9).map(|depth| span("a", 0, 10, depth)).collect();
+        assert_eq!(Lane::new(&deep, Some(&parts(4, 250_000)), 2, Axis::Events).row_count(), LANE_ROWS);
         let nothing = Lane::new(&[], Some(&Parts::default()), 2, Axis::Events);
-        let (camera, layout) = stage(2);
-        let ops = nothing.ops(&camera, &layout, &Theme::light());
-        assert_eq!(texts(&ops), ["steps", "no repeating steps found", "phases", "no phases identified"]);
+        assert_eq!(texts(&drawn(&nothing)), ["steps", "no repeating steps found", "phases", "no phases identified"]);
     }
 }

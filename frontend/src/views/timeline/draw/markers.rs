@@ -1,17 +1,11 @@
 //! Markers over the plot for the peak and for out-of-memory errors.
 
 use super::places::Places;
-use crate::draw::camera::Camera;
-use crate::draw::color::Color;
-use crate::draw::layout::Layout;
-use crate::draw::op::{Align, Font, Op, crisp};
-use crate::draw::rect::Rect;
-use crate::draw::theme::Theme;
+use crate::draw::{Align, Camera, Color, Font, Layout, Op, Rect, Theme, crisp};
 
 /// Distance from a dot to its label, in CSS pixels.
 const BESIDE: f64 = 10.0;
 
-/// Margin on each side of a label's text, in CSS pixels.
 const MARGIN: f64 = 3.0;
 
 /// Distance between labels below each other, in CSS pixels.
@@ -20,22 +14,16 @@ const LINE: f64 = 15.0;
 /// Number of lines, downwards from the dot, that are tried for a label.
 const LINES: usize = 4;
 
-/// A moment with a dot and a label.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Marker {
-    /// Position on the x axis.
     pub position: f64,
-    /// Height of the dot.
     pub bytes: f64,
-    /// Text next to the dot.
     pub label: String,
     pub kind: MarkerKind,
 }
 
-/// Event that a [`Marker`] stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MarkerKind {
-    /// Moment of the most live bytes.
     Peak,
     Oom,
 }

@@ -2,9 +2,7 @@
 
 use crate::ask::OutlineStep;
 use crate::draw::chart::{Axis, Chart, Curve, Labels, Room, steps};
-use crate::draw::op::Font;
-use crate::draw::span::Span;
-use crate::draw::theme::Theme;
+use crate::draw::{Font, Span, Theme};
 
 /// Distance from an edge of the window within which the pointer grabs that edge, in CSS pixels.
 const GRIP: f64 = 6.0;
@@ -17,21 +15,16 @@ const MIN_WINDOW: f64 = 6.0;
 pub enum Hold {
     Start,
     End,
-    /// The window as a whole.
     Window,
 }
 
-/// Geometry of the minimap and of the view's window in it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Minimap {
-    /// Width in CSS pixels.
     pub width: f64,
-    /// The whole x axis.
     pub whole: Span,
 }
 
 impl Minimap {
-    /// Converts CSS pixels from the left edge to a position.
     pub fn position_from_x(&self, x: f64) -> f64 {
         self.whole.at(x / self.width)
     }
@@ -92,29 +85,21 @@ mod tests {
     const MINIMAP: Minimap = Minimap { width: 1000.0, whole: Span { start: 0.0, end: 50_000.0 } };
 
     #[test]
-    fn the_window_is_where_the_view_is() {
+    fn the_window_is_where_the_view_is_and_can_be_seen() {
         assert_eq!(MINIMAP.window(Span::new(5_000.0, 10_000.0)), Span::new(100.0, 200.0));
         assert_eq!(MINIMAP.position_from_x(100.0), 5_000.0);
-    }
-
-    #[test]
-    fn a_tiny_view_can_still_be_seen() {
         let window = MINIMAP.window(Span::new(49_999.0, 50_000.0));
         assert!((window.len() - MIN_WINDOW).abs() < 1e-9 && window.end <= 1000.0);
     }
 
     #[test]
-    fn edges_and_middle_are_told_apart() {
+    fn edges_and_middle_are_told_apart_and_dragged() {
         let view = Span::new(5_000.0, 10_000.0);
         assert_eq!(MINIMAP.hold_at(97.0, view), Some(Hold::Start));
         assert_eq!(MINIMAP.hold_at(202.0, view), Some(Hold::End));
         assert_eq!(MINIMAP.hold_at(150.0, view), Some(Hold::Window));
         assert_eq!(MINIMAP.hold_at(300.0, view), None);
         assert_eq!(MINIMAP.hold_at(250.0, Span::new(12_500.0, 12_501.0)), Some(Hold::Window));
-    }
-
-    #[test]
-    fn dragging_an_edge_stops_at_the_other_one() {
         let view = Span::new(5_000.0, 10_000.0);
         assert_eq!(MINIMAP.dragged(Hold::Window, view, 10.0), Span::new(5_500.0, 10_500.0));
         assert_eq!(MINIMAP.dragged(Hold::Start, view, 500.0), Span::new(10_000.0, 10_000.0));

@@ -1,11 +1,9 @@
 //! History of views, for going back, and navigation from step to step by keys.
 
-use super::rows::place_of_part;
+use super::lane::place_of_part;
 use crate::ask::{Axis, Parts};
-use crate::draw::camera::View;
-use crate::draw::span::Span;
+use crate::draw::{Span, View};
 
-/// Maximum number of stored views.
 const CAPACITY: usize = 64;
 
 /// Views to go back to, the latest last.
@@ -33,7 +31,6 @@ impl History {
         }
     }
 
-    /// Removes and returns the view to go back to.
     pub fn back(&mut self) -> Option<View> {
         self.touched_ms = f64::NEG_INFINITY;
         self.views.pop()
@@ -52,7 +49,6 @@ impl History {
 /// Minimum overlap, as a share of the view and of the step, for the view to count as showing that step.
 const SAME: f64 = 0.9;
 
-/// Returns the ranges of all steps along an axis.
 pub fn steps_along(parts: &Parts, axis: Axis) -> Vec<Span> {
     parts.steps.iter().map(|step| place_of_part(step, axis)).collect()
 }
@@ -84,14 +80,14 @@ fn is_same(step: Span, view: Span) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::draw::span::Span;
+    use crate::draw::Span;
 
     fn view(x1: f64) -> View {
         View { x: Span::new(0.0, x1), y: Span::new(0.0, 1.0) }
     }
 
     #[test]
-    fn steps_without_a_pause_are_one() {
+    fn steps_without_a_pause_are_one_except_after_going_back() {
         let mut history = History::default();
         history.leave(view(100.0), 0.0);
         history.leave(view(90.0), 100.0);
@@ -100,10 +96,6 @@ mod tests {
         assert_eq!(history.back(), Some(view(50.0)));
         assert_eq!(history.back(), Some(view(100.0)));
         assert_eq!(history.back(), None);
-    }
-
-    #[test]
-    fn a_step_right_after_going_back_counts() {
         let mut history = History::default();
         history.leave(view(100.0), 0.0);
         history.back();
@@ -133,20 +125,12 @@ mod tests {
     }
 
     #[test]
-    fn from_the_whole_to_the_ends() {
+    fn keys_lead_to_the_step_beside_or_in_the_middle() {
         check((0.0, 500.0), 4, 1);
-    }
-
-    #[test]
-    fn from_step_to_step_and_no_further() {
         check((150.0, 250.0), 1, 3);
         check((151.0, 248.0), 1, 3);
         check((50.0, 150.0), 1, 2);
         check((350.0, 450.0), 3, 4);
-    }
-
-    #[test]
-    fn from_elsewhere_to_the_step_in_the_middle() {
         check((160.0, 170.0), 2, 2);
         check((0.0, 20.0), 1, 1);
         check((460.0, 490.0), 4, 4);
@@ -154,12 +138,8 @@ mod tests {
     }
 
     #[test]
-    fn without_steps_nowhere() {
+    fn no_step_or_one_leads_nowhere() {
         assert_eq!(step_beside(&[], CONTENT, CONTENT, true), None);
-    }
-
-    #[test]
-    fn a_single_step_that_is_everything_is_where_one_is() {
         assert_eq!(step_beside(&[CONTENT], CONTENT, CONTENT, true), Some(CONTENT));
     }
 }

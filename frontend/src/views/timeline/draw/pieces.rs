@@ -36,12 +36,6 @@ pub struct Piece {
     pub strength: f32,
 }
 
-impl Piece {
-    fn is_high(&self) -> bool {
-        self.y1 - self.y0 >= HIGH
-    }
-}
-
 /// Splits a stepped line into a level piece per step and an upright piece between neighbours.
 pub fn pieces(steps: &[OutlineStep], asked: &Asked) -> Vec<Piece> {
     let height = |step: &OutlineStep| ((step.bytes - asked.request.y0) / (asked.request.y1 - asked.request.y0)) as f32;
@@ -59,12 +53,9 @@ pub fn pieces(steps: &[OutlineStep], asked: &Asked) -> Vec<Piece> {
 
 /// Sets the strength of high uprights by the number of high uprights around them.
 fn weaken_crowds(pieces: &mut [Piece]) {
-    let high: Vec<(usize, f32)> = pieces
-        .iter()
-        .enumerate()
-        .filter(|(_, piece)| piece.is_high())
-        .map(|(index, piece)| (index, piece.x0))
-        .collect();
+    let is_high = |(_, piece): &(usize, &Piece)| piece.y1 - piece.y0 >= HIGH;
+    let high = pieces.iter().enumerate().filter(is_high).map(|(index, piece)| (index, piece.x0));
+    let high: Vec<(usize, f32)> = high.collect();
     let mut around = VecDeque::new();
     let mut coming = high.iter().map(|&(_, x)| x).peekable();
     for &(index, x) in &high {
@@ -81,56 +72,37 @@ fn weaken_crowds(pieces: &mut [Piece]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ask::{Axis, ColorBy};
-    use shared::analysis::PictureRequest;
+    use crate::ask::Axis;
+    use crate::draw::{Span, View};
+    use crate::views::timeline::draw::stage::asked;
 
-    const ASKED: Asked = Asked {
-        request: PictureRequest {
-            axis: Axis::Events,
-            x0: 0.0,
-            x1: 10.0,
-            y0: 100.0,
-            y1: 200.0,
-            width_px: 10,
-            height_px: 10,
-        },
-        pixel_ratio: 1.0,
-        color: ColorBy::Stack,
-        scheme: crate::state::Scheme::Light,
-        marking: crate::ask::Marking { kind: None, apart: None },
-    };
+    fn pieces(steps: &[OutlineStep]) -> Vec<Piece> {
+        super::pieces(steps, &asked(Axis::Events, View { x: Span::new(0.0, 10.0), y: Span::new(100.0, 200.0) }))
+    }
 
     fn steps(all: impl IntoIterator<Item = (f32, f64)>) -> Vec<OutlineStep> {
         all.into_iter().map(|(x, bytes)| OutlineStep { x, bytes }).collect()
     }
 
     #[test]
-    fn an_outline_is_level_and_upright() {
+    fn an_outline_is_level_and_upright_where_heights_differ() {
         let piece = |x0, x1, y0, y1| Piece { x0, x1, y0, y1, strength: 1.0 };
-        let all = pieces(&steps([(0.0, 150.0), (0.5, 200.0)]), &ASKED);
+        let all = pieces(&steps([(0.0, 150.0), (0.5, 200.0)]));
         assert_eq!(all, [piece(0.0, 0.5, 0.5, 0.5), piece(0.5, 0.5, 0.5, 1.0), piece(0.5, 1.0, 1.0, 1.0)]);
-        assert!(pieces(&[], &ASKED).is_empty());
+        assert!(pieces(&[]).is_empty());
+        assert_eq!(pieces(&steps([(0.0, 150.0), (0.5, 150.0)])).len(), 2);
     }
 
     #[test]
-    fn equal_heights_have_nothing_between() {
-        assert_eq!(pieces(&steps([(0.0, 150.0), (0.5, 150.0)]), &ASKED).len(), 2);
-    }
-
-    #[test]
-    fn a_spike_is_strong_and_a_crowd_is_faint() {
-        let spike = pieces(&steps([(0.0, 110.0), (0.5, 190.0), (0.501, 110.0)]), &ASKED);
+    fn only_a_crowd_is_faint() {
+        let spike = pieces(&steps([(0.0, 110.0), (0.5, 190.0), (0.501, 110.0)]));
         assert!(spike.iter().all(|piece| piece.strength == 1.0));
         let crowd = (0..1000).map(|i| (i as f32 / 1000.0 * 0.2, if i % 2 == 0 { 110.0 } else { 190.0 }));
-        let crowd = pieces(&steps(crowd), &ASKED);
+        let crowd = pieces(&steps(crowd));
         let (levels, uprights): (Vec<&Piece>, Vec<&Piece>) = crowd.iter().partition(|piece| piece.y0 == piece.y1);
         assert!(uprights.iter().all(|piece| piece.strength < 0.5));
         assert!(levels.iter().all(|piece| piece.strength == 1.0), "the envelope stays");
-    }
-
-    #[test]
-    fn a_slope_is_strong() {
         let slope = (0..1000).map(|i| (i as f32 / 1000.0, 100.0 + f64::from(i) * 0.1));
-        assert!(pieces(&steps(slope), &ASKED).iter().all(|piece| piece.strength == 1.0));
+        assert!(pieces(&steps(slope)).iter().all(|piece| piece.strength == 1.0));
     }
 }

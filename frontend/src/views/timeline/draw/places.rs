@@ -1,7 +1,6 @@
 //! Places of texts in the plot, none of which overlaps another.
 
-use crate::draw::op::Op;
-use crate::draw::rect::Rect;
+use crate::draw::{Op, Rect};
 
 /// Places in the plot that are taken by texts.
 #[derive(Clone, Debug, PartialEq)]

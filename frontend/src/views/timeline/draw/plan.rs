@@ -4,8 +4,7 @@
 //! zooming move them at once; a sharper one is requested as soon as the last request is answered.
 
 use crate::ask::{Axis, ColorBy, Marking, NameMark, View as Asked};
-use crate::draw::camera::{Camera, MAX_PICTURE_PX, View};
-use crate::draw::span::Span;
+use crate::draw::{Camera, MAX_PICTURE_PX, Span, View};
 use crate::state::Scheme;
 use shared::analysis::PictureRequest;
 
@@ -32,9 +31,7 @@ const APART_PX: f64 = 1.5;
 pub struct Looks {
     pub color: ColorBy,
     pub scheme: Scheme,
-    /// Number of the selected kind.
     pub kind: Option<NameMark>,
-    /// Pinned allocation, and its size in bytes.
     pub pinned: Option<(u32, u64)>,
 }
 
@@ -49,14 +46,11 @@ impl Looks {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layer {
-    /// Picture of the whole trace.
     Overview,
-    /// Picture of the view and its surroundings.
     Detail,
 }
 
 impl Layer {
-    /// Returns the index in an array of both.
     pub fn index(self) -> usize {
         match self {
             Self::Overview => 0,
@@ -65,7 +59,6 @@ impl Layer {
     }
 }
 
-/// The pictures at hand, and whether a request is open.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Plan {
     overview: Option<Asked>,
@@ -99,7 +92,6 @@ impl Plan {
         question
     }
 
-    /// Records that a request was answered.
     pub fn answered(&mut self, layer: Layer, asked: Asked) {
         self.in_flight = false;
         match layer {
@@ -108,7 +100,6 @@ impl Plan {
         }
     }
 
-    /// Records that a request will not be answered.
     pub fn failed(&mut self) {
         self.in_flight = false;
     }
@@ -119,7 +110,6 @@ impl Plan {
     }
 }
 
-/// Returns the request for the whole trace on the plot.
 fn overview_of(camera: &Camera, axis: Axis, looks: Looks) -> Asked {
     let View { x, y } = camera.content().whole();
     let plot = camera.plot();
@@ -170,7 +160,6 @@ fn suits(detail: &Asked, camera: &Camera, axis: Axis, looks: Looks) -> bool {
         && reaches(Span::new(detail.request.y0, detail.request.y1), view.y, whole.y, plot.device_height())
 }
 
-/// Returns true if a picture has as many units and bytes per pixel as the view.
 fn has_scale_of(asked: &Asked, camera: &Camera) -> bool {
     let (View { x, y }, plot, request) = (camera.view(), camera.plot(), &asked.request);
     let same = |picture: f64, pixels: u32, view: f64, view_pixels: f64| {
@@ -191,7 +180,7 @@ fn reaches(picture: Span, view: Span, whole: Span, pixels: f64) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::draw::camera::{Content, PlotSize};
+    use crate::draw::{Content, PlotSize};
 
     const AXIS: Axis = Axis::Events;
 
@@ -211,29 +200,33 @@ mod tests {
         .collect()
     }
 
+    /// Returns a plan that is settled where the camera is after zooming to a part of the width.
+    fn settled(part: f64) -> (Plan, Camera) {
+        let (mut plan, mut camera) = (Plan::default(), camera());
+        camera.zoom_x(250.0, part);
+        settle(&mut plan, &camera);
+        assert!(plan.is_settled(&camera, AXIS));
+        (plan, camera)
+    }
+
     #[test]
-    fn the_whole_trace_needs_one_picture() {
+    fn the_whole_trace_needs_one_picture_even_after_a_failure() {
         let mut plan = Plan::default();
+        plan.next(&camera(), AXIS);
+        plan.failed();
         assert_eq!(settle(&mut plan, &camera()), [Layer::Overview]);
         assert!(plan.is_settled(&camera(), AXIS));
     }
 
     #[test]
-    fn zooming_in_asks_for_a_detail_with_a_margin() {
-        let (mut plan, mut camera) = (Plan::default(), camera());
-        settle(&mut plan, &camera);
+    fn zooming_in_asks_for_a_detail_with_a_margin_and_panning_for_more() {
+        let (mut plan, mut camera) = settled(1.0);
         camera.zoom_x(250.0, 0.1);
         let (layer, asked) = plan.next(&camera, AXIS).expect("a detail is due");
         assert_eq!(layer, Layer::Detail);
         assert_eq!((asked.request.x0, asked.request.x1, asked.request.width_px), (435.0, 565.0, 1300));
         assert_eq!(asked.request.height_px, 400);
-    }
-
-    #[test]
-    fn panning_asks_for_more_than_zooming() {
-        let (mut plan, mut camera) = (Plan::default(), camera());
-        camera.zoom_x(250.0, 0.1);
-        settle(&mut plan, &camera);
+        plan.answered(layer, asked);
         camera.pan(30.0, 0.0);
         let (_, asked) = plan.next(&camera, AXIS).expect("the edge is near");
         assert_eq!(asked.request.width_px, 2000);
@@ -241,8 +234,7 @@ mod tests {
 
     #[test]
     fn one_question_at_a_time_and_then_the_newest_view() {
-        let (mut plan, mut camera) = (Plan::default(), camera());
-        settle(&mut plan, &camera);
+        let (mut plan, mut camera) = settled(1.0);
         camera.zoom_x(250.0, 0.5);
         let (layer, first) = plan.next(&camera, AXIS).expect("a detail is due");
         camera.zoom_x(250.0, 0.5);
@@ -253,41 +245,26 @@ mod tests {
     }
 
     #[test]
-    fn a_small_pan_is_covered_by_the_margin() {
-        let (mut plan, mut camera) = (Plan::default(), camera());
-        camera.zoom_x(250.0, 0.1);
-        settle(&mut plan, &camera);
+    fn the_margin_covers_a_small_pan_and_the_end_one_of_any_length() {
+        let (mut plan, mut camera) = settled(0.1);
         camera.pan(10.0, 0.0);
         assert!(plan.is_settled(&camera, AXIS));
         camera.pan(30.0, 0.0);
         assert_eq!(settle(&mut plan, &camera), [Layer::Detail]);
         camera.pan(100.0, 0.0);
         assert!(plan.is_settled(&camera, AXIS));
-    }
-
-    #[test]
-    fn panning_to_the_end_settles_there() {
-        let (mut plan, mut camera) = (Plan::default(), camera());
-        camera.zoom_x(250.0, 0.1);
         camera.pan(1e9, -1e9);
         settle(&mut plan, &camera);
         assert!(plan.is_settled(&camera, AXIS));
     }
 
     #[test]
-    fn another_axis_or_size_starts_again() {
-        let (mut plan, camera) = (Plan::default(), camera());
-        settle(&mut plan, &camera);
+    fn another_axis_size_or_colour_starts_again() {
+        let (mut plan, camera) = settled(1.0);
         assert!(!plan.is_settled(&camera, Axis::Time));
         let larger = camera.resized(PlotSize { width: 800.0, ..camera.plot() });
         assert_eq!(settle(&mut plan, &larger), [Layer::Overview]);
-    }
-
-    #[test]
-    fn other_colours_are_asked_for_where_the_view_is() {
-        let (mut plan, mut camera) = (Plan::default(), camera());
-        camera.zoom_x(250.0, 0.1);
-        settle(&mut plan, &camera);
+        let (mut plan, camera) = settled(0.1);
         plan.look(Looks { color: ColorBy::Category, ..Looks::default() });
         assert_eq!(settle(&mut plan, &camera), [Layer::Overview, Layer::Detail]);
         assert!(plan.is_settled(&camera, AXIS));
@@ -295,8 +272,7 @@ mod tests {
 
     #[test]
     fn only_a_low_pinned_allocation_needs_other_pictures() {
-        let (mut plan, camera) = (Plan::default(), camera());
-        settle(&mut plan, &camera);
+        let (mut plan, camera) = settled(1.0);
         // A million bytes on 400 pixels: 2500 bytes each.
         plan.look(Looks { pinned: Some((7, 10_000)), ..Looks::default() });
         assert!(plan.is_settled(&camera, AXIS));
@@ -306,13 +282,5 @@ mod tests {
         plan.answered(layer, asked);
         plan.look(Looks { kind: Some(NameMark::of(["f"])), ..Looks::default() });
         assert_eq!(settle(&mut plan, &camera), [Layer::Overview]);
-    }
-
-    #[test]
-    fn a_failed_question_may_be_asked_again() {
-        let mut plan = Plan::default();
-        plan.next(&camera(), AXIS);
-        plan.failed();
-        assert!(plan.next(&camera(), AXIS).is_some());
     }
 }

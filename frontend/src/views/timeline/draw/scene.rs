@@ -2,28 +2,17 @@
 
 use super::plan::Layer;
 use crate::ask::View as Asked;
-use crate::draw::camera::{Camera, View};
-use crate::draw::layout::Layout;
-use crate::draw::span::Span;
-use crate::draw::theme::Theme;
+use crate::draw::{Camera, Layout, Span, Theme, View};
 
 /// Rectangle in device pixels of the plot, with y pointing up from its bottom edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DeviceRect {
     pub x: i32,
-    /// Bottom edge.
     pub y: i32,
     pub width: i32,
     pub height: i32,
 }
 
-impl DeviceRect {
-    pub fn is_empty(self) -> bool {
-        self.width <= 0 || self.height <= 0
-    }
-}
-
-/// A picture and its place on the plot.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Placement {
     pub layer: Layer,
@@ -38,10 +27,8 @@ pub struct Placement {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Frame<'a> {
     pub layout: &'a Layout,
-    /// The pictures, the lower one first.
     pub placements: Vec<Placement>,
     pub theme: &'a Theme,
-    /// Allocation whose bands are under the cursor.
     pub hovered: Option<u32>,
     /// Allocation whose bands are pinned; all others are dimmed, unless a selected kind has made the rest grey.
     pub pinned: Option<u32>,
@@ -53,15 +40,12 @@ pub struct Frame<'a> {
 pub fn placements(camera: &Camera, overview: Option<&Asked>, detail: Option<&Asked>) -> Vec<Placement> {
     // The overview is sharp at its own scale, so no detail is needed, and an older one would be coarser.
     let detail = detail.filter(|_| !camera.is_whole()).map(|asked| place(camera, Layer::Detail, asked));
-    let detail = detail.filter(|placement| !placement.clip.is_empty());
+    let detail = detail.filter(|placement| placement.clip.width > 0 && placement.clip.height > 0);
     let overview = overview.map(|asked| place(camera, Layer::Overview, asked));
-    let is_hidden = detail.is_some_and(|detail| detail.clip == whole_plot(camera));
-    overview.filter(|_| !is_hidden).into_iter().chain(detail).collect()
-}
-
-fn whole_plot(camera: &Camera) -> DeviceRect {
     let plot = camera.plot();
-    DeviceRect { x: 0, y: 0, width: plot.device_width() as i32, height: plot.device_height() as i32 }
+    let (width, height) = (plot.device_width() as i32, plot.device_height() as i32);
+    let is_hidden = detail.is_some_and(|detail| detail.clip == DeviceRect { x: 0, y: 0, width, height });
+    overview.filter(|_| !is_hidden).into_iter().chain(detail).collect()
 }
 
 fn place(camera: &Camera, layer: Layer, asked: &Asked) -> Placement {
@@ -90,7 +74,7 @@ fn device_range(view: Span, picture: Span, pixels: f64) -> (f64, f64) {
 mod tests {
     use super::*;
     use crate::ask::Axis;
-    use crate::draw::camera::{Content, PlotSize};
+    use crate::draw::{Content, PlotSize};
     use crate::views::timeline::draw::plan::Plan;
 
     fn camera() -> Camera {

@@ -4,25 +4,22 @@
 
 use shared::allocator::{Settings, TorchVersion, options};
 
-/// Kind of a control.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FieldKind {
-    /// A checkbox.
     Switch,
     /// A whole number from `least` on.
-    Number { least: u32 },
+    Number {
+        least: u32,
+    },
     /// A number between 0 and 1.
     Share,
-    /// Any text that PyTorch accepts.
     Text,
 }
 
-/// A control for one option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Field {
     pub key: &'static str,
     pub label: &'static str,
-    /// Text of the empty control, which shows the default.
     pub placeholder: &'static str,
     /// Effect of the option and its accepted values.
     pub hint: &'static str,
@@ -112,7 +109,6 @@ pub fn refusal(conf: &str) -> String {
     Settings::parse(conf, TorchVersion::default()).map_or_else(|error| error.to_string(), |_| String::new())
 }
 
-/// Formats the settings as a line for a shell.
 pub fn environment(conf: &str, variable: &str) -> String {
     // Brackets and `>` in a list have a meaning in shells.
     let quote = if conf.contains(['[', '>']) { "'" } else { "" };

@@ -5,24 +5,18 @@
 use super::plot::line;
 use crate::ask::{ReplayData, WhatIfColumn};
 use crate::draw::chart::{Axis, Chart, Curve};
-use crate::draw::color::Color;
 use crate::draw::curves::ROOM;
-use crate::draw::op::{Font, Op};
-use crate::draw::rect::Rect;
-use crate::draw::sketch::Sketch;
-use crate::draw::theme::Theme;
+use crate::draw::{Color, Font, Op, Rect, Sketch, Theme};
 use shared::base::format;
 use std::fmt::Write as _;
 use std::ops::Range;
 
-/// Height of each of the two lanes of stalls, as a fraction of the row.
 const LANE: f64 = 0.46;
 /// Minimum height of a bar, as a fraction of the row.
 const LEAST_BAR: f64 = 0.09;
 /// Number of columns by which an arrow key moves or extends the chosen range, and that it chooses at first.
 const STEP: usize = 8;
 
-/// Bars of one kind in a lane of the stalls.
 struct Bars {
     /// Bottom of the lane, as a fraction of the row.
     floor: f64,
@@ -30,7 +24,6 @@ struct Bars {
     /// True if a bar is as high as the square root of its count, so that one call is visible next to a hundred.
     is_scaled: bool,
     color: Color,
-    /// Thickness in CSS pixels.
     width: f64,
 }
 
@@ -86,7 +79,6 @@ pub fn stalls(data: &ReplayData, part: Option<&Range<usize>>, (width, height): (
     Sketch { ops, width, height }
 }
 
-/// Returns the background of the chosen range.
 fn marked(part: Option<&Range<usize>>, columns: usize, plot: Rect, theme: &Theme) -> Option<Op> {
     let x = |column: usize| plot.x + column as f64 / columns.max(1) as f64 * plot.width;
     let part = part?;
@@ -224,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_is_marked_in_both_rows() {
+    fn a_part_is_marked_and_pointed_at() {
         let (theme, size) = (Theme::light(), (ROOM.left + 400.0 + ROOM.right, 76.0));
         for sketch in
             [fragmentation(&data(), Some(&(1..3)), size, &theme), stalls(&data(), Some(&(1..3)), size, &theme)]
@@ -233,10 +225,6 @@ mod tests {
             assert_eq!((rect.x, rect.width), (ROOM.left + 100.0, 200.0));
         }
         assert!(!matches!(stalls(&data(), None, size, &theme).ops[0], Op::Fill { .. }));
-    }
-
-    #[test]
-    fn a_pointer_is_over_a_column() {
         let at = |x| column_at(x, ROOM.left + 400.0 + ROOM.right, 4);
         assert_eq!([0.0, ROOM.left, ROOM.left + 150.0, 10_000.0].map(at), [Some(0), Some(0), Some(1), Some(3)]);
         assert_eq!(column_at(5.0, 100.0, 0), None);

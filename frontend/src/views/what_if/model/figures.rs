@@ -3,102 +3,84 @@
 use crate::ask::{ReplayData, WhatIfSetup};
 use shared::base::format;
 use shared::report::RunFigures;
-
-/// Outcome of comparing one figure of the replay with the recording.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// The replay needs less, or runs out of memory later.
-    Better,
-    /// The replay needs more, or runs out of memory earlier.
-    Worse,
-    Same,
-    /// There is nothing to compare with.
-    Unknown,
-}
-
-impl Verdict {
-    /// Returns the word for the outcome; empty if there is nothing to compare.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Better => "better",
-            Self::Worse => "worse",
-            Self::Same => "same",
-            Self::Unknown => "",
-        }
-    }
-
-    fn of<T: Ord>(recorded: &T, replayed: &T) -> Self {
-        match replayed.cmp(recorded) {
-            std::cmp::Ordering::Less => Self::Better,
-            std::cmp::Ordering::Equal => Self::Same,
-            std::cmp::Ordering::Greater => Self::Worse,
-        }
-    }
-}
+use std::cmp::{Ordering, Reverse};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FigureRow {
     pub label: &'static str,
-    /// Sentence that explains the figure.
     pub explanation: &'static str,
     pub recorded: String,
     pub replayed: String,
-    pub verdict: Verdict,
+    /// Word for the replay's figure: `better`, `worse`, `same`, or empty if there is nothing to compare with.
+    pub verdict: &'static str,
 }
 
-/// Returns the lines of the comparison.
+/// Compares a figure; less is better.
+fn verdict<T: Ord>(recorded: T, replayed: T) -> &'static str {
+    match replayed.cmp(&recorded) {
+        Ordering::Less => "better",
+        Ordering::Equal => "same",
+        Ordering::Greater => "worse",
+    }
+}
+
 pub fn figure_rows(data: &ReplayData) -> Vec<FigureRow> {
     let ReplayData { recorded, replayed, .. } = data;
+    let row = |label, explanation, [recorded, replayed]: [String; 2], verdict| FigureRow {
+        label,
+        explanation,
+        recorded,
+        replayed,
+        verdict,
+    };
+    let both = |text: fn(&RunFigures) -> String| [text(recorded), text(replayed)];
+    let of_replay = |count: fn(&RunFigures) -> Option<u64>| {
+        [(recorded, "not recorded"), (replayed, "")]
+            .map(|(run, none)| count(run).map_or_else(|| none.to_owned(), format::count))
+    };
     let share = |run: &RunFigures| {
         let beyond = run.beyond_live_bytes();
         format!("{}, {}", format::bytes(beyond), format::percent(beyond, run.peak_reserved_bytes))
     };
     // Running out of memory later is better than earlier, and never is best.
-    let oom = |run: &RunFigures| std::cmp::Reverse(run.first_oom_event.unwrap_or(u64::MAX));
+    let oom = |run: &RunFigures| Reverse(run.first_oom_event.unwrap_or(u64::MAX));
     vec![
-        FigureRow {
-            label: "Peak reserved",
-            explanation: "The highest total size of segments that PyTorch holds from CUDA.",
-            recorded: format::bytes(recorded.peak_reserved_bytes),
-            replayed: format::bytes(replayed.peak_reserved_bytes),
-            verdict: Verdict::of(&recorded.peak_reserved_bytes, &replayed.peak_reserved_bytes),
-        },
-        FigureRow {
-            label: "Fragmentation",
-            explanation: "Peak reserved minus peak live memory, and its share of peak reserved: cache, fragments and \
-                          rounding.",
-            recorded: share(recorded),
-            replayed: share(replayed),
-            verdict: Verdict::of(&recorded.beyond_live_bytes(), &replayed.beyond_live_bytes()),
-        },
-        FigureRow {
-            label: "Driver calls",
-            explanation: "Calls that request memory from CUDA or return it. The program waits for each call.",
-            recorded: format::count(recorded.driver_calls),
-            replayed: format::count(replayed.driver_calls),
-            verdict: Verdict::of(&recorded.driver_calls, &replayed.driver_calls),
-        },
-        FigureRow {
-            label: "Retries",
-            explanation: "Requests for which PyTorch returns its whole cache to CUDA. Recordings do not contain this number.",
-            recorded: recorded.retries.map_or_else(|| "not recorded".to_owned(), format::count),
-            replayed: replayed.retries.map_or_else(String::new, format::count),
-            verdict: Verdict::Unknown,
-        },
-        FigureRow {
-            label: "Garbage collections",
-            explanation: "How often garbage_collection_threshold reduced the cache. Recordings do not contain this number.",
-            recorded: recorded.collections.map_or_else(|| "not recorded".to_owned(), format::count),
-            replayed: replayed.collections.map_or_else(String::new, format::count),
-            verdict: Verdict::Unknown,
-        },
-        FigureRow {
-            label: "Out of memory",
-            explanation: "The first request that fails. The replay continues without it.",
-            recorded: out_of_memory(recorded, false),
-            replayed: out_of_memory(replayed, data.whole_step.is_some()),
-            verdict: Verdict::of(&oom(recorded), &oom(replayed)),
-        },
+        row(
+            "Peak reserved",
+            "The highest total size of segments that PyTorch holds from CUDA.",
+            both(|run| format::bytes(run.peak_reserved_bytes)),
+            verdict(recorded.peak_reserved_bytes, replayed.peak_reserved_bytes),
+        ),
+        row(
+            "Fragmentation",
+            "Peak reserved minus peak live memory, and its share of peak reserved: cache, fragments and rounding.",
+            both(share),
+            verdict(recorded.beyond_live_bytes(), replayed.beyond_live_bytes()),
+        ),
+        row(
+            "Driver calls",
+            "Calls that request memory from CUDA or return it. The program waits for each call.",
+            both(|run| format::count(run.driver_calls)),
+            verdict(recorded.driver_calls, replayed.driver_calls),
+        ),
+        row(
+            "Retries",
+            "Requests for which PyTorch returns its whole cache to CUDA. Recordings do not contain this number.",
+            of_replay(|run| run.retries),
+            "",
+        ),
+        row(
+            "Garbage collections",
+            "How often garbage_collection_threshold reduced the cache. Recordings do not contain this number.",
+            of_replay(|run| run.collections),
+            "",
+        ),
+        row(
+            "Out of memory",
+            "The first request that fails. The replay continues without it.",
+            [out_of_memory(recorded, false), out_of_memory(replayed, data.whole_step.is_some())],
+            verdict(oom(recorded), oom(replayed)),
+        ),
     ]
 }
 
@@ -141,7 +123,6 @@ pub fn notes(data: &ReplayData, setup: &WhatIfSetup) -> Vec<String> {
     whole.into_iter().chain(oom).chain(guessed).chain(elsewhere).collect()
 }
 
-/// Describes the outcome in one sentence, for screen readers.
 pub fn summary(data: &ReplayData) -> String {
     let oom = data.replayed.first_oom_event.map_or_else(
         || "no out-of-memory error".to_owned(),
@@ -187,7 +168,7 @@ mod tests {
     #[test]
     fn figures_are_compared_in_words() {
         let rows = figure_rows(&data());
-        let words: Vec<_> = rows.iter().map(|row| format!("{} {}", row.replayed, row.verdict.word())).collect();
+        let words: Vec<_> = rows.iter().map(|row| format!("{} {}", row.replayed, row.verdict)).collect();
         assert_eq!(
             words,
             [
@@ -201,7 +182,7 @@ mod tests {
         );
         assert_eq!(rows[5].recorded, "at event 1,200, 2 times in total");
         assert_eq!(rows[3].recorded, "not recorded");
-        assert!(figure_rows(&ReplayData::default()).iter().all(|row| row.verdict != Verdict::Worse));
+        assert!(figure_rows(&ReplayData::default()).iter().all(|row| row.verdict != "worse"));
     }
 
     #[test]

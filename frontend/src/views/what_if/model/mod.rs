@@ -8,7 +8,7 @@ mod sweep;
 
 pub use conf::{FIELDS, Field, FieldKind, environment, option, refusal, with_option};
 pub use course::{column_at, fragmentation, moved, occurring, reading, stalls};
-pub use figures::{FigureRow, Verdict, figure_rows, notes, summary};
+pub use figures::{FigureRow, figure_rows, notes, summary};
 pub use plot::plot;
 pub use sweep::{SweepRow, advised, answer, findings, is_enough, sweep_rows};
 
@@ -57,12 +57,10 @@ pub fn cards_with(recorded: &RecordedSetup, setup: &WhatIfSetup) -> (Vec<CardOpt
     (options, chosen)
 }
 
-/// Returns the setup that the tab starts with: that of the recording.
 pub fn first_setup(recorded: &RecordedSetup) -> WhatIfSetup {
     WhatIfSetup { conf: recorded.conf.clone(), capacity_bytes: recorded.capacity_bytes, elsewhere_bytes: 0 }
 }
 
-/// Returns the name of a replay's file.
 pub fn file_name(setup: &WhatIfSetup) -> String {
     let conf = if setup.conf.is_empty() { "default settings" } else { &setup.conf };
     format!("replay, {conf}")

@@ -3,19 +3,15 @@
 use crate::ask::{ReplayData, WhatIfColumn, WhatIfSetup};
 use crate::draw::chart::{Axis, Chart, Curve, columns};
 use crate::draw::curves::{Curves, Mark, MarkAt, ROOM};
-use crate::draw::op::{Font, Point};
-use crate::draw::theme::Theme;
+use crate::draw::{Font, Point, Theme};
 use shared::base::format;
 
-/// Chart of a replay, with what its legend says.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plot {
     pub curves: Curves,
     /// Text about the card's memory; empty if there is no limit.
     pub capacity_label: String,
-    /// True if the card's memory is drawn.
     pub has_capacity: bool,
-    /// True if the replay runs out of memory.
     pub has_oom: bool,
 }
 
@@ -61,7 +57,6 @@ pub fn plot(data: &ReplayData, setup: &WhatIfSetup, theme: &Theme) -> Plot {
     }
 }
 
-/// Returns the corners of a curve with a step for each column.
 pub(super) fn line(data: &ReplayData, bytes: fn(&WhatIfColumn) -> u64) -> Vec<Point> {
     columns(data.columns.iter().map(bytes))
 }

@@ -7,27 +7,23 @@ use shared::report::{ReplaySweep, ReplayTrial};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SweepRow {
-    /// The settings as PyTorch takes them.
     pub conf: String,
     pub label: String,
     /// Remark: `best`, `as recorded`, both, or empty.
     pub mark: &'static str,
-    /// Peak of the reserved bytes.
     pub reserved: String,
-    /// Number of driver calls.
     pub calls: String,
     /// First event that runs out of memory, or how far it is known that none does.
     pub oom: String,
 }
 
-/// Returns the lines of the table, in the order of the trials.
 pub fn sweep_rows(data: &SweepData) -> Vec<SweepRow> {
     let trials = &data.found.trials;
     let best = data.found.best_position().filter(|_| data.is_done() || trials.len() > 1);
     let ends_in_error = data.found.whole_step.is_some();
     let row = |(position, trial): (usize, &ReplayTrial)| SweepRow {
         conf: trial.settings.clone(),
-        label: name(&trial.settings),
+        label: if trial.settings.is_empty() { "default settings".to_owned() } else { trial.settings.clone() },
         mark: match (best == Some(position), position == 0) {
             (true, true) => "best, as recorded",
             (true, false) => "best",
@@ -41,10 +37,6 @@ pub fn sweep_rows(data: &SweepData) -> Vec<SweepRow> {
             .map_or_else(|| never(ends_in_error).to_owned(), |event| format!("at event {}", format::count(event))),
     };
     trials.iter().enumerate().map(row).collect()
-}
-
-fn name(conf: &str) -> String {
-    if conf.is_empty() { "default settings".to_owned() } else { conf.to_owned() }
 }
 
 /// Returns the answer of the view in a line, or how far the search for it is; `None` before it began.
@@ -85,7 +77,6 @@ pub fn findings(data: &SweepData) -> Vec<String> {
     sentences
 }
 
-/// Formats a factor of the batch size.
 fn batch(factor: f64) -> String {
     if factor == 1.0 {
         "the recorded batch".to_owned()
@@ -155,15 +146,11 @@ mod tests {
     }
 
     #[test]
-    fn a_sweep_on_its_way_claims_nothing() {
+    fn only_a_finished_sweep_that_helps_advises() {
         let data = SweepData { progress: 0.1, ..done(vec![trial("", 20, None)], 0) };
         assert_eq!(findings(&data), Vec::<String>::new());
         assert_eq!((answer(&data, None).as_str(), advised(&data)), ("Trying settings: 1 so far…", None));
         assert_eq!(sweep_rows(&data)[0].mark, "as recorded");
-    }
-
-    #[test]
-    fn settings_that_do_not_help_are_not_advised() {
         assert_eq!(advised(&done(vec![trial("", 20, Some(9)), trial("a:1", 19, Some(10))], 1)), None);
         assert_eq!(advised(&done(vec![trial("", 20, None)], 0)), None);
     }
