@@ -182,7 +182,7 @@ pub fn match_text(position: Option<u32>, count: u64, all_count: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ask::{GroupBy, Phase, RowFacts};
+    use crate::ask::{Phase, RowFacts};
     use shared::analysis::Category;
 
     #[test]

@@ -3,7 +3,7 @@
 use super::model::found_text;
 use super::rows::Toward;
 use super::stage::{FlameCanvasProps, FlameStage, Shown, Told};
-use crate::ask::{FlameBoxes, Tally, FlameTree, GetBoxes};
+use crate::ask::{FlameBoxes, FlameTree, GetBoxes, Tally};
 use crate::components::setting;
 use crate::draw::{Effect, Point, wheel_factor};
 use crate::hooks::{use_answer, use_file, use_subject};

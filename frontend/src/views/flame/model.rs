@@ -2,7 +2,7 @@
 
 use super::rows::{FlameBox, FlameKind, FlameLabel, FlameRows};
 use crate::ask::site_table::{mark, site_name, site_place, weight_text};
-use crate::ask::{FlameBoxData, FlameBoxKind, FlameBoxes, Tally, NameMark, SiteText, Weight};
+use crate::ask::{FlameBoxData, FlameBoxKind, FlameBoxes, NameMark, SiteText, Tally, Weight};
 use crate::draw::Span;
 use shared::base::format;
 use shared::draw::flame;

@@ -2,8 +2,8 @@
 //! stand for.
 
 use crate::ask::{
-    AreaRow, BandName, CategoryBytes, ColorBy, GetAreas, GetBandNames, GetCategories, GroupKey, Kind,
-    PhaseBasis, area_by,
+    AreaRow, BandName, CategoryBytes, ColorBy, GetAreas, GetBandNames, GetCategories, GroupKey, Kind, PhaseBasis,
+    area_by,
 };
 use crate::components::{choice, color_key, segmented};
 use crate::draw::shade;

@@ -1,9 +1,7 @@
 //! Tests of Hugging Face's files and the jobs that they become.
 
 use super::*;
-use crate::{
-    Job, Model, OptimizerImplementation, OptimizerKind, Precision, ResNetDepth, ResNetFamily, Transformer,
-};
+use crate::{Job, Model, OptimizerImplementation, OptimizerKind, Precision, ResNetDepth, ResNetFamily, Transformer};
 
 const GPT2: &str = r#"{"model_type": "gpt2", "n_embd": 64, "n_head": 4, "n_layer": 2}"#;
 const LLAMA: &str = r#"{"model_type": "llama", "hidden_size": 4096, "torch_dtype": "bfloat16", "use_cache": true}"#;
