@@ -141,7 +141,7 @@ fn climb(log: &HostLog, family: Family, least_bytes: u64) -> Option<Climb> {
     // The first rise begins where the program starts, and the last fall can be its end.
     let lows: Vec<u64> = whole.iter().skip(1).map(|leg| leg.from).collect();
     let used_bytes: u64 = log.processes.iter().filter_map(|process| last_bytes(log, process)).sum();
-    let shared_bytes = log.shared.used_bytes.last().copied().unwrap_or(0);
+    let shared_bytes = log.shared.samples.last().map_or(0, |last| last.used_bytes);
     let others_bytes = used_bytes - sums[sums.len() - 1] + shared_bytes;
     let (climbers, at_once) = climbers(log, &family, &rises);
     Some(Climb {

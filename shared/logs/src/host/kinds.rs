@@ -50,7 +50,7 @@ pub fn most_bytes(log: &HostLog) -> Option<u64> {
     }
     let everyone = Family { processes: (0..log.processes.len()).collect(), ..Family::default() };
     let [mapped, own] = [shmem_sums(log, &everyone), sums(&own(log), &everyone.processes)];
-    let folder = log.shared.at_each(&log.shared.used_bytes, own.len());
+    let folder = log.shared.at_each(|one| one.used_bytes, own.len());
     // What is in /dev/shm is also in the memory of processes that have it mapped.
     own.iter().zip(&mapped).zip(&folder).map(|((own, mapped), folder)| own + mapped.max(folder)).max()
 }

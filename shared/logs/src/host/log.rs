@@ -168,17 +168,11 @@ pub struct Machine {
     pub total_bytes: Option<u64>,
 }
 
-/// Shared memory in `/dev/shm` over time; a value for each of its samples.
+/// Shared memory in `/dev/shm` over time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SharedFolder {
-    /// Positions of its samples in [`HostLog::times_ms`], ascending; between two of them, nothing changes.
-    pub samples: Vec<u32>,
-    /// Memory in use, of all programs.
-    pub used_bytes: Vec<u64>,
-    /// Memory of the files that appeared since the start of the log and are still there.
-    pub new_bytes: Vec<u64>,
-    /// Number of those files.
-    pub new_files: Vec<u32>,
+    /// Its samples, ascending; between two of them, nothing changes.
+    pub samples: Vec<SharedSample>,
     /// Number of files that appeared since the start of the log, even if they were removed.
     pub files_so_far: u64,
     /// Most that it can have.
@@ -187,6 +181,19 @@ pub struct SharedFolder {
     pub machine: Vec<(u32, u64)>,
     /// What stays after the end of the program.
     pub left: Option<LeftFiles>,
+}
+
+/// Shared memory in `/dev/shm` at one moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SharedSample {
+    /// Position in [`HostLog::times_ms`].
+    pub sample: u32,
+    /// Number of the files that appeared since the start of the log and are still there.
+    pub new_files: u32,
+    /// Memory of those files.
+    pub new_bytes: u64,
+    /// Memory in use, of all programs.
+    pub used_bytes: u64,
 }
 
 /// Files of shared memory that stay after the end of the program.

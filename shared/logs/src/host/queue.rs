@@ -131,7 +131,7 @@ pub fn unmapped(log: &HostLog) -> Option<Vec<u64>> {
 /// Returns the bytes of new files at each sample; they are of the program with the most memory, the first family.
 fn new_files(log: &HostLog, family: usize) -> Vec<u64> {
     let samples = log.times_ms.len();
-    if family == 0 { log.shared.at_each(&log.shared.new_bytes, samples) } else { vec![0; samples] }
+    if family == 0 { log.shared.at_each(|one| one.new_bytes, samples) } else { vec![0; samples] }
 }
 
 /// Returns the smallest climb that counts.
@@ -153,7 +153,7 @@ fn is_drained(after: &[u64]) -> bool {
 
 /// Returns true if files come and go.
 fn has_turnover(folder: &SharedFolder) -> bool {
-    let most = folder.new_files.iter().max().map_or(0, |files| u64::from(*files));
+    let most = folder.samples.iter().map(|one| u64::from(one.new_files)).max().unwrap_or(0);
     most >= LEAST_FILES && folder.files_so_far >= TURNOVER * most
 }
 
@@ -167,6 +167,7 @@ fn moves(shared: &[u64]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::host::log::SharedSample;
 
     /// Returns a log with a sample a second of a process of 100 MiB without shared memory, and what the process has mapped.
     fn log(mapped_mib: &[u32]) -> HostLog {
@@ -187,14 +188,12 @@ mod tests {
 
     /// Returns a log in which no process has the shared memory mapped.
     fn in_files(mib: &[u32], files_so_far: u64) -> HostLog {
-        let shared = SharedFolder {
-            samples: (0..mib.len() as u32).collect(),
-            used_bytes: mib.iter().map(|mib| u64::from(*mib) << 20).collect(),
-            new_bytes: mib.iter().map(|mib| u64::from(*mib) << 20).collect(),
-            new_files: mib.iter().map(|mib| mib / 4).collect(),
-            files_so_far,
-            ..SharedFolder::default()
+        let sample = |(sample, mib): (usize, &u32)| {
+            let bytes = u64::from(*mib) << 20;
+            SharedSample { sample: sample as u32, new_files: mib / 4, new_bytes: bytes, used_bytes: bytes }
         };
+        let samples = mib.iter().enumerate().map(sample).collect();
+        let shared = SharedFolder { samples, files_so_far, ..SharedFolder::default() };
         HostLog { shared, ..log(&vec![0; mib.len()]) }
     }
 

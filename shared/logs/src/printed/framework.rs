@@ -20,12 +20,14 @@
 //!               size of 30150672384 bytes.
 //! ```
 
-use super::oom::{OomCause, number_after};
+use super::oom::OomCause;
+use crate::source::{leading_number, number_after};
 use shared::base::size;
 
 /// Framework that ran out of memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Framework {
+    #[default]
     TensorFlow,
     /// Compiler and runtime of JAX and torch_xla, and of TensorFlow's compiled functions.
     Xla,
@@ -57,7 +59,7 @@ impl Framework {
 }
 
 /// Out-of-memory error of a framework; sizes are in bytes, `None` where no line states them.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FrameworkOom {
     pub framework: Framework,
     /// True if host memory ran out.
@@ -86,21 +88,7 @@ pub struct FrameworkOom {
 
 impl FrameworkOom {
     fn new(framework: Framework) -> Self {
-        Self {
-            framework,
-            is_host: false,
-            is_spared: false,
-            is_limited: false,
-            gpu: None,
-            asked_bytes: None,
-            tensor: String::new(),
-            operation: String::new(),
-            capacity_bytes: None,
-            in_use_bytes: None,
-            free_bytes: None,
-            program: Vec::new(),
-            is_listed: false,
-        }
+        Self { framework, ..Self::default() }
     }
 
     /// Reads the error that a line contains.
@@ -208,13 +196,12 @@ fn tensor_bytes(dimensions: &str, name: &str) -> Option<u64> {
 
 fn pool(before: &str, rest: &str) -> Option<FrameworkOom> {
     let is_tensorflow = before.contains("Allocator (") || rest.contains("See logs for memory state");
-    let rounded = rest.split_once("(rounded to ").and_then(|(_, rest)| leading_number(rest));
     let (_, operation) = rest.split_once("requested by op ").unwrap_or_default();
     is_tensorflow.then(|| FrameworkOom {
         is_host: before.contains("(cpu") || before.contains("(mklcpu"),
         is_spared: rest.contains("not a failure"),
         gpu: number_after(before, "(GPU_"),
-        asked_bytes: rounded.or_else(|| size::leading(rest)),
+        asked_bytes: number_after(rest, "(rounded to ").or_else(|| size::leading(rest)),
         operation: shortened(operation.split_ascii_whitespace().next().unwrap_or_default()),
         ..FrameworkOom::new(Framework::TensorFlow)
     })
@@ -291,7 +278,7 @@ fn paddle(_: &str, rest: &str) -> Option<FrameworkOom> {
     let is_told = in_use_bytes.max(free_bytes) != Some(0);
     let (in_use_bytes, free_bytes) = (in_use_bytes.filter(|_| is_told), free_bytes.filter(|_| is_told));
     Some(FrameworkOom {
-        gpu: leading_number(rest).and_then(|gpu| u32::try_from(gpu).ok()),
+        gpu: leading_number(rest),
         asked_bytes: size::leading(asked),
         // The difference of the GPU's memory and what is free, whoever uses it.
         capacity_bytes: in_use_bytes.zip(free_bytes).map(|(in_use, free)| in_use.saturating_add(free)),
@@ -313,10 +300,9 @@ fn paddle_enforced(_: &str, rest: &str) -> Option<FrameworkOom> {
 
 fn buffer(before: &str, rest: &str) -> Option<FrameworkOom> {
     let (_, running) = before.split_once("while running ").unwrap_or_default();
-    let (_, free) = before.split_once("Available memory of ").unwrap_or_default();
     Some(FrameworkOom {
         asked_bytes: Some(leading_number(rest)?),
-        capacity_bytes: leading_number(free),
+        capacity_bytes: number_after(before, "Available memory of "),
         operation: shortened(running.split_once(" node").map_or("", |(name, _)| name)),
         ..FrameworkOom::new(Framework::OnnxRuntime)
     })
@@ -370,8 +356,7 @@ fn llama_on_vulkan(_: &str, rest: &str) -> Option<FrameworkOom> {
 }
 
 fn buffer_of_ggml(before: &str, rest: &str) -> Option<FrameworkOom> {
-    let asked_bytes =
-        Some(size::after(rest, "buffer, size = ").or_else(|| leading_number(rest.split_once("buffer of size ")?.1))?);
+    let asked_bytes = Some(size::after(rest, "buffer, size = ").or_else(|| number_after(rest, "buffer of size "))?);
     let mut oom = FrameworkOom {
         is_host: before.contains("cpu_buffer") || rest.starts_with("CPU "),
         asked_bytes,
@@ -388,20 +373,18 @@ fn alloc_of_ggml(_: &str, rest: &str) -> Option<FrameworkOom> {
 
 fn ollama(_: &str, rest: &str) -> Option<FrameworkOom> {
     // `164.8 GiB) than is available (13.4 GiB)`, or ` requested="5.5 GiB" available="3.4 GiB"`.
-    let figure = |words: &str| size::leading(rest.split_once(words)?.1);
     Some(FrameworkOom {
         is_host: true,
-        asked_bytes: figure(" requested=\"").or_else(|| size::leading(rest)),
-        free_bytes: figure(" available=\"").or_else(|| figure("than is available (")),
+        asked_bytes: size::after(rest, " requested=\"").or_else(|| size::leading(rest)),
+        free_bytes: size::after(rest, " available=\"").or_else(|| size::after(rest, "than is available (")),
         ..FrameworkOom::new(Framework::Ollama)
     })
 }
 
 fn metal(_: &str, rest: &str) -> Option<FrameworkOom> {
-    let (_, most) = rest.split_once("maximum allowed buffer size of ").unwrap_or_default();
     Some(FrameworkOom {
         asked_bytes: size::leading(rest),
-        capacity_bytes: size::leading(most),
+        capacity_bytes: size::after(rest, "maximum allowed buffer size of "),
         ..FrameworkOom::new(Framework::Mlx)
     })
 }
@@ -450,9 +433,4 @@ pub(super) fn julia_figures(text: &str, oom: &mut FrameworkOom) -> Option<()> {
 
 fn shortened(name: &str) -> String {
     name.chars().take(100).collect()
-}
-
-/// Returns the number with which a text begins.
-pub(super) fn leading_number(text: &str) -> Option<u64> {
-    text[..text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len())].parse().ok()
 }

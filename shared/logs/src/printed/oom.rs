@@ -12,6 +12,7 @@
 //! 2.4  … X is allocated by PyTorch, with G allocated in private pools (e.g., CUDA Graphs), and U is reserved …
 //! ```
 
+use crate::source::{leading_number, number_after};
 use shared::base::size;
 
 /// Interface of the GPU that ran out of memory.
@@ -266,11 +267,10 @@ impl Oom {
         let figures = |oom: &Self| {
             let Self { asked_bytes, capacity_bytes, free_bytes, allowed_bytes, .. } = *oom;
             let Self { process_bytes, allocated_bytes, private_bytes, reserved_bytes, .. } = *oom;
-            let sizes = [asked_bytes, capacity_bytes, free_bytes, allowed_bytes, process_bytes, allocated_bytes];
-            (sizes, [private_bytes, reserved_bytes])
+            let held = [process_bytes, allocated_bytes, private_bytes, reserved_bytes];
+            [asked_bytes, capacity_bytes, free_bytes, allowed_bytes].into_iter().chain(held)
         };
-        let ((a, b), (c, d)) = (figures(self), figures(other));
-        let is_same = a.iter().chain(&b).zip(c.iter().chain(&d)).all(|(a, b)| agree(a, b))
+        let is_same = figures(self).zip(figures(other)).all(|(a, b)| agree(&a, &b))
             && self.api == other.api
             && self.is_absurd == other.is_absurd
             && agree(&self.gpu, &other.gpu)
@@ -321,7 +321,6 @@ impl Oom {
         Self {
             api,
             gpu: ["GPU ", "NPU ", "XPU ", "on device "].iter().find_map(|words| number_after(text, words)),
-            rank: None,
             asked_bytes,
             is_absurd,
             capacity_bytes,
@@ -334,8 +333,6 @@ impl Oom {
             allocated_bytes,
             private_bytes: size::before(text, " allocated in private pools"),
             reserved_bytes,
-            work: Work::Unknown,
-            call: Call::Other,
             age: match text {
                 // Others have kept the words.
                 _ if !matches!(api, OomApi::Cuda | OomApi::Hip) => Age::Current,
@@ -343,6 +340,7 @@ impl Oom {
                 _ if text.contains(" already allocated") => Age::WithoutExpandable,
                 _ => Age::Current,
             },
+            ..Self::default()
         }
     }
 
@@ -427,21 +425,11 @@ fn holders(text: &str) -> Vec<Holder> {
     text.split("Process ").skip(1).filter_map(holder).filter(|holder| holder.bytes > 0).collect()
 }
 
-/// Returns the number behind the first of these words.
-pub(super) fn number_after(text: &str, words: &str) -> Option<u32> {
-    let (_, rest) = text.split_once(words)?;
-    let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
-    rest[..end].parse().ok()
-}
-
 /// Returns the rank in front of a message: `[rank3]: …`, `(VllmWorker rank=3 pid=17) …`, `[3]<stderr>:…`.
 fn rank(before: &str) -> Option<u32> {
     let lower = before.to_ascii_lowercase();
-    let of_word = lower.split_once("rank").and_then(|(_, rest)| {
-        let rest = rest.trim_start_matches(['=', ' ', ':', '_']);
-        let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
-        rest[..end].parse().ok()
-    });
+    let of_word =
+        lower.split_once("rank").and_then(|(_, rest)| leading_number(rest.trim_start_matches(['=', ' ', ':', '_'])));
     of_word.or_else(|| before.trim_start().strip_prefix('[')?.split_once(']')?.0.parse().ok())
 }
 

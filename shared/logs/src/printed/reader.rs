@@ -101,9 +101,8 @@ impl LineReader for PrintedReader {
             operators,
             progress,
             engine,
-            is_windows: _,
-            is_foreign: _,
             left_out,
+            ..
         } = &mut self.printed;
         if let Some(row) = self.line_tables.line(line) {
             if line_uses.len() < MOST_LINES {
@@ -138,8 +137,7 @@ impl LineReader for PrintedReader {
             return true;
         }
         if let Some(oom) = may_be_error.then(|| FrameworkOom::of(line)).flatten() {
-            let place = self.trace_back.take_own();
-            self.frameworks.add(framework_ooms, Repeated { error: oom, place, count: 1 }, left_out);
+            self.frameworks.add(framework_ooms, oom, self.trace_back.take_own(), left_out);
             return true;
         }
         if self.frameworks.detail(line, framework_ooms) {

@@ -68,7 +68,7 @@ fn climbs(folder: &SharedFolder, SharedClimb { climb, unmapped_bytes, is_certain
 
 /// Says when shared memory is full.
 fn limit(folder: &SharedFolder, bytes_per_s: f64) -> Option<String> {
-    let (size, used) = (folder.size_bytes?, *folder.used_bytes.last()?);
+    let (size, used) = (folder.size_bytes?, folder.samples.last()?.used_bytes);
     let ms = size.saturating_sub(used) as f64 * 1000.0 / bytes_per_s.max(1.0);
     Some(format!(
         "/dev/shm has {}: at this rate, it is full after {} of climbing, and the next block ends in a bus error.",
@@ -114,7 +114,7 @@ fn left_files(left: &LeftFiles) -> Finding {
 }
 
 fn nearly_full(folder: &SharedFolder) -> Option<Finding> {
-    let (size, used) = (folder.size_bytes?, *folder.used_bytes.iter().max()?);
+    let (size, used) = (folder.size_bytes?, folder.samples.iter().map(|one| one.used_bytes).max()?);
     if (used as f64) < FULL * size as f64 {
         return None;
     }

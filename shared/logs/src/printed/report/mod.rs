@@ -7,7 +7,7 @@ mod operators;
 
 use crate::engine::{EngineOptions, options_of};
 use crate::printed::{Age, Call, Holder, Oom, OomApi, OomCause, Printed, Repeated, Work};
-use crate::source::{LogPart, Source};
+use crate::source::{LogPart, Source, bytes_cell, finding};
 use counted::{MUCH_UNUSED, RECORD, counted, counter_table, largest_line, line_table};
 use shared::analysis::{Confidence, FindingCode, title_of_parts};
 use shared::base::{Severity, format};
@@ -21,10 +21,8 @@ impl Source for Printed {
     }
 
     fn part(&self) -> LogPart {
-        let left_out = || {
-            let left_out = format::counted(self.left_out, "more error");
-            LogNotice::info(format!("{left_out} of the text are not listed."))
-        };
+        let left_out =
+            || LogNotice::info(format!("{} of the text are not listed.", format::counted(self.left_out, "more error")));
         let tables = [
             (self.ooms.len() > 1).then(|| oom_table(self)),
             (!self.counters.is_empty()).then(|| counter_table(self)),
@@ -76,7 +74,7 @@ fn findings(printed: &Printed) -> Vec<Finding> {
     findings.extend(printed.counters.iter().flat_map(|counters| counted(counters, !printed.ooms.is_empty())));
     findings.extend(counted::printed(&printed.progress));
     findings.extend(largest_line(&printed.line_uses));
-    findings.extend(operators::finding(&printed.operators));
+    findings.extend(operators::largest(&printed.operators));
     if printed.is_foreign {
         findings.iter_mut().for_each(without_pytorch);
     }
@@ -171,15 +169,16 @@ fn out_of_memory(group: &Group<'_>, printed: &Printed) -> Finding {
         (different, _) => (format!(" {}", format::counted(different as u64, "time")), String::new()),
     };
     let what = format!("{devices} ran out of memory{often}{asked}");
-    let stated = Finding::stated(
+    let stated = finding(
         FindingCode::OutOfMemory,
         i64::from(oom.gpu.unwrap_or(0)),
+        Severity::Error,
         oom.asked_bytes.unwrap_or(0),
         title_of_parts(&what, [at, free, times]),
         shows(oom, cause),
         unknown_holder(oom, cause) + &advice(oom, cause, printed),
     );
-    Finding { severity: Severity::Error, confidence: confidence(oom, cause), line, ..stated }
+    Finding { confidence: confidence(oom, cause), line, ..stated }
 }
 
 fn confidence(oom: &Oom, cause: OomCause) -> Confidence {
@@ -204,17 +203,15 @@ fn owners_at(oom: &Oom) -> Option<LogOwners> {
 
 /// Lists the out-of-memory errors of a text.
 fn oom_table(printed: &Printed) -> LogTable {
-    let bytes = |bytes: Option<u64>| bytes.map_or(LogCell::Nothing, LogCell::Bytes);
-    let row = |oom: &Repeated<Oom>| {
-        let error = &oom.error;
+    let row = |Repeated { error, count, .. }: &Repeated<Oom>| {
         vec![
             LogCell::Text(device_words(error)),
-            bytes(error.asked_bytes),
-            bytes(error.free_bytes),
-            bytes(error.allocated_bytes),
-            bytes(error.unused_bytes()),
-            bytes(error.outside_bytes().or_else(|| error.beside_bytes())),
-            LogCell::Count(oom.count),
+            bytes_cell(error.asked_bytes),
+            bytes_cell(error.free_bytes),
+            bytes_cell(error.allocated_bytes),
+            bytes_cell(error.unused_bytes()),
+            bytes_cell(error.outside_bytes().or_else(|| error.beside_bytes())),
+            LogCell::Count(*count),
         ]
     };
     let columns = ["Device", "Requested", "Free", "Tensors", "Unused", "Outside PyTorch", "Times"];
@@ -550,32 +547,31 @@ fn outside(oom: &Oom) -> Option<Finding> {
     let bytes = outside.saturating_add(others);
     // The error itself is about it then.
     let is_told = matches!(OomCause::of(oom), OomCause::Ranks | OomCause::Others | OomCause::Outside);
-    (bytes >= MUCH_BYTES && !is_told).then(|| Finding {
-        severity: Severity::Warning,
-        ..Finding::stated(
-            FindingCode::OutsidePytorch,
-            i64::from(oom.gpu.unwrap_or(0)),
-            bytes,
-            format!("{} of GPU memory was in use outside PyTorch's allocator", format::bytes(bytes)),
-            format!(
-                "This process held {} beside PyTorch's reserved memory, and other processes held {}{}.",
-                format::bytes(outside),
-                format::bytes(others),
-                pids(oom)
-            ),
-            match others {
-                _ if !oom.other_ranks().is_empty() => OTHER_RANKS.to_owned(),
-                0 if oom.api == OomApi::Mps => OUTSIDE_OF_MPS.to_owned(),
-                0 => "Look at what takes it in this process: the CUDA context with its kernels takes about 0.5 GiB; NCCL \
-                      buffers, CUDA graphs and other libraries take the rest."
-                    .to_owned(),
-                _ if outside > others => "Look first at what takes it in this process: libraries with pools of their own, NCCL \
-                      and CUDA graphs."
-                    .to_owned(),
-                _ => format!("Look for other processes: ``{}``.", oom.api.tools().0),
-            },
-        )
-    })
+    if bytes < MUCH_BYTES || is_told {
+        return None;
+    }
+    let title = format!("{} of GPU memory was in use outside PyTorch's allocator", format::bytes(bytes));
+    let shows = format!(
+        "This process held {} beside PyTorch's reserved memory, and other processes held {}{}.",
+        format::bytes(outside),
+        format::bytes(others),
+        pids(oom)
+    );
+    let of_others = format!("Look for other processes: ``{}``.", oom.api.tools().0);
+    let advice = match others {
+        _ if !oom.other_ranks().is_empty() => OTHER_RANKS,
+        0 if oom.api == OomApi::Mps => OUTSIDE_OF_MPS,
+        0 => {
+            "Look at what takes it in this process: the CUDA context with its kernels takes about 0.5 GiB; NCCL buffers, \
+             CUDA graphs and other libraries take the rest."
+        }
+        _ if outside > others => {
+            "Look first at what takes it in this process: libraries with pools of their own, NCCL and CUDA graphs."
+        }
+        _ => &of_others,
+    };
+    let device = i64::from(oom.gpu.unwrap_or(0));
+    Some(finding(FindingCode::OutsidePytorch, device, Severity::Warning, bytes, title, shows, advice))
 }
 
 #[cfg(test)]
