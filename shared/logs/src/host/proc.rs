@@ -63,29 +63,9 @@ const KEYS: [&str; 16] = [
 const FIRST_TEXT: usize = 13;
 
 /// Lines of `smaps` that are not needed.
-const OTHER_KEYS: [&str; 21] = [
-    "Size",
-    "KernelPageSize",
-    "MMUPageSize",
-    "Pss_Dirty",
-    "Shared_Clean",
-    "Shared_Dirty",
-    "Referenced",
-    "Anonymous",
-    "KSM",
-    "LazyFree",
-    "AnonHugePages",
-    "ShmemPmdMapped",
-    "ShmemHugePages",
-    "FilePmdMapped",
-    "Shared_Hugetlb",
-    "Private_Hugetlb",
-    "Swap",
-    "SwapPss",
-    "Locked",
-    "VmHWM",
-    "VmSwap",
-];
+const OTHER_KEYS: &str = "Size KernelPageSize MMUPageSize Pss_Dirty Shared_Clean Shared_Dirty Referenced Anonymous KSM \
+                          LazyFree AnonHugePages ShmemPmdMapped ShmemHugePages FilePmdMapped Shared_Hugetlb \
+                          Private_Hugetlb Swap SwapPss Locked VmHWM VmSwap";
 
 /// Lines of `smaps` that are no sizes.
 const FLAGS: [&str; 3] = ["THPeligible", "ProtectionKey", "VmFlags"];
@@ -200,7 +180,7 @@ impl ProcReader {
         let Some((key, value)) = line.split_once(':') else { return false };
         let Some(position) = KEYS.iter().position(|one| *one == key) else {
             let is_status = value.starts_with('\t') && is_word(key);
-            let is_size = value.ends_with("kB") && OTHER_KEYS.contains(&key);
+            let is_size = value.ends_with("kB") && OTHER_KEYS.split(' ').any(|known| known == key);
             return is_size || (self.dump.seen != 0 && (is_status || FLAGS.contains(&key)));
         };
         let text = value.trim();

@@ -16,60 +16,34 @@ pub struct HostError {
     pub asked_bytes: Option<u64>,
 }
 
-/// What an error of memory is about.
+/// What an error of memory is about; `report/host_error.rs` has a title for each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HostErrorKind {
-    /// A worker of a data loader was killed or ended without a message.
     WorkerKilled,
-    /// A worker of a data loader was still there when its program ended.
     WorkerLeft,
-    /// Shared memory (`/dev/shm`) is too small for what workers send.
     SharedMemory,
-    /// A process ended by a bus error, although shared memory has room by what the text says.
     BusError,
-    /// The host refused memory.
     HostMemory,
-    /// The host refused to start another process.
     Fork,
-    /// The host refused to map a file.
     Mapping,
-    /// Windows refused memory beyond its page file.
     PageFile,
-    /// The kernel killed a process, or whoever watches over it did.
     Killed,
-    /// A container was killed because it reached its memory limit.
     ContainerKilled,
-    /// Kubernetes moved a pod away because its node was short of memory.
     Evicted,
-    /// Slurm killed a job that used more memory than it had asked for.
     SlurmKilled,
-    /// Another batch system did.
     JobKilled,
-    /// Ray killed a task or an actor because the machine's memory in use was above its threshold.
     RayKilled,
-    /// NCCL found no memory on the GPU.
     Nccl,
-    /// A pool of RAPIDS' memory manager is used up.
     Rmm,
-    /// CUDA or a library of it found no memory on the GPU.
     Library,
-    /// The GPU had no room for a process to start on it.
     Start,
-    /// TensorRT found no memory on the GPU.
     TensorRt,
-    /// A GPU had no room for what a kernel needs, memory or something else.
     Resources,
-    /// The host could not page-lock memory for the GPU.
     Pinned,
-    /// A kernel asks for more of a multiprocessor's memory than there is.
     OnChip,
-    /// The same on a TPU.
     OnTpu,
-    /// A process has as many open files as it may.
     OpenFiles,
-    /// A quantized model does not fit, so that parts of it would be on the host.
     Dispatched,
-    /// A kernel found an index or an address out of range; what fails after that does so for the same reason.
     Fault,
 }
 
@@ -273,15 +247,8 @@ const MOST_FRAMES: usize = 256;
 const LONGEST_CALL: usize = 400;
 
 /// Functions that load a model.
-const LOADING: [&str; 7] = [
-    "from_pretrained",
-    "load_model",
-    "load_weights",
-    "create_weights",
-    "initialize_model",
-    "set_module_tensor_to_device",
-    "align_module_device",
-];
+const LOADING: &str = "from_pretrained load_model load_weights create_weights initialize_model \
+                       set_module_tensor_to_device align_module_device";
 
 /// Functions that page-lock memory of the host.
 const PINNING: [&str; 3] = ["allocate_cpu_cache", "pin_memory", "_pin_memory_loop"];
@@ -326,7 +293,7 @@ impl TraceBack {
             let is_moved =
                 ["_apply", "convert"].contains(&frame.function.as_str()) && frame.file.ends_with("module.py");
             match frame.function.as_str() {
-                function if is_moved || LOADING.contains(&function) => Work::Loading,
+                function if is_moved || LOADING.split(' ').any(|known| known == function) => Work::Loading,
                 _ if frame.file.contains("/optim/") || frame.file.contains("\\optim\\") => Work::Training,
                 function => Work::of_name(function).or(Work::of_line(call)),
             }

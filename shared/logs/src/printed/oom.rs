@@ -89,25 +89,12 @@ pub enum Work {
 impl Work {
     /// Returns what the name of a function or of a program tells.
     pub(super) fn of_name(name: &str) -> Self {
-        const TRAINING: [&str; 7] = ["train", "training", "trainer", "backward", "finetune", "fit", "epoch"];
-        const INFERENCE: [&str; 13] = [
-            "infer",
-            "inference",
-            "predict",
-            "prediction",
-            "predictor",
-            "generate",
-            "generation",
-            "evaluate",
-            "evaluation",
-            "validate",
-            "validation",
-            "demo",
-            "pipeline",
-        ];
+        const TRAINING: &str = "train training trainer backward finetune fit epoch";
+        const INFERENCE: &str = "infer inference predict prediction predictor generate generation evaluate evaluation \
+                                 validate validation demo pipeline";
         let words = || name.split(|c: char| !c.is_ascii_alphabetic()).map(str::to_ascii_lowercase);
-        let is_of = |known: &[&str]| words().any(|word| known.contains(&word.as_str()));
-        match (is_of(&INFERENCE), is_of(&TRAINING)) {
+        let is_of = |all: &str| words().any(|word| all.split(' ').any(|known| known == word));
+        match (is_of(INFERENCE), is_of(TRAINING)) {
             (true, _) => Self::Inference,
             (false, true) => Self::Training,
             (false, false) => Self::Unknown,

@@ -78,7 +78,7 @@ impl LineReader for PrintedReader {
         if self.lines <= LINES_OF_NAMES && !(self.names_torch && self.names_other) {
             // Torch of Lua has the same name.
             self.names_torch |= OF_TORCH.iter().any(|name| line.contains(name)) && !line.contains(".lua");
-            self.names_other |= OTHERS.iter().any(|name| line.contains(name));
+            self.names_other |= OTHERS.split(' ').any(|name| line.contains(name));
         }
         if self.lines <= LINES_OF_NAMES {
             self.has_shared_memory |= has_shared_memory(line);
@@ -215,25 +215,8 @@ const OF_TORCH: [&str; 8] =
     ["torch", "PyTorch", "transformers", "accelerate", "deepspeed", "diffusers", "lightning", "vllm"];
 
 /// Words of other programs.
-const OTHERS: [&str; 17] = [
-    ".lua",
-    "ggml",
-    "llama.cpp",
-    "llama_",
-    "tensorflow",
-    "paddle",
-    "cudf",
-    "cuml",
-    "rmm::",
-    "RMM",
-    "numba",
-    "java.lang",
-    "rustc",
-    "jax",
-    "mxnet",
-    "cupy",
-    "julia",
-];
+const OTHERS: &str = ".lua ggml llama.cpp llama_ tensorflow paddle cudf cuml rmm:: RMM numba java.lang rustc jax mxnet cupy \
+                      julia";
 
 /// Returns whether a model's weights are being loaded, if a bar of progress says so.
 fn loads(line: &str) -> Option<bool> {
