@@ -25,7 +25,6 @@ pub struct CardSnapshot {
     pub name: String,
     /// CUDA index.
     pub device: i64,
-    /// Reserved memory at the end of the recording.
     pub end_bytes: u64,
     /// Reserved memory from each of its changes on, with microseconds since the Unix epoch; empty without a clock.
     changes: Vec<(i64, u64)>,
@@ -62,7 +61,6 @@ impl CardSnapshot {
         Some(Self { name: name.to_owned(), device: device.index, end_bytes, changes, end_us })
     }
 
-    /// Returns the reserved memory at a time in milliseconds.
     fn bytes_at(&self, time_ms: i64) -> u64 {
         let after = self.changes.partition_point(|(time_us, _)| *time_us <= time_ms.saturating_mul(1000));
         after.checked_sub(1).map_or(0, |last| self.changes[last].1)

@@ -83,7 +83,6 @@ impl LogReader {
         }
     }
 
-    /// Chooses the reader by the first bytes.
     fn begin(&mut self) {
         let State::Start(start) = &mut self.0 else { return };
         let start = std::mem::take(start);
@@ -94,7 +93,6 @@ impl LogReader {
         self.push(&start);
     }
 
-    /// Returns the log after the last bytes.
     pub fn finish(mut self) -> Log {
         self.begin();
         match self.0 {
@@ -137,7 +135,6 @@ impl Others {
     }
 }
 
-/// Reads a text as a whole.
 #[cfg(test)]
 pub(super) fn read_text(text: &str) -> Log {
     let mut reader = LogReader::default();

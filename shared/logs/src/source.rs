@@ -6,13 +6,10 @@ use shared::report::{Diagnosis, Finding, LogCell, LogCurves, LogNotice, LogOwner
 use std::cmp::Reverse;
 use std::str::FromStr;
 
-/// Largest number of bars of owners.
 const MOST_OWNERS: usize = 8;
 
-/// Largest number of rows of a table.
 const MOST_ROWS: usize = 200;
 
-/// Content of one source.
 pub(super) trait Source {
     /// Returns true if it says nothing about memory.
     fn is_empty(&self) -> bool {

@@ -22,7 +22,6 @@ macro_rules! sources {
         /// What a log says about memory.
         #[derive(Clone, Debug, Default, PartialEq)]
         pub struct Log {
-            /// Memory of processes over time.
             pub host: HostLog,
             $($(#[$line_about])* pub $line: $log,)*
             /// Output of a profiler that fills the whole file, if the file is one.
@@ -31,7 +30,6 @@ macro_rules! sources {
             pub nearest: Nearest,
         }
 
-        /// Output of a profiler.
         #[derive(Clone, Debug, PartialEq)]
         pub enum Document {
             $($(#[$about])* $name(Box<$document>),)*
@@ -108,13 +106,10 @@ macro_rules! sources {
 
 sources! {
     lines {
-        /// Memory of GPUs over time.
         cards: CardLog, CardReader;
-        /// Memory of NCCL by process.
         nccl: NcclLog, NcclReader;
         /// Memory of an inference engine at its start.
         engine: EngineLog, EngineReader;
-        /// Errors and counters.
         printed: Printed, PrintedReader;
     }
     files {
@@ -131,7 +126,6 @@ impl Log {
         self.sources().next().is_none()
     }
 
-    /// Returns true if the log has the memory of processes or of the machine.
     pub fn has_host(&self) -> bool {
         !self.host.is_empty()
     }

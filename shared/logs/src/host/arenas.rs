@@ -23,7 +23,6 @@ pub struct ArenaHolder {
     /// Program, with its script if it is an interpreter.
     pub name: String,
     pub arenas: Arenas,
-    /// Highest memory of the process.
     pub peak_bytes: u64,
 }
 

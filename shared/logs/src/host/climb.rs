@@ -47,7 +47,6 @@ pub struct Climb {
     pub family: Family,
     /// True if the figures are of proportional sets, in which shared pages count once.
     pub has_pss: bool,
-    /// Steady rises, in order.
     pub rises: Vec<Leg>,
     /// True if memory falls after rises, so that they are of epochs.
     pub falls: bool,
@@ -58,7 +57,6 @@ pub struct Climb {
     /// Median of the times from the beginning of a rise to that of the next, in milliseconds; of a single rise, its own
     /// duration.
     pub epoch_ms: i64,
-    /// Bytes per second within rises.
     pub bytes_per_s: f64,
     /// Bytes per step within rises, if the log mentions steps.
     pub bytes_per_step: Option<u64>,
@@ -66,7 +64,6 @@ pub struct Climb {
     pub kept_bytes: Option<u64>,
     /// Median of the lows from which memory rises.
     pub base_bytes: u64,
-    /// Highest memory of the family.
     pub peak_bytes: u64,
     /// Processes that climb, the fastest first.
     pub climbers: Vec<Climber>,

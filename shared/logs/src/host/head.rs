@@ -4,7 +4,6 @@ use super::log::HostForm;
 use super::row::{Cells, Row, cpu_seconds, permille, unquoted};
 use shared::base::size;
 
-/// Quantity in a column of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Column {
     /// Time of the sample, or seconds since some start.
@@ -51,7 +50,6 @@ impl Column {
     }
 }
 
-/// Head of a table of processes.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Head {
     pub(super) form: HostForm,
@@ -193,7 +191,6 @@ fn set<'a>(row: &mut Row<'a>, (column, unit_bytes): (Column, u64), cell: &'a str
     Some(())
 }
 
-/// Returns true for the cell of a value that a program did not have.
 fn is_missing(cell: &str) -> bool {
     matches!(cell, "" | "nan" | "NaN" | "None" | "NA")
 }

@@ -4,7 +4,6 @@ use super::log::{Clock, HostLog};
 use super::usage::Unit;
 use shared::base::{Diagnostic, Severity, format};
 
-/// What was odd in a log.
 #[derive(Debug, Default)]
 pub(super) struct Oddities {
     pub(super) unread: u64,
@@ -26,7 +25,6 @@ pub(super) struct Oddities {
 }
 
 impl Oddities {
-    /// Counts a line that is not understood.
     pub(super) fn unread(&mut self, line: &str) {
         self.unread += 1;
         if self.first_unread.is_empty() {

@@ -39,7 +39,6 @@ pub(super) struct Dump {
     mapping: String,
 }
 
-/// Lines that are read.
 const KEYS: [&str; 16] = [
     "Rss",
     "Pss",
@@ -116,7 +115,6 @@ impl ProcReader {
         }
     }
 
-    /// Returns the processes that have ended.
     pub(super) fn take(&mut self) -> Vec<Dump> {
         std::mem::take(&mut self.ended)
     }

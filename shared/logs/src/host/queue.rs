@@ -31,7 +31,6 @@ const TURNOVER: u64 = 2;
 const LEAST_FALLS: usize = 8;
 const SMALL_FALL: std::ops::Range<f64> = 0.005..0.3;
 
-/// Shared memory of a program that climbs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SharedClimb {
     pub climb: Climb,
@@ -47,7 +46,6 @@ pub struct SharedClimb {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SharedPeak {
     pub family: Family,
-    /// Highest shared memory.
     pub bytes: u64,
     /// All memory of the program then.
     pub peak_bytes: u64,
@@ -134,30 +132,25 @@ fn new_files(log: &HostLog, family: usize) -> Vec<u64> {
     if family == 0 { log.shared.at_each(|one| one.new_bytes, samples) } else { vec![0; samples] }
 }
 
-/// Returns the smallest climb that counts.
 fn least_bytes(log: &HostLog) -> u64 {
     log.shared.size_bytes.map_or(LEAST_BYTES, |size| LEAST_BYTES.min(size / LEAST_OF_FOLDER)).max(1 << 20)
 }
 
-/// Returns the shared memory of the machine above the least of it.
 fn above_least(machine: &[u64]) -> Vec<u64> {
     let least = machine.iter().min().copied().unwrap_or(0);
     machine.iter().map(|bytes| bytes - least).collect()
 }
 
-/// Returns true if shared memory falls after its peak.
 fn is_drained(after: &[u64]) -> bool {
     let peak = after.first().copied().unwrap_or(0) as f64;
     after.iter().any(|bytes| (*bytes as f64) < DRAINED * peak)
 }
 
-/// Returns true if files come and go.
 fn has_turnover(folder: &SharedFolder) -> bool {
     let most = folder.samples.iter().map(|one| u64::from(one.new_files)).max().unwrap_or(0);
     most >= LEAST_FILES && folder.files_so_far >= TURNOVER * most
 }
 
-/// Returns true if blocks come and go.
 fn moves(shared: &[u64]) -> bool {
     let highest = shared.iter().max().map_or(1, |most| *most.max(&1)) as f64;
     let fall = |pair: &[u64]| SMALL_FALL.contains(&(pair[0].saturating_sub(pair[1]) as f64 / highest));

@@ -128,7 +128,6 @@ pub(super) fn cpu_seconds(cell: &str) -> Option<u64> {
     (2..=3).contains(&parts).then(|| seconds.checked_add(of_days)).flatten()
 }
 
-/// Reads a number that consists of digits.
 fn number(digits: &[u8]) -> Option<u64> {
     let add = |sum: u64, digit: &u8| {
         let digit = digit.is_ascii_digit().then_some(u64::from(digit & 15))?;
@@ -137,7 +136,6 @@ fn number(digits: &[u8]) -> Option<u64> {
     digits.iter().try_fold(0, add).filter(|_| !digits.is_empty())
 }
 
-/// Cells of a line that have not been taken.
 pub(super) struct Cells<'a> {
     /// `None` after the last cell.
     rest: Option<&'a str>,

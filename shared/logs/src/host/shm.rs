@@ -13,7 +13,6 @@ use super::log::{LeftFiles, SharedFolder, SharedSample};
 pub(super) enum SharedLine {
     /// What is there, the size of the folder, and the number of files so far.
     Now(SharedSample, u64, u64),
-    /// Shared memory of the whole machine.
     Machine(u64),
 }
 

@@ -11,9 +11,7 @@
 /// Rise or fall of a curve between two turning points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Leg {
-    /// Position of the first value.
     pub start: usize,
-    /// Position of the last value.
     pub end: usize,
     pub from: u64,
     pub to: u64,

@@ -51,7 +51,6 @@ fn looped(print: impl Fn(&str, &[&str]) -> String) -> HostLog {
     read(&samples.iter().map(|(time, rows)| print(time, rows) + "\n").collect::<String>())
 }
 
-/// Returns a row as `echo` prints it without quotation marks: with single spaces.
 fn single_spaced(row: &str) -> String {
     row.split_ascii_whitespace().collect::<Vec<_>>().join(" ")
 }

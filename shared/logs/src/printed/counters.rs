@@ -50,7 +50,6 @@ pub struct Counters {
     pub non_releasable: Usage,
     /// Number of times that the allocator emptied its cache and tried again.
     pub retries: Option<u64>,
-    /// Number of out-of-memory errors.
     pub ooms: Option<u64>,
 }
 
@@ -162,7 +161,6 @@ pub struct LineUse {
     pub code: String,
 }
 
-/// Reader of tables.
 #[derive(Debug, Default)]
 pub(super) struct LineTables {
     file: String,

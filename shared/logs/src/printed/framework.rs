@@ -24,7 +24,6 @@ use super::oom::OomCause;
 use crate::source::{leading_number, number_after};
 use shared::base::size;
 
-/// Framework that ran out of memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Framework {
     #[default]
@@ -42,7 +41,6 @@ pub enum Framework {
 }
 
 impl Framework {
-    /// Returns the name as its makers write it.
     pub fn name(self) -> &'static str {
         match self {
             Self::TensorFlow => "TensorFlow",
@@ -62,7 +60,6 @@ impl Framework {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FrameworkOom {
     pub framework: Framework,
-    /// True if host memory ran out.
     pub is_host: bool,
     /// True if the framework went on without the memory.
     pub is_spared: bool,
@@ -91,7 +88,6 @@ impl FrameworkOom {
         Self { framework, ..Self::default() }
     }
 
-    /// Reads the error that a line contains.
     pub(super) fn of(line: &str) -> Option<Self> {
         MESSAGES.iter().find_map(|(words, read)| {
             let start = line.find(words)?;

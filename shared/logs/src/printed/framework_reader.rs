@@ -28,7 +28,6 @@ const PROGRAM_PARTS: [(&str, &str); 7] = [
 /// Reader that knows which error the next lines describe.
 #[derive(Debug, Default)]
 pub(super) struct FrameworkReader {
-    /// Position of the error that was read last.
     last: Option<usize>,
     /// True once llama.cpp has begun to encode an image.
     is_encoding: bool,

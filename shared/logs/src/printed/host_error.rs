@@ -10,9 +10,7 @@ use shared::base::{frame_rules, size};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HostError {
     pub kind: HostErrorKind,
-    /// The line, shortened.
     pub text: String,
-    /// Size of the request, if the message states it.
     pub asked_bytes: Option<u64>,
 }
 
@@ -246,11 +244,9 @@ fn is_of_shell(line: &str) -> bool {
 const MOST_FRAMES: usize = 256;
 const LONGEST_CALL: usize = 400;
 
-/// Functions that load a model.
 const LOADING: &str = "from_pretrained load_model load_weights create_weights initialize_model \
                        set_module_tensor_to_device align_module_device";
 
-/// Functions that page-lock memory of the host.
 const PINNING: [&str; 3] = ["allocate_cpu_cache", "pin_memory", "_pin_memory_loop"];
 
 /// Frames of the traceback that was printed last, outermost first.
@@ -303,7 +299,6 @@ impl TraceBack {
         of_frames.chain(of_files).find(|work| *work != Work::Unknown).unwrap_or_default()
     }
 
-    /// Returns what the frames tell of the call that failed.
     pub(super) fn call(&self) -> Call {
         let has = |name: &str| self.frames.iter().any(|frame| frame.function == name);
         match () {
@@ -313,7 +308,6 @@ impl TraceBack {
         }
     }
 
-    /// Returns true if memory of the host was being page-locked.
     pub(super) fn is_of_pinning(&self) -> bool {
         self.frames.iter().any(|frame| PINNING.contains(&frame.function.as_str()))
             || self.calls.iter().any(|call| call.contains("pin_memory("))
@@ -333,7 +327,6 @@ impl TraceBack {
             .is_some_and(|frame| starts.contains(&frame.function.as_str()) || frame.file.ends_with("popen_fork.py"))
     }
 
-    /// Returns the inference engine whose files are in the traceback.
     pub(super) fn engine(&self) -> Option<&'static str> {
         self.frames.iter().find_map(|frame| engine_of(&frame.file))
     }

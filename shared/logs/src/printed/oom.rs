@@ -15,7 +15,6 @@
 use crate::source::{leading_number, number_after};
 use shared::base::size;
 
-/// Interface of the GPU that ran out of memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OomApi {
     #[default]
@@ -116,7 +115,6 @@ impl Work {
     }
 }
 
-/// Process that holds memory of the GPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Holder {
     pub pid: u32,
@@ -130,7 +128,6 @@ pub struct Oom {
     pub gpu: Option<u32>,
     /// Rank of the process that printed it, if the line states it.
     pub rank: Option<u32>,
-    /// Size of the request.
     pub asked_bytes: Option<u64>,
     /// True if the request was larger than any memory.
     pub is_absurd: bool,
@@ -140,7 +137,6 @@ pub struct Oom {
     pub allowed_bytes: Option<u64>,
     /// Memory of the process in all, with its CUDA context and libraries.
     pub process_bytes: Option<u64>,
-    /// Other processes on the GPU.
     pub others: Vec<Holder>,
     /// Memory of tensors, in private pools as well.
     pub allocated_bytes: Option<u64>,
@@ -160,7 +156,6 @@ pub enum Call {
     Other,
     /// It was made under `torch.no_grad()` or `torch.inference_mode()`.
     WithoutGraph,
-    /// It copied a model or a tensor.
     Copy,
 }
 
@@ -187,7 +182,6 @@ pub(super) const WORDS: [(&str, OomApi); 15] = [
 ];
 
 impl Oom {
-    /// Reads the error that a line contains.
     pub(super) fn of(line: &str) -> Option<Self> {
         let Some((start, api)) = WORDS.iter().find_map(|&(words, api)| Some((line.find(words)?, api))) else {
             // A message whose beginning was cut.
@@ -331,7 +325,6 @@ impl Oom {
         }
     }
 
-    /// Returns the memory that PyTorch held without using it.
     pub fn unused_bytes(&self) -> Option<u64> {
         Some(self.reserved_bytes?.saturating_sub(self.allocated_bytes?))
     }
@@ -401,7 +394,6 @@ impl Oom {
     }
 }
 
-/// Returns all `Process 17 has 3.00 GiB memory in use` of a message.
 fn holders(text: &str) -> Vec<Holder> {
     let holder = |part: &str| {
         let (pid, rest) = part.split_once(" has ")?;
@@ -422,25 +414,18 @@ fn rank(before: &str) -> Option<u32> {
 
 /// Memory that a CUDA context and the libraries of one process take, 600 MiB: more than that has another reason.
 const CONTEXT_BYTES: u64 = 600 << 20;
-
 /// Memory of others that explains a failure, if it is also as much as was missing.
 const MUCH_BYTES: u64 = 1 << 30;
-
 /// The same on a small GPU, as a fraction of it.
 const SMALL: u64 = 4;
-
 /// Most of a small GPU that a context takes, as a fraction of it.
 const CONTEXT_OF_SMALL: u64 = 5;
-
 /// Fraction of the GPU that is free in surplus, from which a failure was not for lack of memory (1/50).
 const SURPLUS: u64 = 50;
-
 /// Fraction of the reserved memory that is unused, from which fragmentation explains a failure (1/20).
 const UNUSED: u64 = 20;
-
 /// The same if several such requests would fit into it (1/32).
 const UNUSED_OF_SEVERAL: u64 = 32;
-
 /// Multiple of the unused memory from which what others hold is the better explanation.
 const FAR_MORE: u64 = 4;
 
@@ -449,23 +434,18 @@ const FAR_MORE: u64 = 4;
 pub enum OomCause {
     /// The request is too large for any memory: the size is a mistake of the program.
     Absurd,
-    /// The request is larger than the whole GPU.
     TooLarge,
     /// The program or the system limits the process to less than the GPU has.
     Limit,
-    /// More memory was free than the request needs.
     MoreFree,
     /// PyTorch holds enough memory that it does not use, in pieces that are too small.
     Fragmentation,
     /// Other ranks of the same job have opened this GPU, and hold a quarter of it or more.
     Ranks,
-    /// Other processes hold more than was missing.
     Others,
     /// Memory of this process outside PyTorch's allocator is more than was missing.
     Outside,
-    /// Tensors fill the GPU.
     Full,
-    /// The message states no figures.
     Unknown,
 }
 

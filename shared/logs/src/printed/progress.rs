@@ -48,7 +48,6 @@ impl Series {
 pub struct Progress {
     /// Number of the GPU or of the rank, if the lines name it.
     pub gpu: Option<u32>,
-    /// True if it is that of a rank.
     pub is_rank: bool,
     pub allocated: Series,
     pub peak_allocated: Series,
@@ -232,7 +231,6 @@ mod tests {
         all.into_iter().next().unwrap_or_default()
     }
 
-    /// Returns the last values of all four measures in MiB.
     fn last(text: &str) -> [u64; 4] {
         let Progress { allocated, peak_allocated, reserved, peak_reserved, .. } = read(text);
         [allocated, peak_allocated, reserved, peak_reserved].map(|series| series.last_bytes >> 20)

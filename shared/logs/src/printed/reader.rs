@@ -20,13 +20,11 @@ const LINES_OF_OOM: u8 = 16;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Printed {
     pub ooms: Vec<Repeated<Oom>>,
-    /// Out-of-memory errors of frameworks other than PyTorch.
     pub framework_ooms: Vec<Repeated<FrameworkOom>>,
     pub host_errors: Vec<Repeated<HostError>>,
     pub counters: Vec<Counters>,
     /// Lines of memory_profiler's tables, and those that tracemalloc prints.
     pub line_uses: Vec<LineUse>,
-    /// Operators of the profiler's printed tables.
     pub operators: Vec<OperatorUse>,
     /// Memory that was printed in the course of the run, by GPU.
     pub progress: Vec<Progress>,
@@ -40,7 +38,6 @@ pub struct Printed {
     pub left_out: u64,
 }
 
-/// Reader of a text, line by line.
 #[derive(Debug, Default)]
 pub struct PrintedReader {
     printed: Printed,
@@ -214,7 +211,6 @@ const LINES_OF_NAMES: usize = 4096;
 const OF_TORCH: [&str; 8] =
     ["torch", "PyTorch", "transformers", "accelerate", "deepspeed", "diffusers", "lightning", "vllm"];
 
-/// Words of other programs.
 const OTHERS: &str = ".lua ggml llama.cpp llama_ tensorflow paddle cudf cuml rmm:: RMM numba java.lang rustc jax mxnet cupy \
                       julia";
 

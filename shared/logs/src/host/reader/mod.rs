@@ -31,13 +31,10 @@ use shared::base::stamp::{self, Stamp};
 /// 60,480,000 in a week.
 const MOST_VALUES: u64 = 64_000_000;
 
-/// Largest number of containers that are kept.
 const MOST_CONTAINERS: usize = 1000;
 
-/// Largest number of processes that are kept.
 const MOST_PROCESSES: usize = 100_000;
 
-/// Reader of a log, line by line.
 #[derive(Debug, Default)]
 pub struct HostReader {
     log: HostLog,
@@ -204,7 +201,6 @@ impl HostReader {
         self.current_sample().filter(|_| self.log.clock != Clock::Samples)
     }
 
-    /// Reads a row about a process; returns false for other lines.
     fn row(&mut self, line: &str) -> bool {
         // The row borrows the head, which is not changed meanwhile.
         let head = self.head.take();

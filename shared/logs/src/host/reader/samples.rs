@@ -116,7 +116,6 @@ impl HostReader {
         self.head = Some(head);
     }
 
-    /// Adds a row and those behind it.
     pub(super) fn joined<'a>(
         &mut self,
         mut row: Row<'a>,

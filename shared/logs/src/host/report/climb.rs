@@ -13,10 +13,8 @@ const FULL: f64 = 0.95;
 /// Memory from which teeth are worth a warning though they stay as they are.
 const MUCH_BYTES: u64 = 512 << 20;
 
-/// Largest number of processes that a sentence names.
 const MOST_NAMED: usize = 8;
 
-/// Reports memory of the processes' own that climbs.
 pub(super) fn climbs(log: &HostLog, climb: &Climb) -> Finding {
     if is_level(climb) {
         return level(climb);
@@ -137,7 +135,6 @@ fn climbers(log: &HostLog, climb: &Climb) -> Option<String> {
     })
 }
 
-/// Returns the word for the only process that climbs.
 fn role(log: &HostLog, climb: &Climb) -> &'static str {
     let of = |process: usize| &log.processes[process];
     let climber = of(climb.climbers[0].process);
@@ -260,7 +257,6 @@ fn advice(climb: &Climb) -> &'static str {
     }
 }
 
-/// Reports memory that stays after each epoch.
 pub(super) fn kept(climb: &Climb, bytes: u64) -> Finding {
     let epochs = room(climb).map(|room| room.saturating_sub(climb.peak_bytes) / bytes.max(1));
     let until = match epochs {
@@ -290,7 +286,6 @@ pub(super) fn finding(
     Finding { confidence: Confidence::Medium, ..found }
 }
 
-/// Formats a duration in milliseconds.
 pub(super) fn duration(ms: i64) -> String {
     format::duration(u64::try_from(ms).unwrap_or(0).saturating_mul(1000))
 }

@@ -96,7 +96,6 @@ fn groups(log: &HostLog) -> Vec<(String, Vec<usize>)> {
     groups
 }
 
-/// Largest number of letters of a command.
 const LONGEST_COMMAND: usize = 120;
 
 fn quantity(log: &HostLog) -> &'static str {

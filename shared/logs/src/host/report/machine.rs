@@ -39,7 +39,6 @@ pub(super) fn curves(log: &HostLog) -> Option<LogCurves> {
     })
 }
 
-/// Says how much of the memory is in use at the most.
 pub(super) fn fact(machine: &Machine) -> Option<String> {
     let most = machine.used_bytes().into_iter().max().filter(|_| machine.total_bytes.is_some())?;
     Some(format!("at most {} of the machine's memory are in use", format::bytes(most)))
@@ -98,7 +97,6 @@ fn limit(log: &HostLog, climb: &Climb) -> Option<String> {
     })
 }
 
-/// Says that swap is used more and more.
 fn swap(machine: &Machine) -> Option<String> {
     let (first, last) = (*machine.swap_bytes.first()?, *machine.swap_bytes.last()?);
     (last > first).then(|| format!("Swap in use rises from {} to {}.", format::bytes(first), format::bytes(last)))

@@ -17,7 +17,6 @@ use shared::analysis::FindingCode;
 use shared::base::{Diagnostic, Severity, format};
 use shared::report::{Finding, LogCell, LogNotice, LogTable};
 
-/// Returns the words for a tool.
 fn tool(form: HostForm) -> &'static str {
     match form {
         HostForm::Ps => "ps",
@@ -202,7 +201,6 @@ fn nearly_full_container(container: &Container) -> Option<Finding> {
 /// Fraction of its limit from which a container is nearly full.
 const NEARLY_FULL: f64 = 0.95;
 
-/// Lists the containers; `None` if there are none.
 fn containers(log: &HostLog) -> Option<LogTable> {
     let row = |container: &Container| {
         let Container { name, used_bytes, limit_bytes } = container;

@@ -19,7 +19,6 @@ const WHOLE: &str = "paste all that `print(torch.cuda.memory_summary())` prints.
 pub(super) const MUCH_UNUSED: u64 = 512 << 20;
 const UNUSED_PART: u64 = 5;
 
-/// Lists the counters of a text.
 pub(super) fn counter_table(printed: &Printed) -> LogTable {
     let row = |counters: &Counters| {
         vec![
@@ -170,7 +169,6 @@ fn lines_by_size(lines: &[LineUse]) -> Vec<&LineUse> {
     added
 }
 
-/// Lists the lines of memory_profiler and tracemalloc.
 pub(super) fn line_table(lines: &[LineUse]) -> LogTable {
     let row = |line: &&LineUse| {
         let added = match u64::try_from(line.added_bytes) {
@@ -212,12 +210,10 @@ fn named(progress: &Progress) -> impl Iterator<Item = (&'static str, Series)> {
     all.into_iter().filter(|(_, series)| series.count > 0)
 }
 
-/// Returns the number of values of all measures.
 pub(super) fn values(all: &[Progress]) -> usize {
     all.iter().flat_map(named).map(|(_, series)| series.count as usize).sum()
 }
 
-/// Lists the measures.
 pub(super) fn table(all: &[Progress]) -> LogTable {
     let row = |progress: &Progress, (name, series): (&str, Series)| {
         vec![
@@ -249,7 +245,6 @@ pub(super) fn printed(all: &[Progress]) -> Vec<Finding> {
     found
 }
 
-/// Reports memory of the host that is nearly used up.
 fn of_host(progress: &Progress) -> Option<Finding> {
     const MUCH: u64 = 700;
     const NEARLY_ALL: u64 = 900;

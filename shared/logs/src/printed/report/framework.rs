@@ -9,7 +9,6 @@ use shared::report::{Finding, HOST, LogOwner, LogOwners, NO_DEVICE};
 /// A program that needs less than 1 GiB fills no GPU by itself.
 const SMALL_PROGRAM_BYTES: u64 = 1 << 30;
 
-/// Reports an error.
 pub(super) fn out_of_memory(repeated: &Repeated<FrameworkOom>) -> Finding {
     let Repeated { error: oom, place, count } = repeated;
     let line = place.clone();

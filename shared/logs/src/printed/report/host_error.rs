@@ -6,7 +6,6 @@ use shared::analysis::{Confidence, FindingCode, title_of_parts};
 use shared::base::{Severity, format};
 use shared::report::{Finding, HOST, NO_DEVICE};
 
-/// Reports an error.
 pub(super) fn finding(repeated: &Repeated<HostError>) -> Finding {
     let Repeated { error, place, count } = repeated;
     let (code, (title, advice)) = (code(error.kind), statement(error.kind));

@@ -112,7 +112,6 @@ fn groups(ooms: &[Repeated<Oom>]) -> Vec<Group<'_>> {
     groups
 }
 
-/// Returns the words for the GPU of an error.
 fn device_words(oom: &Oom) -> String {
     let device = match oom.api {
         OomApi::Npu => "NPU",
@@ -201,7 +200,6 @@ fn owners_at(oom: &Oom) -> Option<LogOwners> {
     })
 }
 
-/// Lists the out-of-memory errors of a text.
 fn oom_table(printed: &Printed) -> LogTable {
     let row = |Repeated { error, count, .. }: &Repeated<Oom>| {
         vec![
