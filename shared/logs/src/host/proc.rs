@@ -150,7 +150,8 @@ impl ProcReader {
         let has_sums = self.dump.seen & 1 != 0;
         let begins_another = has_sums && (is_rollup || !self.dump.is_mapped);
         if begins_another || start < self.dump.address {
-            self.end_unnamed();
+            // Another process if nothing names it, or the same once more.
+            if self.dump.pid.is_some() { self.again() } else { self.end() }
         }
         let dump = &mut self.dump;
         if is_rollup {
@@ -161,14 +162,6 @@ impl ProcReader {
         (dump.is_mapped, dump.address) = (true, start);
         dump.mapping = group(name);
         true
-    }
-
-    /// Begins a process: another one if nothing names it, or the same once more.
-    fn end_unnamed(&mut self) {
-        match self.dump.pid {
-            Some(_) => self.again(),
-            None => self.end(),
-        }
     }
 
     /// `Rss:              226072 kB`

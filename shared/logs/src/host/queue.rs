@@ -59,9 +59,7 @@ pub struct SharedPeak {
 pub fn shared_climb(log: &HostLog) -> Option<SharedClimb> {
     let machine = log.shared.machine_at_each(log.times_ms.len());
     let of = |(position, family): (usize, Family)| {
-        let mapped = shmem_sums(log, &family);
-        let new = new_files(log, position);
-        let bytes: Vec<u64> = mapped.iter().zip(&new).map(|(mapped, new)| *mapped.max(new)).collect();
+        let [mapped, new, bytes] = shared_memory(log, position, &family);
         let unmapped_bytes = new.last()?.saturating_sub(*mapped.last()?);
         let climb = curve_climb(&log.times_ms, &bytes, least_bytes(log))?;
         let climbs =
@@ -76,6 +74,13 @@ pub fn shared_climb(log: &HostLog) -> Option<SharedClimb> {
     all.max_by_key(|shared| shared.climb.climb_bytes)
 }
 
+/// Returns the bytes that a family has mapped, those of new files, and the larger of both, at each sample.
+fn shared_memory(log: &HostLog, position: usize, family: &Family) -> [Vec<u64>; 3] {
+    let (mapped, new) = (shmem_sums(log, family), new_files(log, position));
+    let larger = mapped.iter().zip(&new).map(|(mapped, new)| *mapped.max(new)).collect();
+    [mapped, new, larger]
+}
+
 /// Returns the bytes by which a curve rises within some rises of another one.
 fn rises_in(curve: &[u64], rises: &[Leg]) -> u64 {
     rises.iter().map(|rise| curve[rise.end].saturating_sub(curve[rise.start])).sum()
@@ -86,9 +91,7 @@ pub fn shared_peak(log: &HostLog) -> Option<SharedPeak> {
     let own = own(log);
     let machine = log.shared.machine_at_each(log.times_ms.len());
     let of = |(position, family): (usize, Family)| {
-        let mapped = shmem_sums(log, &family);
-        let new = new_files(log, position);
-        let shared: Vec<u64> = mapped.iter().zip(&new).map(|(mapped, new)| *mapped.max(new)).collect();
+        let [_, new, shared] = shared_memory(log, position, &family);
         let bytes = *shared.iter().max()?;
         let at = shared.iter().position(|one| *one == bytes)?;
         let peak_bytes = sums(&own, &family.processes)[at] + bytes;

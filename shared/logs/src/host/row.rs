@@ -27,14 +27,16 @@ pub(super) struct Row<'a> {
 pub(super) type Found<'a> = Option<(HostForm, Row<'a>)>;
 
 impl<'a> Row<'a> {
-    /// Splits the rows behind this one off its command; `None` if there are none.
+    /// Splits the rows behind this one off its command; they are empty if there are none.
     ///
     /// Cost: linear in the words of the command.
-    pub(super) fn split(self, of: impl Fn(&'a str) -> Found<'a>) -> Option<(Self, &'a str)> {
+    pub(super) fn split(self, of: impl Fn(&'a str) -> Found<'a>) -> (Self, &'a str) {
         let text = self.command;
         let words = text.split_ascii_whitespace().skip(1).map(|word| word.as_ptr() as usize - text.as_ptr() as usize);
-        let start = words.into_iter().find(|&start| of(&text[start..]).is_some())?;
-        Some((Self { command: text[..start].trim_ascii_end(), ..self }, &text[start..]))
+        match words.into_iter().find(|&start| of(&text[start..]).is_some()) {
+            Some(start) => (Self { command: text[..start].trim_ascii_end(), ..self }, &text[start..]),
+            None => (self, ""),
+        }
     }
 }
 

@@ -219,7 +219,8 @@ impl HostReader {
             self.sample(stamp);
         }
         self.time(row.time);
-        if let Some((row, rest)) = row.clone().split(headless) {
+        let (row, rest) = row.split(headless);
+        if !rest.is_empty() {
             self.is_new_sample |= self.log.clock == Clock::Samples;
             self.joined(row, form, rest, headless);
             return true;

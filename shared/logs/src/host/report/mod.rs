@@ -79,11 +79,10 @@ fn title(log: &HostLog) -> String {
         }
     };
     let text = format!("Host memory, {}: {samples} of {of}", tool(log.form));
-    let span_ms = log.times_ms.last().zip(log.times_ms.first()).map_or(0, |(last, first)| last - first);
-    match log.clock {
-        _ if log.times_ms.len() < 2 => text,
-        Clock::Samples => text + ", without times: a sample counts as one second",
-        Clock::TimeOfDay | Clock::Elapsed | Clock::Dates => format!("{text} in {}", duration(span_ms)),
+    match (log.clock, log.times_ms.as_slice()) {
+        (_, [] | [_]) => text,
+        (Clock::Samples, _) => text + ", without times: a sample counts as one second",
+        (_, [first, .., last]) => format!("{text} in {}", duration(last - first)),
     }
 }
 
