@@ -265,7 +265,7 @@ mod tests {
     fn every_error_has_a_part_by_which_it_is_found() {
         let host = host_error::WORDS.iter().map(|(words, _)| words.concat());
         let gpu = oom::WORDS.iter().map(|(words, _)| (*words).to_owned());
-        let frameworks = framework::MESSAGES.iter().map(|(words, _)| (*words).to_owned());
+        let frameworks = framework::MESSAGES.iter().map(|(words, ..)| (*words).to_owned());
         for words in host.chain(gpu).chain(frameworks) {
             assert!(may_be_error(&words), "{words}");
         }
