@@ -1,7 +1,6 @@
 //! Reads a log of any source, or of several.
 
 use super::host::HostReader;
-use super::nearest::Nearest;
 use super::pasted::PastedLines;
 use super::sources::{DocumentReader, LineReaders, Log};
 use shared::base::is_text;
@@ -26,14 +25,7 @@ struct TextReader {
     is_utf_16: bool,
     lines: PastedLines,
     host: HostReader,
-    others: Others,
-}
-
-/// Readers of lines that are not about processes, and what of the others comes nearest to memory.
-#[derive(Debug, Default)]
-struct Others {
-    readers: LineReaders,
-    nearest: Nearest,
+    others: LineReaders,
 }
 
 /// Returns true if the beginning of a file is a log that says something about memory.
@@ -116,22 +108,7 @@ impl TextReader {
     fn finish(self) -> Log {
         let Self { lines, mut host, mut others, .. } = self;
         lines.finish(&mut |line| host.line(line, &mut |line| others.line(line)));
-        let mut log = Log { nearest: others.nearest, ..others.readers.finish(host.finish()) };
-        if !log.engine.errors.is_empty() {
-            // The shell tells of what was left of an engine that had failed before.
-            log.printed.host_errors.retain(|one| one.error.text != "Killed");
-        }
-        log
-    }
-}
-
-impl Others {
-    fn line(&mut self, line: &str) -> bool {
-        let is_understood = self.readers.line(line);
-        if !is_understood {
-            self.nearest.see(line);
-        }
-        is_understood
+        others.finish(host.finish())
     }
 }
 

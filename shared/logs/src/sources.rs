@@ -39,6 +39,7 @@ macro_rules! sources {
         #[derive(Debug, Default)]
         pub(super) struct LineReaders {
             $($line: $line_reader,)*
+            nearest: Nearest,
         }
 
         /// Reader of a document that arrives in chunks of any size.
@@ -65,13 +66,20 @@ macro_rules! sources {
                 let is_error = line.contains("out of memory");
                 let mut is_understood = false;
                 $(is_understood |= (is_error || !is_understood) && self.$line.line(line);)*
+                if !is_understood {
+                    self.nearest.see(line);
+                }
                 is_understood
             }
 
             /// Returns the log after the last line.
             pub(super) fn finish(self, host: HostLog) -> Log {
-                let mut log = Log { host, $($line: self.$line.finish(),)* ..Log::default() };
+                let mut log = Log { host, $($line: self.$line.finish(),)* document: None, nearest: self.nearest };
                 log.printed.engine = log.printed.engine.or(log.engine.engine.map(Engine::name));
+                if !log.engine.errors.is_empty() {
+                    // The shell tells of what was left of an engine that had failed before.
+                    log.printed.host_errors.retain(|one| one.error.text != "Killed");
+                }
                 log
             }
         }

@@ -381,10 +381,9 @@ fn units_of_free_are_found() {
 #[test]
 fn old_versions_of_free_count_caches_as_used() {
     let log = read(
-        "             total       used       free     shared    buffers     cached\n\
-         Mem:      16333852   15963856     369996     100000     247520    9163320\n\
-         -/+ buffers/cache:    6553016    9780836\n\
-         Swap:      2047996        400    2047596\n",
+        "             total       used       free     shared    buffers     cached\nMem:      16333852   15963856     \
+         369996     100000     247520    9163320\n-/+ buffers/cache:    6553016    9780836\nSwap:      2047996        \
+         400    2047596\n",
     );
     let available = 369_996 + 247_520 + 9_163_320 - 100_000;
     assert_eq!((log.machine.available_bytes[0], log.machine.swap_bytes[0]), (available << 10, 400 << 10));
@@ -443,8 +442,7 @@ fn tables_of_programs_have_columns_of_many_names() {
 fn weights_and_biases_exports_system_metrics() {
     let log = read(
         ",_runtime,_timestamp,system.memory_percent,system.proc.memory.availableMB,system.proc.memory.rssMB\n\
-         0,15.0,1795448812.1,20.0,412345.6,2577.5\n\
-         1,30.0,1795448827.1,25.0,386574.0,\n",
+         0,15.0,1795448812.1,20.0,412345.6,2577.5\n1,30.0,1795448827.1,25.0,386574.0,\n",
     );
     assert_eq!((log.form, log.clock), (HostForm::Wandb, Clock::Dates));
     assert_eq!(log.times_ms, [1_795_448_812_100, 1_795_448_827_100]);
@@ -506,10 +504,9 @@ fn chunks_that_are_freed_accuse_nobody() {
 #[test]
 fn containers_have_limits() {
     let log = read(
-        "CONTAINER ID   NAME     CPU %   MEM USAGE / LIMIT     MEM %   NET I/O\n\
-         88f32688b78c   ollama   0.00%   2.5GiB / 15.5GiB      16.1%   1.92GB / 16.2MB\n\
-         22030b705436   train    0.00%   7.75GiB / 8GiB        96.9%   1.92GB / 16.2MB\n\
-         CONTAINER           CPU %               MEM USAGE/LIMIT     MEM %               NET I/O\n\
+        "CONTAINER ID   NAME     CPU %   MEM USAGE / LIMIT     MEM %   NET I/O\n88f32688b78c   ollama   0.00%   2.5GiB \
+         / 15.5GiB      16.1%   1.92GB / 16.2MB\n22030b705436   train    0.00%   7.75GiB / 8GiB        96.9%   1.92GB \
+         / 16.2MB\nCONTAINER           CPU %               MEM USAGE/LIMIT     MEM %               NET I/O\n\
          ollama              0.00%               3 GiB/15.5 GiB      19.3%               2.9 MiB/7 KiB\n",
     );
     let found: Vec<_> = log.containers.iter().map(|one| (one.name.as_str(), one.used_bytes >> 20)).collect();

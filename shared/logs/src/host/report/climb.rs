@@ -217,12 +217,11 @@ fn copies_shared_pages(climb: &Climb) -> bool {
 fn advice(climb: &Climb) -> &'static str {
     match () {
         () if copies_shared_pages(climb) => {
-            "Keep the samples of the dataset in a NumPy array or a tensor instead of a list or dict of Python objects.\n\
-             Strings can be one array of bytes: ``self.data = np.frombuffer(b\"\".join(rows), np.uint8); self.ends = \
-             np.cumsum([len(row) for row in rows])``.\n\
-             Until then, fewer workers (num_workers) divide the climb.\n\n\
-             A worker that reads a Python object changes its reference count, so that the page around it, which it shared \
-             with the main process, is copied. If it stays with num_workers=0, it is something else."
+            "Keep the samples of the dataset in a NumPy array or a tensor instead of a list or dict of Python \
+             objects.\nStrings can be one array of bytes: ``self.data = np.frombuffer(b\"\".join(rows), np.uint8); \
+             self.ends = np.cumsum([len(row) for row in rows])``.\nUntil then, fewer workers (num_workers) divide the \
+             climb.\n\nA worker that reads a Python object changes its reference count, so that the page around it, \
+             which it shared with the main process, is copied. If it stays with num_workers=0, it is something else."
         }
         () if climb.climbers.len() > 1 && (are_workers(climb) || !climb.falls) && climb.has_pss => {
             "Look for what each worker keeps: a cache in the dataset (self.cache[index] = sample; instead, \
@@ -231,12 +230,11 @@ fn advice(climb: &Climb) -> &'static str {
              sample each time, it is not the dataset that keeps them."
         }
         () if climb.climbers.len() > 1 && (are_workers(climb) || !climb.falls) => {
-            "Look for what each worker keeps: a cache in the dataset (self.cache[index] = sample), open files, and lists \
-             that __getitem__ appends to.\nUse fewer workers (num_workers), which divide the climb.\n\
-             [record] Record PSS by ``snapscope host -o host.csv -- python train.py``: pages that workers copy because they \
-             count references to Python objects do not show in RSS.\n\n\
-             Files that are read by memory mapping (np.memmap, LMDB, Arrow) count in RSS, too, and the system takes their \
-             pages back when it needs them."
+            "Look for what each worker keeps: a cache in the dataset (self.cache[index] = sample), open files, and \
+             lists that __getitem__ appends to.\nUse fewer workers (num_workers), which divide the climb.\n[record] \
+             Record PSS by ``snapscope host -o host.csv -- python train.py``: pages that workers copy because they \
+             count references to Python objects do not show in RSS.\n\nFiles that are read by memory mapping \
+             (np.memmap, LMDB, Arrow) count in RSS, too, and the system takes their pages back when it needs them."
         }
         () if climb.falls => {
             "Look for what the program keeps until the end of an epoch: outputs or losses in a list (append loss.item() \

@@ -87,11 +87,10 @@ fn at_peak(peak: &SharedPeak) -> Finding {
         "Shared memory is nearly as high in {full_percent} % of the samples that have any, so that the queues are full: \
          {who} faster than batches are taken out."
     );
-    let advice = "As the queues are full, fewer batches do as well: DataLoader(…, num_workers=2, prefetch_factor=2), or \
-                  Queue(maxsize=4).\n\
-                  Send samples of uint8 that become floats on the GPU, which need a quarter.\n\n\
-                  A loader holds num_workers × prefetch_factor batches, each of batch_size samples. If steps then wait for data, the queues were not \
-                  too deep.";
+    let advice = "As the queues are full, fewer batches do as well: DataLoader(…, num_workers=2, prefetch_factor=2), \
+                  or Queue(maxsize=4).\nSend samples of uint8 that become floats on the GPU, which need a quarter.\n\n\
+                  A loader holds num_workers × prefetch_factor batches, each of batch_size samples. If steps then wait \
+                  for data, the queues were not too deep.";
     finding(FindingCode::SharedMemoryAtPeak, Severity::Info, *bytes, title, shows, advice)
 }
 

@@ -299,9 +299,8 @@ fn of_gpu(progress: &Progress) -> Option<Finding> {
     {
         let (title, shows) = climb("PyTorch's reserved memory", cache);
         let shows = format!("{shows} What tensors take rose by {}.", format::bytes(grown(tensors)));
-        let advice = "Set ``PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True``.\n\
-                      If batches vary in size, start with the largest one, or pad them to few sizes.\n\
-                      Now and then, call ``torch.cuda.empty_cache()``.\n\n\
+        let advice = "Set ``PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True``.\nIf batches vary in size, start with \
+                      the largest one, or pad them to few sizes.\nNow and then, call ``torch.cuda.empty_cache()``.\n\n\
                       What climbs is PyTorch's cache: free pieces that later requests do not fit into.";
         let code = FindingCode::ReservedAboveLive;
         return Some(finding(code, device, Severity::Warning, grown(cache), title, shows, advice));

@@ -211,9 +211,8 @@ fn advice(oom: &FrameworkOom) -> String {
         }
         (Framework::LlamaCpp, _) if oom.is_limited && oom.operation != COMPUTING => {
             "Let llama.cpp split the weights into smaller buffers: ``GGML_VK_FORCE_MAX_ALLOCATION_SIZE=1073741824``.\n\
-             Make the buffer for computing smaller: smaller batches (`--ubatch-size`), `--flash-attn`, a shorter context \
-             (`--ctx-size`).\n\n\
-             The driver allows no single buffer of this size, even if more memory is free."
+             Make the buffer for computing smaller: smaller batches (`--ubatch-size`), `--flash-attn`, a shorter \
+             context (`--ctx-size`).\n\nThe driver allows no single buffer of this size, even if more memory is free."
         }
         (Framework::LlamaCpp, _) if oom.is_host => {
             "Shorten the context (`--ctx-size`): unless it is set, it is the longest that the model knows, for each process.\n\

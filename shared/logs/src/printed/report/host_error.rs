@@ -209,19 +209,17 @@ fn statement(kind: HostErrorKind) -> (&'static str, &'static str) {
         ),
         HostErrorKind::Library => (
             "A call of the GPU's driver or of a library found no free memory on the GPU",
-            "Look for other processes on the GPU: ``nvidia-smi`` or ``rocm-smi --showpids``.\n\
-             Use a smaller batch, model or context.\n\
-             Where PyTorch fills the GPU, leave room: ``torch.cuda.set_per_process_memory_fraction(0.9)``.\n\n\
-             The context, cuBLAS, cuDNN, NCCL and engines with pools of their own take memory outside PyTorch's \
-             allocator, when they are first used.",
+            "Look for other processes on the GPU: ``nvidia-smi`` or ``rocm-smi --showpids``.\nUse a smaller batch, \
+             model or context.\nWhere PyTorch fills the GPU, leave room: \
+             ``torch.cuda.set_per_process_memory_fraction(0.9)``.\n\nThe context, cuBLAS, cuDNN, NCCL and engines with \
+             pools of their own take memory outside PyTorch's allocator, when they are first used.",
         ),
         HostErrorKind::Start => (
             "The GPU had no room for this process to start on it",
-            "See who holds it: ``nvidia-smi`` or ``rocm-smi --showpids``; end notebooks and crashed runs.\n\
-             With several ranks, let each use its own GPU: ``torch.cuda.set_device(local_rank)`` before anything else.\n\
-             Try another GPU (`CUDA_VISIBLE_DEVICES`) or node: one that has a fault says the same.\n\n\
-             A context takes some hundred MiB. Nothing of the program was on the GPU yet, so that a smaller batch changes \
-             nothing.",
+            "See who holds it: ``nvidia-smi`` or ``rocm-smi --showpids``; end notebooks and crashed runs.\nWith \
+             several ranks, let each use its own GPU: ``torch.cuda.set_device(local_rank)`` before anything else.\nTry \
+             another GPU (`CUDA_VISIBLE_DEVICES`) or node: one that has a fault says the same.\n\nA context takes some \
+             hundred MiB. Nothing of the program was on the GPU yet, so that a smaller batch changes nothing.",
         ),
         HostErrorKind::TensorRt => (
             "TensorRT found no memory on the GPU",
@@ -260,16 +258,14 @@ fn statement(kind: HostErrorKind) -> (&'static str, &'static str) {
         ),
         HostErrorKind::OpenFiles => (
             "The process has as many open files as it may: memory is not the reason",
-            "Call ``torch.multiprocessing.set_sharing_strategy(\"file_system\")``.\n\
-             Or raise the limit: ``ulimit -n 65536``.\n\
-             Keep no batches of a loader with workers: each shared tensor is an open file until it is freed.",
+            "Call ``torch.multiprocessing.set_sharing_strategy(\"file_system\")``.\nOr raise the limit: ``ulimit -n \
+             65536``.\nKeep no batches of a loader with workers: each shared tensor is an open file until it is freed.",
         ),
         HostErrorKind::Fault => (
             "A kernel on the GPU used an index or an address out of range: no lack of memory",
-            "Run it with ``CUDA_LAUNCH_BLOCKING=1``, or once on the CPU: the traceback then ends at the line.\n\
-             Compare the largest index with its table: tokens with the embedding, positions with the longest sequence, labels \
-             with the number of classes.\n\
-             If the kernel is a library's, update it, or use another implementation.\n\n\
+            "Run it with ``CUDA_LAUNCH_BLOCKING=1``, or once on the CPU: the traceback then ends at the line.\nCompare \
+             the largest index with its table: tokens with the embedding, positions with the longest sequence, labels \
+             with the number of classes.\nIf the kernel is a library's, update it, or use another implementation.\n\n\
              Every call after it fails too, also `cublasCreate` and allocations.",
         ),
         HostErrorKind::Dispatched => (

@@ -333,13 +333,17 @@ fn advice(oom: &Oom, cause: OomCause, printed: &Printed) -> String {
         OomApi::Mps | OomApi::Musa => String::new(),
     };
     match cause {
-        OomCause::Absurd => "Look at the sizes that the failing line computes: one of them is negative, has overflowed, \
+        OomCause::Absurd => {
+            "Look at the sizes that the failing line computes: one of them is negative, has overflowed, \
                              or is not the one that was meant.\nPrint the shapes of its inputs."
-            .to_owned(),
-        OomCause::TooLarge if oom.is_shared() => "Give the GPU a larger share of the machine's memory, in the firmware or by \
+                .to_owned()
+        }
+        OomCause::TooLarge if oom.is_shared() => {
+            "Give the GPU a larger share of the machine's memory, in the firmware or by \
              the driver's settings: this one request is larger than what it has now.\n\
              Or split the operation into parts: a smaller batch, chunks of the sequence, tiles of the image."
-            .to_owned(),
+                .to_owned()
+        }
         OomCause::TooLarge => format!(
             "Split the operation into parts: a smaller batch, chunks of the sequence, tiles of the image.\n\
              Or avoid the tensor: {avoid}.\n\n\
@@ -383,19 +387,14 @@ fn advice(oom: &Oom, cause: OomCause, printed: &Printed) -> String {
             )
         }
         OomCause::Fragmentation if engine.is_some() => format!(
-            "{combine}.\n\
-             Make single requests smaller: `--max-num-batched-tokens` or `--chunked-prefill-size`, and fewer or smaller \
-             images.\nLeave more room: a lower `--gpu-memory-utilization` or `--mem-fraction-static`."
+            "{combine}.\nMake single requests smaller: `--max-num-batched-tokens` or `--chunked-prefill-size`, and \
+             fewer or smaller images.\nLeave more room: a lower `--gpu-memory-utilization` or `--mem-fraction-static`."
         ),
         OomCause::Fragmentation => {
-            let more = match oom.private_bytes.is_some_and(|private| private >= MUCH_UNUSED) {
-                true => "\n\nMemory in private pools stays with its CUDA graphs: let graphs share one pool.",
-                false => "",
-            };
-            let only = match missing {
-                0 => String::new(),
-                _ => format!(" Only {} was missing.", format::bytes(missing)),
-            };
+            let of_pools = "\n\nMemory in private pools stays with its CUDA graphs: let graphs share one pool.";
+            let more = if oom.private_bytes >= Some(MUCH_UNUSED) { of_pools } else { "" };
+            let only =
+                if missing > 0 { format!(" Only {} was missing.", format::bytes(missing)) } else { String::new() };
             let sizes = if is_inference {
                 "Between inputs of different sizes"
             } else {
@@ -418,14 +417,17 @@ fn advice(oom: &Oom, cause: OomCause, printed: &Printed) -> String {
         }
         OomCause::Others => {
             let held = oom.reserved_bytes.filter(|held| *held > oom.capacity_bytes.unwrap_or(u64::MAX) / 2);
-            let how = if engine.is_some() { "a lower `--gpu-memory-utilization` or `--mem-fraction-static`" } else { "a smaller batch" };
+            let how = if engine.is_some() {
+                "a lower `--gpu-memory-utilization` or `--mem-fraction-static`"
+            } else {
+                "a smaller batch"
+            };
             let own = |verb: &str, held| {
                 format!("{verb} less in this program, which holds {} itself: {how}.", format::bytes(held))
             };
             let others = format!(
-                "Free the {} from what else runs on it{}.\n\
-                 List its processes: ``{list}``; end notebooks and crashed runs that still hold memory.\n\
-                 Or choose another device by `{choose}`.",
+                "Free the {} from what else runs on it{}.\nList its processes: ``{list}``; end notebooks and crashed \
+                 runs that still hold memory.\nOr choose another device by `{choose}`.",
                 if oom.api == OomApi::Npu { "NPU" } else { "GPU" },
                 pids(oom)
             );
@@ -439,23 +441,23 @@ fn advice(oom: &Oom, cause: OomCause, printed: &Printed) -> String {
         }
         OomCause::Outside if oom.outside_bytes() > Some(oom.capacity_bytes.unwrap_or(u64::MAX) / 2) => format!(
             "Look for another framework in this process: JAX and TensorFlow take most of the GPU when they start \
-             (`XLA_PYTHON_CLIENT_PREALLOCATE=false`, `tf.config.experimental.set_memory_growth`), and engines, DALI, CuPy \
-             and RMM have pools of their own. It holds {} outside PyTorch.\n\
-             Or let each use a process of its own.",
+             (`XLA_PYTHON_CLIENT_PREALLOCATE=false`, `tf.config.experimental.set_memory_growth`), and engines, DALI, \
+             CuPy and RMM have pools of their own. It holds {} outside PyTorch.\nOr let each use a process of its own.",
             format::bytes(oom.outside_bytes().unwrap_or(0))
         ),
-        OomCause::Full | OomCause::Outside if engine.is_some() && oom.work == Work::Loading => "Use a smaller model or one in fewer bits, or spread it \
+        OomCause::Full | OomCause::Outside if engine.is_some() && oom.work == Work::Loading => {
+            "Use a smaller model or one in fewer bits, or spread it \
              over more GPUs (`--tensor-parallel-size`, `--tp`, `--pipeline-parallel-size`).\n\n\
              It failed while the model was loaded: shares, lengths and numbers of requests change nothing."
-            .to_owned(),
+                .to_owned()
+        }
         OomCause::Full | OomCause::Unknown | OomCause::Outside if engine.is_some() => {
             let name = engine.unwrap_or_default();
             let EngineOptions { share, tokens, requests, gpus, without_graphs } = options_of(name);
             format!(
-                "Leave more room beside weights and KV cache: lower the share that {name} may use (`{share}`), `{tokens}` \
-                 and `{requests}`.\n\
-                 Use a smaller or quantized model, or spread it over more GPUs (`{gpus}`).\n\
-                 Use `{without_graphs}`: CUDA graphs take memory of their own."
+                "Leave more room beside weights and KV cache: lower the share that {name} may use (`{share}`), \
+                 `{tokens}` and `{requests}`.\nUse a smaller or quantized model, or spread it over more GPUs \
+                 (`{gpus}`).\nUse `{without_graphs}`: CUDA graphs take memory of their own."
             )
         }
         OomCause::Outside => format!(
@@ -464,11 +466,10 @@ fn advice(oom: &Oom, cause: OomCause, printed: &Printed) -> String {
              hundred MiB each, and libraries such as vLLM, DALI or CuPy have pools of their own.\n\nOnly {} was missing.",
             format::bytes(missing)
         ),
-        OomCause::Full if oom.work == Work::Loading => "Load the weights in fewer bits: ``dtype=torch.bfloat16``, or quantized to \
-             8 or 4 bits.\n\
-             Spread them over several devices (``device_map=\"auto\"``), or let each rank load a part (FSDP, DeepSpeed's \
-             ZeRO-3).\nOr choose a smaller model.\n\n\
-             It failed while the model was loaded: a smaller batch changes nothing."
+        OomCause::Full if oom.work == Work::Loading => "Load the weights in fewer bits: ``dtype=torch.bfloat16``, or \
+             quantized to 8 or 4 bits.\nSpread them over several devices (``device_map=\"auto\"``), or let each rank \
+             load a part (FSDP, DeepSpeed's ZeRO-3).\nOr choose a smaller model.\n\nIt failed while the model was \
+             loaded: a smaller batch changes nothing."
             .to_owned(),
         OomCause::Unknown => format!(
             "Use less memory at once: a smaller batch, image or model.\n\
@@ -478,24 +479,20 @@ fn advice(oom: &Oom, cause: OomCause, printed: &Printed) -> String {
         OomCause::Full if oom.capacity_bytes.is_some_and(|capacity| oom.asked_bytes > Some(capacity / 3)) => {
             let [asked, capacity] = [oom.asked_bytes, oom.capacity_bytes].map(|bytes| bytes.unwrap_or(0));
             format!(
-                "Split the operation into parts (a smaller batch, chunks of the sequence, tiles of the image): this one \
-                 request is {} of the GPU.\n\
-                 Or avoid the tensor: {avoid}.{record}",
+                "Split the operation into parts (a smaller batch, chunks of the sequence, tiles of the image): this \
+                 one request is {} of the GPU.\nOr avoid the tensor: {avoid}.{record}",
                 format::percent(asked, capacity)
             )
         }
         OomCause::Full => {
-            let copy = match oom.call {
-                Call::Copy => "Make no second model on the GPU, which is what the failing line does (`deepcopy`): keep its \
-                               `state_dict()` on the host.\n",
-                _ => "",
-            };
+            let no_copy = "Make no second model on the GPU, which is what the failing line does (`deepcopy`): keep its \
+                           `state_dict()` on the host.\n";
+            let copy = if oom.call == Call::Copy { no_copy } else { "" };
             let less = match oom.work {
                 Work::Inference if oom.call == Call::WithoutGraph => {
                     "Use less at once: a smaller batch, image or context, fewer beams or shorter outputs, or tiles; take \
-                     results to the host (``.cpu()``).\n\
-                     Keep less of the model on the GPU: weights in `bfloat16`, 8 or 4 bits, and parts on the host until they are \
-                     needed."
+                     results to the host (``.cpu()``).\nKeep less of the model on the GPU: weights in `bfloat16`, 8 or 4 bits, \
+                     and parts on the host until they are needed."
                 }
                 Work::Inference => {
                     "Run it under ``torch.inference_mode()``: without, each layer's outputs stay for a backward pass.\n\
@@ -515,7 +512,9 @@ fn advice(oom: &Oom, cause: OomCause, printed: &Printed) -> String {
                      In an evaluation or inference, use ``with torch.no_grad():`` and weights in fewer bits."
                 }
             };
-            format!("{copy}{less}\nIf it fails only after some steps, memory grows: look for losses or outputs that are kept.{record}")
+            format!(
+                "{copy}{less}\nIf it fails only after some steps, memory grows: look for losses or outputs that are kept.{record}"
+            )
         }
     }
 }
@@ -531,11 +530,10 @@ const OUTSIDE_OF_MPS: &str = "Use less at once, since what Metal needs for an op
                               Restart the program, which frees what earlier runs in it have left.";
 
 /// What to do about ranks that open a context on each other's GPU.
-const OTHER_RANKS: &str = "Call ``torch.cuda.set_device(local_rank)`` before anything uses the GPU, or let each rank see \
-                           its own alone by `CUDA_VISIBLE_DEVICES`.\n\
-                           Load checkpoints with ``map_location=\"cpu\"``.\n\n\
-                           Several processes hold the same small amount: other ranks of this job, with a CUDA context on \
-                           this GPU.";
+const OTHER_RANKS: &str = "Call ``torch.cuda.set_device(local_rank)`` before anything uses the GPU, or let each rank \
+                           see its own alone by `CUDA_VISIBLE_DEVICES`.\nLoad checkpoints with \
+                           ``map_location=\"cpu\"``.\n\nSeveral processes hold the same small amount: other ranks of \
+                           this job, with a CUDA context on this GPU.";
 
 /// Reports memory outside PyTorch that is much, whether or not it explains the failure.
 fn outside(oom: &Oom) -> Option<Finding> {
