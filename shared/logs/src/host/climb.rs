@@ -302,30 +302,22 @@ mod tests {
 
     /// Memory of a worker of each of three epochs of 40 s, by 10 MiB a second; there are 5 s between epochs.
     fn worker(epoch: usize) -> Vec<u32> {
-        (0..135)
-            .map(|second| if second / 45 == epoch && second % 45 < 40 { 500 + (second % 45) as u32 * 10 } else { 0 })
-            .collect()
+        let mib = |second: usize| if second % 45 < 40 { 500 + (second % 45) as u32 * 10 } else { 0 };
+        (0..135).map(|second| if second / 45 == epoch { mib(second) } else { 0 }).collect()
     }
 
     #[test]
     fn workers_that_climb_within_each_epoch() {
         let main = ("python train.py", vec![2000; 135]);
-        let log = log(&[
-            main,
-            ("python train.py", worker(0)),
-            ("python train.py", worker(1)),
-            ("python train.py", worker(2)),
-        ]);
+        let [one, two, three] = [0, 1, 2].map(|epoch| ("python train.py", worker(epoch)));
+        let log = log(&[main, one, two, three]);
         let climb = climb_of(&log).unwrap();
         assert_eq!((climb.rises.len(), climb.falls, climb.kept_bytes), (3, true, None));
         assert!((330 << 20..=400 << 20).contains(&climb.climb_bytes), "{}", climb.climb_bytes >> 20);
         assert!((climb.bytes_per_s / f64::from(10 << 20) - 1.0).abs() < 0.05, "{}", climb.bytes_per_s);
         assert_eq!(climb.epoch_ms, 45_000);
-        assert_eq!(
-            climb.climbers.iter().map(|one| log.processes[one.process].pid).collect::<Vec<_>>(),
-            [101, 102, 103]
-        );
-        assert_eq!(climb.at_once, 1);
+        let pids: Vec<u32> = climb.climbers.iter().map(|one| log.processes[one.process].pid).collect();
+        assert_eq!((pids.as_slice(), climb.at_once), (&[101, 102, 103][..], 1));
         assert!(climb.climbers[..2].iter().all(|one| one.ends_with_rise && one.rises == 1));
     }
 

@@ -204,10 +204,8 @@ mod tests {
         let parts = Some(Box::new(Parts { shmem_bytes: Some(5), pinned_bytes, ..Parts::default() }));
         let processes = vec![Process { samples: vec![0], rss_kib: vec![9], parts, ..Process::default() }];
         let table = kinds(&HostLog { form: HostForm::Proc, processes, ..HostLog::default() }).unwrap();
-        assert_eq!(
-            (table.columns.last().map(String::as_str), table.rows[0].last()),
-            (Some(last_column), Some(&last_cell))
-        );
+        let last = (table.columns.last().map(String::as_str), table.rows[0].last());
+        assert_eq!(last, (Some(last_column), Some(&last_cell)));
     }
 
     #[test]

@@ -26,6 +26,11 @@ fn advice(text: &str) -> String {
     findings(text).swap_remove(0).advice
 }
 
+/// Returns the advice on an error below these frames.
+fn at(frames: &str) -> String {
+    advice(&format!("Traceback (most recent call last):\n{frames}\n{}", small("", 80)))
+}
+
 /// Messages, shortened to their figures: a line with the source, one with the cause as the thread and arithmetic tell it.
 const MESSAGES: &str = include_str!("../../../../../tests/data/logs/published-out-of-memory.txt");
 
@@ -109,7 +114,7 @@ fn small(prefix: &str, asked: u32) -> String {
 }
 
 #[test]
-fn forms_of_one_error_are_one() {
+fn what_is_printed_again_or_by_each_rank_is_one_finding() {
     let text = format!(
         "{}{}torch.OutOfMemoryError: CUDA out of memory.\nERROR: CUDA out of memory. Tried to allocate 512.00 MiB. GPU 0 has\n",
         small("torch.OutOfMemoryError: ", 512),
@@ -117,10 +122,6 @@ fn forms_of_one_error_are_one() {
     );
     let [error] = log(&text).printed.ooms.try_into().expect("one error");
     assert_eq!((error.count, error.error.process_bytes.is_some()), (4, true));
-}
-
-#[test]
-fn ranks_that_fail_alike_are_one_finding() {
     let rank = |rank: u32| small(&format!("[rank{rank}]: "), 512).replace("GPU 0", &format!("GPU {rank}"));
     let all: String = (0..4).map(rank).collect();
     let title = "4 ranks ran out of memory: tried to allocate 512 MiB, 6.00 MiB of 10.8 GiB free";
@@ -131,10 +132,6 @@ fn ranks_that_fail_alike_are_one_finding() {
                free. Process 73820 has 30.29 GiB memory in use. Including non-PyTorch memory, this process has 994.00 MiB memory \
                in use. Of the allocated";
     assert_eq!(OomCause::of(&oom(cut)), OomCause::Others);
-}
-
-#[test]
-fn errors_that_a_program_catches_are_one_finding() {
     let text: String = (0..300).map(|step| small("WARNING:root:", 500 + step)).collect();
     let report = log_report(&log(&text));
     let [finding] = report.diagnosis.findings.try_into().expect("one finding");
@@ -164,6 +161,12 @@ fn advice_is_for_the_device_and_the_program() {
     let killed =
         "ValueError: No available memory for the cache blocks. Try increasing `gpu_memory_utilization`\nKilled\n";
     assert_eq!(findings(killed).len(), 1, "the engine had failed by itself");
+    let full = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 298.00 MiB. GPU 1 has a total capacity of 39.38 GiB \
+                of which 65.38 MiB is free. Including non-PyTorch memory, this process has 39.31 GiB memory in use. Of the \
+                allocated memory 35.91 GiB is allocated by PyTorch, and 120.72 MiB is reserved by PyTorch but unallocated.\n";
+    let at = |function: &str| format!("  File \"vllm/v1/worker.py\", line 98, in {function}\n{full}");
+    assert!(advice(&at("apply_top_k_top_p")).starts_with("Leave more room beside weights and KV cache"));
+    assert!(!advice(&at("create_weights")).contains("--gpu-memory-utilization"), "nothing but weights is there");
 }
 
 #[test]
@@ -300,7 +303,7 @@ done
 ";
 
 #[test]
-fn tables_of_memory_profiler_name_the_largest_line() {
+fn tables_of_memory_profiler_and_tracemalloc_name_the_largest_line() {
     let report = log_report(&log(LINES));
     let finding = &report.diagnosis.findings[0];
     assert_eq!(finding.title, "Line 6 of load.py adds the most host memory: 153 MiB in 20 runs");
@@ -311,10 +314,17 @@ fn tables_of_memory_profiler_name_the_largest_line() {
     assert_eq!(rows[0][3], LogCell::Count(20));
     let without_times = LINES.replace("Occurrences  ", "").replace("         20  ", "").replace("          1  ", "");
     assert_eq!(log(&without_times).printed.line_uses[2].times, None);
+    let text = "[ Top 10 differences ]\n\
+                /v/torch/utils/data/sampler.py:110: size=7804 KiB (+7804 KiB), count=221927 (+221927), average=36 B\n\
+                <frozen importlib._bootstrap_external>:580: size=300 KiB (-20.0 KiB), count=3266 (-3), average=94 B\n";
+    let report = log_report(&log(text));
+    let title = "Line 110 of sampler.py adds the most host memory: 7.62 MiB in 221,927 blocks";
+    assert_eq!(report.diagnosis.findings[0].title, title);
+    assert_eq!(report.tables[0].rows[1][1], LogCell::Text("-20.0 KiB".to_owned()));
 }
 
 #[test]
-fn memory_that_a_program_prints_shows_its_growth() {
+fn memory_that_a_program_prints_shows_its_growth_and_its_peak() {
     let steps = |bytes: &dyn Fn(u64) -> u64| -> String {
         (0..20).map(|step| format!("step {step} loss 0.3 memory_allocated: {}\n", bytes(step))).collect()
     };
@@ -328,6 +338,24 @@ fn memory_that_a_program_prints_shows_its_growth() {
     };
     let outside = title(&(0..20).map(line).collect::<String>());
     assert_eq!(outside, "GPU memory outside PyTorch climbs from 2.73 GiB to 2.77 GiB");
+    let step = |step: u64| {
+        let reserved = 52.0 + step as f64;
+        format!("Step {step} | loss:2.4 lr:2e-05 peak_memory_active:47.3 peak_memory_reserved:{reserved:.2} \n")
+    };
+    let text: String = (1..8).map(step).collect();
+    let finding = findings(&text).remove(0);
+    assert_eq!(finding.title, "PyTorch's reserved memory climbs from 53.0 GiB to 59.0 GiB");
+    assert_eq!(finding.code, FindingCode::ReservedAboveLive);
+    let line = |rank: u32, mib: u32| format!("[Rank {rank}] (after 1 iterations) memory (MB) | reserved: {mib}.0\n");
+    let finding = only(&(line(14, 2048) + &line(0, 3072) + &line(22, 1024)));
+    assert_eq!(finding.title, "At most 3.00 GiB was printed as reserved of rank 0");
+    let text = "[see_memory_usage] MA 0.5 GB         Max_MA 0.5 GB         CA 0.5 GB         Max_CA 1 GB\n\
+                [see_memory_usage] CPU Virtual Memory:  used = 26.23 GB, percent = 83.8%\n\
+                [see_memory_usage] CPU Virtual Memory:  used = 28.95 GB, percent = 92.5%\n";
+    let is_of_host = |finding: &Finding| finding.code == FindingCode::HostNearlyFull;
+    let told = findings(text).into_iter().find(is_of_host).expect("a finding");
+    assert_eq!(told.title, "The host's memory was 92.5 % in use: 29.0 GiB");
+    assert_eq!(told.severity, Severity::Warning);
 }
 
 #[test]
@@ -359,43 +387,29 @@ fn a_mac_has_no_cuda_context() {
 }
 
 #[test]
-fn lines_that_tracemalloc_prints_name_the_largest() {
-    let text = "[ Top 10 differences ]\n\
-                /v/torch/utils/data/sampler.py:110: size=7804 KiB (+7804 KiB), count=221927 (+221927), average=36 B\n\
-                <frozen importlib._bootstrap_external>:580: size=300 KiB (-20.0 KiB), count=3266 (-3), average=94 B\n";
-    let report = log_report(&log(text));
-    let title = "Line 110 of sampler.py adds the most host memory: 7.62 MiB in 221,927 blocks";
-    assert_eq!(report.diagnosis.findings[0].title, title);
-    assert_eq!(report.tables[0].rows[1][1], LogCell::Text("-20.0 KiB".to_owned()));
-}
-
-#[test]
-fn a_cache_that_climbs_is_no_leak_of_tensors() {
-    let step = |step: u64| {
-        let reserved = 52.0 + step as f64;
-        format!("Step {step} | loss:2.4 lr:2e-05 peak_memory_active:47.3 peak_memory_reserved:{reserved:.2} \n")
-    };
-    let text: String = (1..8).map(step).collect();
-    let finding = findings(&text).remove(0);
-    assert_eq!(finding.title, "PyTorch's reserved memory climbs from 53.0 GiB to 59.0 GiB");
-    assert_eq!(finding.code, FindingCode::ReservedAboveLive);
-}
-
-#[test]
-fn an_error_in_front_of_its_traceback_is_read() {
+fn a_message_is_read_however_it_is_divided() {
     let text = "ERROR Exception in worker while processing method profile: CUDA out of memory. Tried to allocate 19.63 GiB. GPU 3 \
                 has a total capacity of 79.15 GiB of which 17.73 GiB is free. Traceback (most recent call last):\n";
     assert_eq!(oom(text).gpu, Some(3));
-}
-
-#[test]
-fn engines_are_told_what_they_can_change() {
-    let full = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 298.00 MiB. GPU 1 has a total capacity of 39.38 GiB \
-                of which 65.38 MiB is free. Including non-PyTorch memory, this process has 39.31 GiB memory in use. Of the \
-                allocated memory 35.91 GiB is allocated by PyTorch, and 120.72 MiB is reserved by PyTorch but unallocated.\n";
-    let at = |function: &str| format!("  File \"vllm/v1/worker.py\", line 98, in {function}\n{full}");
-    assert!(advice(&at("apply_top_k_top_p")).starts_with("Leave more room beside weights and KV cache"));
-    assert!(!advice(&at("create_weights")).contains("--gpu-memory-utilization"), "nothing but weights is there");
+    let headless = "GPU 0 has a total capacity of 190.00 GiB of which 0 bytes is free.\n50.00 GiB allowed; Of the allocated \
+                    memory 9.50 GiB is allocated by PyTorch, and 1.00 GiB is reserved by PyTorch but unallocated";
+    let found = oom(headless);
+    assert_eq!((found.allocated_bytes, found.reserved_bytes), (Some(19 << 29), Some(21 << 29)));
+    let figures = [
+        "Currently allocated     : 26.50 GiB",
+        "Device limit            : 16.00 GiB",
+        "Free (according to CUDA): 0 bytes",
+    ];
+    let of_driver = "Allocation on device 0 would exceed allowed memory. (out of memory)";
+    for joint in ["\n", " / "] {
+        let found = oom(&format!("{of_driver}{joint}{}", figures.join(joint)));
+        assert_eq!((found.allocated_bytes, found.capacity_bytes), (Some(53 << 29), Some(16 << 30)), "{joint:?}");
+    }
+    let text =
+        "RESOURCE_EXHAUSTED: Ran out of memory in memory space hbm.\nUsed 32.10G of 31.25G hbm. Exceeded by 876.30M.";
+    let found = &log(text).printed.framework_ooms[0].error;
+    let gib = |gib: f64| Some((gib * f64::from(1 << 30)).round() as u64);
+    assert_eq!((found.asked_bytes, found.capacity_bytes), (gib(32.1), gib(31.25)));
 }
 
 #[test]
@@ -415,22 +429,12 @@ fn programs_of_others_get_no_advice_for_pytorch() {
 fn a_difference_that_rounding_hides_is_told() {
     let text = "CUDA out of memory. Tried to allocate 15.41 GiB (GPU 3; 79.10 GiB total capacity; 61.00 GiB already allocated; \
                 15.40 GiB free; 61.20 GiB reserved in total by PyTorch)";
-    assert_eq!(
-        findings(text)[0].title,
-        "GPU 3 ran out of memory: tried to allocate 15.4 GiB, 10.2 MiB more than is free"
-    );
-}
-
-#[test]
-fn of_ranks_without_growth_the_fullest_is_told() {
-    let line = |rank: u32, mib: u32| format!("[Rank {rank}] (after 1 iterations) memory (MB) | reserved: {mib}.0\n");
-    let finding = only(&(line(14, 2048) + &line(0, 3072) + &line(22, 1024)));
-    assert_eq!(finding.title, "At most 3.00 GiB was printed as reserved of rank 0");
+    let title = "GPU 3 ran out of memory: tried to allocate 15.4 GiB, 10.2 MiB more than is free";
+    assert_eq!(findings(text)[0].title, title);
 }
 
 #[test]
 fn advice_is_for_what_the_program_does() {
-    let at = |frame: &str| advice(&format!("Traceback (most recent call last):\n{frame}\n{}", small("", 80)));
     let frame = |file: &str, name: &str, call: &str| format!("  File \"{file}\", line 3, in {name}\n    {call}");
     let training = at(&frame("main.py", "<module>", "loss.backward()"));
     assert!(training.contains("micro-batch") && !training.contains("inference"), "{training}");
@@ -467,33 +471,6 @@ fn settings_exist_in_the_version_that_wrote_the_message() {
 }
 
 #[test]
-fn a_message_is_read_without_its_first_sentence_and_in_lines_or_in_one() {
-    let headless = "GPU 0 has a total capacity of 190.00 GiB of which 0 bytes is free.\n50.00 GiB allowed; Of the allocated \
-                    memory 9.50 GiB is allocated by PyTorch, and 1.00 GiB is reserved by PyTorch but unallocated";
-    let found = oom(headless);
-    assert_eq!((found.allocated_bytes, found.reserved_bytes), (Some(19 << 29), Some(21 << 29)));
-    let figures = [
-        "Currently allocated     : 26.50 GiB",
-        "Device limit            : 16.00 GiB",
-        "Free (according to CUDA): 0 bytes",
-    ];
-    let of_driver = "Allocation on device 0 would exceed allowed memory. (out of memory)";
-    for joint in ["\n", " / "] {
-        let found = oom(&format!("{of_driver}{joint}{}", figures.join(joint)));
-        assert_eq!((found.allocated_bytes, found.capacity_bytes), (Some(53 << 29), Some(16 << 30)), "{joint:?}");
-    }
-}
-
-#[test]
-fn a_tpu_s_figures_may_stand_in_the_next_line() {
-    let text =
-        "RESOURCE_EXHAUSTED: Ran out of memory in memory space hbm.\nUsed 32.10G of 31.25G hbm. Exceeded by 876.30M.";
-    let found = &log(text).printed.framework_ooms[0].error;
-    let gib = |gib: f64| Some((gib * f64::from(1 << 30)).round() as u64);
-    assert_eq!((found.asked_bytes, found.capacity_bytes), (gib(32.1), gib(31.25)));
-}
-
-#[test]
 fn advice_leaves_out_what_cannot_help() {
     let free = |cached: &str| {
         format!(
@@ -503,7 +480,6 @@ fn advice_leaves_out_what_cannot_help() {
     };
     assert!(!advice(&free("1.01 GiB")).contains("expandable_segments"), "nothing is unused");
     assert!(advice(&free("1.50 GiB")).contains("expandable_segments"));
-    let at = |frames: &str| advice(&format!("Traceback (most recent call last):\n{frames}\n{}", small("", 80)));
     let frame = |function: &str| format!("  File \"lib/x.py\", line 3, in {function}\n    y = f(x)\n");
     let evaluation = at(&(frame("decorate_context") + &frame("generate")));
     assert!(evaluation.starts_with("Use less at once") && !evaluation.contains("inference_mode"), "{evaluation}");
@@ -516,15 +492,4 @@ fn advice_leaves_out_what_cannot_help() {
         ))
     };
     assert!(limit("9.50 GiB").contains("9.50 GiB that no tensor uses"));
-}
-
-#[test]
-fn the_host_s_memory_is_told_beside_that_of_the_gpu() {
-    let text = "[see_memory_usage] MA 0.5 GB         Max_MA 0.5 GB         CA 0.5 GB         Max_CA 1 GB\n\
-                [see_memory_usage] CPU Virtual Memory:  used = 26.23 GB, percent = 83.8%\n\
-                [see_memory_usage] CPU Virtual Memory:  used = 28.95 GB, percent = 92.5%\n";
-    let is_of_host = |finding: &Finding| finding.code == FindingCode::HostNearlyFull;
-    let told = findings(text).into_iter().find(is_of_host).expect("a finding");
-    assert_eq!(told.title, "The host's memory was 92.5 % in use: 29.0 GiB");
-    assert_eq!(told.severity, Severity::Warning);
 }
