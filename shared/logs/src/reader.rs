@@ -156,9 +156,7 @@ mod tests {
                      already allocated; 1.00 GiB free; 6.60 GiB reserved in total by PyTorch)\n";
         let text = row(1) + &row(2) + error;
         assert!(is_log(text.as_bytes()));
-        let mut reader = LogReader::default();
-        reader.push(text.as_bytes());
-        let log = reader.finish();
+        let log = read_text(&text);
         assert_eq!((log.has_host(), log.host.times_ms.len(), log.host.steps.len()), (true, 2, 2));
         assert_eq!(log.printed.ooms.len(), 1);
         assert_eq!(log.host.diagnostics, [], "what the other reader understands is not odd");

@@ -197,15 +197,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn percentages_have_a_decimal_or_none() {
+    fn percentages_and_processor_times_are_read() {
         let all = ["0.0", "12.3", "99,5", "100", "1600", "101.25", "9999.9", "", ".5", "1.2.3", "-1.0", "1e2.0"];
         let read = [0, 123, 995, 1000, 16_000, 1013, 99_999].map(Some);
         assert_eq!(all.map(permille)[..7], read);
         assert_eq!(all.map(permille)[7..], [None, Some(5), None, None, None]);
-    }
-
-    #[test]
-    fn processor_times_have_minutes_hours_or_days() {
         let all = ["12:34", "12:34.56", "1:02:03", "2-01:02:03", "00:00:00"];
         assert_eq!(all.map(cpu_seconds), [754, 754, 3723, 176_523, 0].map(Some));
         for text in ["", "12", "1:2:3:4", ":", "-1:00", "1-", "a:b", "99999999999999999999:00"] {

@@ -38,26 +38,16 @@ impl OomApi {
         }
     }
 
-    /// Returns the variable that sets PyTorch's allocator.
-    pub(super) fn settings_variable(self) -> &'static str {
+    /// Returns PyTorch's module for the device, and the variable that sets its allocator.
+    pub(super) fn of_torch(self) -> (&'static str, &'static str) {
         match self {
-            Self::Hip => "PYTORCH_HIP_ALLOC_CONF",
-            Self::Npu => "PYTORCH_NPU_ALLOC_CONF",
-            Self::Musa => "PYTORCH_MUSA_ALLOC_CONF",
+            Self::Cuda => ("torch.cuda", "PYTORCH_CUDA_ALLOC_CONF"),
+            Self::Hip => ("torch.cuda", "PYTORCH_HIP_ALLOC_CONF"),
             // Since PyTorch 2.9, before which XPU had no settings.
-            Self::Xpu => "PYTORCH_ALLOC_CONF",
-            Self::Cuda | Self::Mps => "PYTORCH_CUDA_ALLOC_CONF",
-        }
-    }
-
-    /// Returns PyTorch's module for the device; that of ROCm is CUDA's.
-    pub(super) fn module(self) -> &'static str {
-        match self {
-            Self::Cuda | Self::Hip => "torch.cuda",
-            Self::Xpu => "torch.xpu",
-            Self::Npu => "torch.npu",
-            Self::Musa => "torch.musa",
-            Self::Mps => "torch.mps",
+            Self::Xpu => ("torch.xpu", "PYTORCH_ALLOC_CONF"),
+            Self::Npu => ("torch.npu", "PYTORCH_NPU_ALLOC_CONF"),
+            Self::Musa => ("torch.musa", "PYTORCH_MUSA_ALLOC_CONF"),
+            Self::Mps => ("torch.mps", "PYTORCH_CUDA_ALLOC_CONF"),
         }
     }
 }

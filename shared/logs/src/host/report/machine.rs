@@ -89,10 +89,9 @@ fn limit(log: &HostLog, climb: &Climb) -> Option<String> {
     let total = format::bytes(log.machine.total_bytes?);
     let seconds = available_bytes as f64 / climb.bytes_per_s.max(1.0);
     let until = duration((seconds * 1000.0) as i64);
+    let most = format::bytes(climb.peak_bytes);
     Some(match climb.falls {
-        true => {
-            format!("The machine has {total}, of which {} are in use at the most.", format::bytes(climb.peak_bytes))
-        }
+        true => format!("The machine has {total}, of which {most} are in use at the most."),
         false => format!("The machine has {total}: at this rate, it is full {until} after the end of the log."),
     })
 }

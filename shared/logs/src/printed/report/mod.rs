@@ -162,8 +162,7 @@ fn out_of_memory(group: &Group<'_>, printed: &Printed) -> Finding {
     };
     let (devices, number) = devices(group);
     let (often, times) = match (group.len(), count) {
-        (1, 1) => (String::new(), String::new()),
-        (1, count) => (String::new(), format!(", printed {}", format::counted(count, "time"))),
+        (1, 2..) => (String::new(), format!(", printed {}", format::counted(count, "time"))),
         (different, _) if different == number => (String::new(), String::new()),
         (different, _) => (format!(" {}", format::counted(different as u64, "time")), String::new()),
     };
@@ -240,17 +239,13 @@ fn owners(oom: &Oom) -> Vec<(&'static str, u64)> {
 }
 
 fn shows(oom: &Oom, cause: OomCause) -> String {
-    let owners: Vec<String> =
-        owners(oom).iter().map(|(name, bytes)| format!("{name} {}", format::bytes(*bytes))).collect();
-    let mut text = match owners.as_slice() {
-        [] => String::new(),
-        owners => format!("The memory at that moment: {}.", owners.join(", ")),
-    };
+    let owner = |(name, bytes)| format!("{name} {}", format::bytes(bytes));
+    let owners = owners(oom).into_iter().map(owner).collect::<Vec<_>>().join(", ");
+    let mut text = if owners.is_empty() { owners } else { format!("The memory at that moment: {owners}.") };
     if let Some(private) = oom.private_bytes.filter(|bytes| *bytes > 0) {
         text += &format!(" Of the tensors, {} is in private pools (CUDA graphs).", format::bytes(private));
     }
-    let is_virtual = oom.allocated_bytes.zip(oom.capacity_bytes).is_some_and(|(own, capacity)| own > capacity);
-    if is_virtual {
+    if oom.allocated_bytes.zip(oom.capacity_bytes).is_some_and(|(own, capacity)| own > capacity) {
         text += " The tensors take more than the GPU has: either the driver lends memory of the host, which is slow, or the figures \
                  are of several devices.";
     }
@@ -280,7 +275,7 @@ fn pids(oom: &Oom) -> String {
 
 /// Returns how PyTorch comes to use the memory that it holds in pieces.
 fn combine(oom: &Oom, is_windows: bool) -> String {
-    let variable = oom.api.settings_variable();
+    let (_, variable) = oom.api.of_torch();
     match oom.age {
         Age::WithoutSettings => format!(
             "Update PyTorch: since 2.1, ``{variable}=expandable_segments:True`` lets it combine its unused memory. This version \
@@ -402,7 +397,7 @@ fn advice(oom: &Oom, cause: OomCause, printed: &Printed) -> String {
             };
             format!(
                 "{combine}.{only}\n{sizes}, call ``{}.empty_cache()``, which gives back whole unused segments.{more}",
-                oom.api.module()
+                oom.api.of_torch().0
             )
         }
         OomCause::Others if oom.api == OomApi::Mps => format!(
