@@ -39,8 +39,10 @@ pub(super) struct Dump {
     mapping: String,
 }
 
+type Place = fn(&mut Dump) -> &mut Option<u64>;
+
 /// Lines that are read, each with its place and whether sizes of several lines add up.
-const SIZES: [(&str, fn(&mut Dump) -> &mut Option<u64>, bool); 13] = [
+const SIZES: [(&str, Place, bool); 13] = [
     ("Rss", |dump| &mut dump.rss_bytes, true),
     ("Pss", |dump| &mut dump.pss_bytes, true),
     ("Pss_Anon", |dump| &mut dump.parts.anonymous_bytes, true),

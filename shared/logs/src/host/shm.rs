@@ -81,13 +81,13 @@ impl SharedFolder {
 /// Returns values that last until the next one, at each sample of a log.
 fn at_each(values: impl Iterator<Item = (u32, u64)>, before: u64, samples: usize) -> Vec<u64> {
     let (mut values, mut value) = (values.peekable(), before);
-    let mut at = |sample: usize| {
+    let at = |sample: usize| {
         while let Some((_, next)) = values.next_if(|(from, _)| *from as usize <= sample) {
             value = next;
         }
         value
     };
-    (0..samples).map(|sample| at(sample)).collect()
+    (0..samples).map(at).collect()
 }
 
 #[cfg(test)]

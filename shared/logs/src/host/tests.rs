@@ -65,6 +65,8 @@ fn lasting(log: &HostLog) -> Vec<(u32, &[u32])> {
     lasting.map(|process| (process.pid, &process.rss_kib[..])).collect()
 }
 
+type Print<'a> = &'a dyn Fn(&str, &[&str]) -> String;
+
 const AUX_HEAD: &str = "USER         PID %CPU %MEM    VSZ   RSS TTY      STAT START   TIME COMMAND";
 
 #[test]
@@ -94,7 +96,7 @@ fn loops_that_print_the_time_before_rows_are_read_like_those_that_print_it_above
     ];
     for date in dates {
         let each = |time: &str, row: &str| format!("{} {row}", date(time));
-        let loops: [(&str, &dyn Fn(&str, &[&str]) -> String); 6] = [
+        let loops: [(&str, Print<'_>); 6] = [
             ("all in one line", &|time, rows| format!("{} {}", date(time), joined(rows))),
             ("the first", &|time, rows| format!("{} {}", date(time), rows.join("\n"))),
             ("each row", &|time, rows| rows.iter().map(|row| each(time, row)).collect::<Vec<_>>().join("\n")),

@@ -79,8 +79,10 @@ pub(super) fn line(line: &str, all: &mut Vec<Counters>, seen: &mut Vec<&'static 
     has_any
 }
 
+type Place = fn(&mut Counters) -> &mut Option<u64>;
+
 /// Keys of counters that are read, with their places, in no order.
-const KEYS: [(&str, fn(&mut Counters) -> &mut Option<u64>); 12] = [
+const KEYS: [(&str, Place); 12] = [
     ("allocated_bytes.all.current", |counters| &mut counters.allocated.now_bytes),
     ("allocated_bytes.all.peak", |counters| &mut counters.allocated.peak_bytes),
     ("active_bytes.all.current", |counters| &mut counters.active.now_bytes),
