@@ -211,8 +211,8 @@ const LINES_OF_NAMES: usize = 4096;
 const OF_TORCH: [&str; 8] =
     ["torch", "PyTorch", "transformers", "accelerate", "deepspeed", "diffusers", "lightning", "vllm"];
 
-const OTHERS: &str = ".lua ggml llama.cpp llama_ tensorflow paddle cudf cuml rmm:: RMM numba java.lang rustc jax mxnet cupy \
-                      julia";
+const OTHERS: &str = ".lua ggml llama.cpp llama_ tensorflow paddle cudf cuml rmm:: RMM numba java.lang rustc jax mxnet \
+                      cupy julia";
 
 /// Returns whether a model's weights are being loaded, if a bar of progress says so.
 fn loads(line: &str) -> Option<bool> {

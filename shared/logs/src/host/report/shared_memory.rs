@@ -98,8 +98,9 @@ fn left_files(left: &LeftFiles) -> Finding {
     let title = format!("{} of shared memory stay after the end of the program", format::bytes(left.bytes));
     let files = format::counted(u64::from(left.files), "file");
     let shows = format!("{files} that appeared since its start are still in /dev/shm, such as {}.", left.example);
-    let advice = "Remove them, if no other program has made them: they use memory until the machine restarts.\n\nA program that \
-                  is killed cannot remove its blocks; in one that ends by itself, call segment.unlink() for each block.";
+    let advice = "Remove them, if no other program has made them: they use memory until the machine restarts.\n\nA \
+                  program that is killed cannot remove its blocks; in one that ends by itself, call segment.unlink() \
+                  for each block.";
     finding(FindingCode::SharedMemoryKept, Severity::Warning, left.bytes, title, shows, advice)
 }
 

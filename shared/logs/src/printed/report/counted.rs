@@ -156,8 +156,8 @@ pub(super) fn largest_line(lines: &[LineUse]) -> Option<Finding> {
         "" => format!("It holds {} now, by tracemalloc.", format::bytes(largest.bytes)),
         code => format!("The line is `{code}`. The process had at most {}.", format::bytes(peak)),
     };
-    let advice = "Look for lists and caches that it appends to: a line that adds memory in each run keeps what it makes.\n\n\
-                  Memory of a line that loads the data or the model once is no problem by itself.";
+    let advice = "Look for lists and caches that it appends to: a line that adds memory in each run keeps what it \
+                  makes.\n\nMemory of a line that loads the data or the model once is no problem by itself.";
     let title = title_of_parts(&title, [times]);
     Some(finding(FindingCode::Peak, HOST, Severity::Info, added_bytes, title, shows, advice))
 }
@@ -252,9 +252,9 @@ fn of_host(progress: &Progress) -> Option<Finding> {
     let severity = if share >= NEARLY_ALL { Severity::Warning } else { Severity::Info };
     let title = format!("The host's memory was {:.1} % in use: {}", share as f64 / 10.0, format::bytes(most_bytes));
     let shows = format!("At the first line it was {}.", format::bytes(first_bytes));
-    let advice = "Offload less to the host (`offload_optimizer`, `offload_param`), or to NVMe, or spread it over more machines.\n\
-                  Leave it pageable (``\"pin_memory\": false``), and let each rank load its part of the weights alone.\n\
-                  [record] See which processes climb: ``snapscope host -- python train.py``.";
+    let advice = "Offload less to the host (`offload_optimizer`, `offload_param`), or to NVMe, or spread it over more \
+                  machines.\nLeave it pageable (``\"pin_memory\": false``), and let each rank load its part of the \
+                  weights alone.\n[record] See which processes climb: ``snapscope host -- python train.py``.";
     let code = FindingCode::HostNearlyFull;
     (share >= MUCH).then(|| finding(code, HOST, severity, most_bytes, title, shows, advice))
 }

@@ -485,9 +485,9 @@ fn advice(oom: &Oom, cause: OomCause, printed: &Printed) -> String {
             let copy = if oom.call == Call::Copy { no_copy } else { "" };
             let less = match oom.work {
                 Work::Inference if oom.call == Call::WithoutGraph => {
-                    "Use less at once: a smaller batch, image or context, fewer beams or shorter outputs, or tiles; take \
-                     results to the host (``.cpu()``).\nKeep less of the model on the GPU: weights in `bfloat16`, 8 or 4 bits, \
-                     and parts on the host until they are needed."
+                    "Use less at once: a smaller batch, image or context, fewer beams or shorter outputs, or tiles; \
+                     take results to the host (``.cpu()``).\nKeep less of the model on the GPU: weights in `bfloat16`, \
+                     8 or 4 bits, and parts on the host until they are needed."
                 }
                 Work::Inference => {
                     "Run it under ``torch.inference_mode()``: without, each layer's outputs stay for a backward pass.\n\
@@ -553,8 +553,8 @@ fn outside(oom: &Oom) -> Option<Finding> {
         _ if !oom.other_ranks().is_empty() => OTHER_RANKS,
         0 if oom.api == OomApi::Mps => OUTSIDE_OF_MPS,
         0 => {
-            "Look at what takes it in this process: the CUDA context with its kernels takes about 0.5 GiB; NCCL buffers, \
-             CUDA graphs and other libraries take the rest."
+            "Look at what takes it in this process: the CUDA context with its kernels takes about 0.5 GiB; NCCL \
+             buffers, CUDA graphs and other libraries take the rest."
         }
         _ if outside > others => {
             "Look first at what takes it in this process: libraries with pools of their own, NCCL and CUDA graphs."
