@@ -25,7 +25,6 @@ pub struct CardSnapshot {
     pub name: String,
     /// CUDA index.
     pub device: i64,
-    /// Reserved memory at the end of the recording.
     pub end_bytes: u64,
     /// Reserved memory from each of its changes on, with microseconds since the Unix epoch; empty without a clock.
     changes: Vec<(i64, u64)>,
@@ -62,7 +61,6 @@ impl CardSnapshot {
         Some(Self { name: name.to_owned(), device: device.index, end_bytes, changes, end_us })
     }
 
-    /// Returns the reserved memory at a time in milliseconds.
     fn bytes_at(&self, time_ms: i64) -> u64 {
         let after = self.changes.partition_point(|(time_us, _)| *time_us <= time_ms.saturating_mul(1000));
         after.checked_sub(1).map_or(0, |last| self.changes[last].1)
@@ -155,13 +153,11 @@ fn shares(device: i64, snapshots: &[&CardSnapshot], whole: &Whole, nccl: Option<
         Some(time_ms) => snapshot.bytes_at(time_ms),
         None => snapshot.end_bytes,
     };
-    let mut parts: Vec<LogOwner> =
-        snapshots.iter().map(|snapshot| LogOwner { name: snapshot.name.clone(), bytes: at(snapshot) }).collect();
+    let part = |snapshot: &&CardSnapshot| LogOwner { name: snapshot.name.clone(), bytes: at(snapshot) };
+    let mut parts: Vec<LogOwner> = snapshots.iter().map(part).collect();
     let reserved: u64 = parts.iter().map(|part| part.bytes).fold(0, u64::saturating_add);
-    let in_use = match whole.total_bytes {
-        Some(total) => format!("{} of {}", format::bytes(whole.used_bytes), format::bytes(total)),
-        None => format::bytes(whole.used_bytes),
-    };
+    let of_total = whole.total_bytes.map_or_else(String::new, |total| format!(" of {}", format::bytes(total)));
+    let in_use = format::bytes(whole.used_bytes) + &of_total;
     if reserved > whole.used_bytes {
         let text = format!(
             "GPU {device}: PyTorch reserved {} in the snapshots, but {} says that {in_use} were in use. The files are not of one \
@@ -237,6 +233,8 @@ fn text(device: i64, in_use: &str, snapshots: &[LogOwner], outside: &[LogOwner],
     let when = if whole.time_ms.is_some() { "at that moment" } else { "at their ends" };
     let has_nccl = outside.first().is_some_and(|part| part.name == "NCCL");
     let of_nccl = if has_nccl { ", NCCL's log what it allocated" } else { "" };
+    // Names such as nvidia-smi have no capital letter.
+    let source = whole.source.strip_prefix("the ").map_or(whole.source.clone(), |rest| format!("The {rest}"));
     format!(
         "GPU {device}, {in_use} in use: {}, outside PyTorch {}{}{}. {} measured what was in use, the snapshots what PyTorch \
          had reserved {when}{of_nccl}; the last part is the remainder.",
@@ -244,13 +242,8 @@ fn text(device: i64, in_use: &str, snapshots: &[LogOwner], outside: &[LogOwner],
         format::bytes(beside),
         if outside.is_empty() { "" } else { ": " },
         named(outside),
-        capitalized(&whole.source),
+        source,
     )
-}
-
-/// Returns a text with a capital letter, except for names such as nvidia-smi.
-fn capitalized(text: &str) -> String {
-    text.strip_prefix("the ").map_or_else(|| text.to_owned(), |rest| format!("The {rest}"))
 }
 
 #[cfg(test)]

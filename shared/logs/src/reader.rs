@@ -1,7 +1,6 @@
 //! Reads a log of any source, or of several.
 
 use super::host::HostReader;
-use super::nearest::Nearest;
 use super::pasted::PastedLines;
 use super::sources::{DocumentReader, LineReaders, Log};
 use shared::base::is_text;
@@ -26,14 +25,7 @@ struct TextReader {
     is_utf_16: bool,
     lines: PastedLines,
     host: HostReader,
-    others: Others,
-}
-
-/// Readers of lines that are not about processes, and what of the others comes nearest to memory.
-#[derive(Debug, Default)]
-struct Others {
-    readers: LineReaders,
-    nearest: Nearest,
+    others: LineReaders,
 }
 
 /// Returns true if the beginning of a file is a log that says something about memory.
@@ -83,7 +75,6 @@ impl LogReader {
         }
     }
 
-    /// Chooses the reader by the first bytes.
     fn begin(&mut self) {
         let State::Start(start) = &mut self.0 else { return };
         let start = std::mem::take(start);
@@ -94,7 +85,6 @@ impl LogReader {
         self.push(&start);
     }
 
-    /// Returns the log after the last bytes.
     pub fn finish(mut self) -> Log {
         self.begin();
         match self.0 {
@@ -118,26 +108,10 @@ impl TextReader {
     fn finish(self) -> Log {
         let Self { lines, mut host, mut others, .. } = self;
         lines.finish(&mut |line| host.line(line, &mut |line| others.line(line)));
-        let mut log = Log { nearest: others.nearest, ..others.readers.finish(host.finish()) };
-        if !log.engine.errors.is_empty() {
-            // The shell tells of what was left of an engine that had failed before.
-            log.printed.host_errors.retain(|one| one.error.text != "Killed");
-        }
-        log
+        others.finish(host.finish())
     }
 }
 
-impl Others {
-    fn line(&mut self, line: &str) -> bool {
-        let is_understood = self.readers.line(line);
-        if !is_understood {
-            self.nearest.see(line);
-        }
-        is_understood
-    }
-}
-
-/// Reads a text as a whole.
 #[cfg(test)]
 pub(super) fn read_text(text: &str) -> Log {
     let mut reader = LogReader::default();
@@ -182,9 +156,7 @@ mod tests {
                      already allocated; 1.00 GiB free; 6.60 GiB reserved in total by PyTorch)\n";
         let text = row(1) + &row(2) + error;
         assert!(is_log(text.as_bytes()));
-        let mut reader = LogReader::default();
-        reader.push(text.as_bytes());
-        let log = reader.finish();
+        let log = read_text(&text);
         assert_eq!((log.has_host(), log.host.times_ms.len(), log.host.steps.len()), (true, 2, 2));
         assert_eq!(log.printed.ooms.len(), 1);
         assert_eq!(log.host.diagnostics, [], "what the other reader understands is not odd");

@@ -1,16 +1,15 @@
 //! Defines what a source of logs is: a reader, and what it says about memory.
 
-use shared::base::{ShortSort, Sink};
-use shared::report::{Diagnosis, Finding, LogCurves, LogNotice, LogOwners, LogReport, LogTable};
+use shared::analysis::FindingCode;
+use shared::base::{Severity, ShortSort, Sink};
+use shared::report::{Diagnosis, Finding, LogCell, LogCurves, LogNotice, LogOwners, LogReport, LogTable};
 use std::cmp::Reverse;
+use std::str::FromStr;
 
-/// Largest number of bars of owners.
 const MOST_OWNERS: usize = 8;
 
-/// Largest number of rows of a table.
 const MOST_ROWS: usize = 200;
 
-/// Content of one source.
 pub(super) trait Source {
     /// Returns true if it says nothing about memory.
     fn is_empty(&self) -> bool {
@@ -77,6 +76,39 @@ pub(super) fn joined(parts: impl Iterator<Item = LogPart>) -> LogReport {
         table.rows.truncate(MOST_ROWS);
     }
     report
+}
+
+/// Returns a finding that states with certainty what a log has.
+pub(super) fn finding(
+    code: FindingCode,
+    device: i64,
+    severity: Severity,
+    bytes: u64,
+    title: impl Into<String>,
+    shows: impl Into<String>,
+    advice: impl Into<String>,
+) -> Finding {
+    Finding { severity, ..Finding::stated(code, device, bytes, title.into(), shows.into(), advice.into()) }
+}
+
+/// Returns the cell of a size that may be unknown.
+pub(super) fn bytes_cell(bytes: Option<u64>) -> LogCell {
+    bytes.map_or(LogCell::Nothing, LogCell::Bytes)
+}
+
+/// Returns the cell of a number that may be unknown.
+pub(super) fn count_cell(count: Option<u64>) -> LogCell {
+    count.map_or(LogCell::Nothing, LogCell::Count)
+}
+
+/// Returns the number of digits alone with which a text begins.
+pub(super) fn leading_number<T: FromStr>(text: &str) -> Option<T> {
+    text[..text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len())].parse().ok()
+}
+
+/// Returns the number behind the first of these words.
+pub(super) fn number_after<T: FromStr>(text: &str, words: &str) -> Option<T> {
+    leading_number(text.split_once(words)?.1)
 }
 
 /// Reads a file in chunks of this size.

@@ -22,7 +22,6 @@ macro_rules! sources {
         /// What a log says about memory.
         #[derive(Clone, Debug, Default, PartialEq)]
         pub struct Log {
-            /// Memory of processes over time.
             pub host: HostLog,
             $($(#[$line_about])* pub $line: $log,)*
             /// Output of a profiler that fills the whole file, if the file is one.
@@ -31,7 +30,6 @@ macro_rules! sources {
             pub nearest: Nearest,
         }
 
-        /// Output of a profiler.
         #[derive(Clone, Debug, PartialEq)]
         pub enum Document {
             $($(#[$about])* $name(Box<$document>),)*
@@ -41,6 +39,7 @@ macro_rules! sources {
         #[derive(Debug, Default)]
         pub(super) struct LineReaders {
             $($line: $line_reader,)*
+            nearest: Nearest,
         }
 
         /// Reader of a document that arrives in chunks of any size.
@@ -67,13 +66,20 @@ macro_rules! sources {
                 let is_error = line.contains("out of memory");
                 let mut is_understood = false;
                 $(is_understood |= (is_error || !is_understood) && self.$line.line(line);)*
+                if !is_understood {
+                    self.nearest.see(line);
+                }
                 is_understood
             }
 
             /// Returns the log after the last line.
             pub(super) fn finish(self, host: HostLog) -> Log {
-                let mut log = Log { host, $($line: self.$line.finish(),)* ..Log::default() };
+                let mut log = Log { host, $($line: self.$line.finish(),)* document: None, nearest: self.nearest };
                 log.printed.engine = log.printed.engine.or(log.engine.engine.map(Engine::name));
+                if !log.engine.errors.is_empty() {
+                    // The shell tells of what was left of an engine that had failed before.
+                    log.printed.host_errors.retain(|one| one.error.text != "Killed");
+                }
                 log
             }
         }
@@ -108,13 +114,10 @@ macro_rules! sources {
 
 sources! {
     lines {
-        /// Memory of GPUs over time.
         cards: CardLog, CardReader;
-        /// Memory of NCCL by process.
         nccl: NcclLog, NcclReader;
         /// Memory of an inference engine at its start.
         engine: EngineLog, EngineReader;
-        /// Errors and counters.
         printed: Printed, PrintedReader;
     }
     files {
@@ -131,7 +134,6 @@ impl Log {
         self.sources().next().is_none()
     }
 
-    /// Returns true if the log has the memory of processes or of the machine.
     pub fn has_host(&self) -> bool {
         !self.host.is_empty()
     }

@@ -9,6 +9,7 @@
 
 use super::kinds::program;
 use super::log::{Arenas, HostLog, Process};
+use super::shm::number;
 
 /// Smallest number of arenas, their smallest memory, and the smallest fraction of a process's peak that count.
 const LEAST_COUNT: u64 = 4;
@@ -22,7 +23,6 @@ pub struct ArenaHolder {
     /// Program, with its script if it is an interpreter.
     pub name: String,
     pub arenas: Arenas,
-    /// Highest memory of the process.
     pub peak_bytes: u64,
 }
 
@@ -30,7 +30,6 @@ pub struct ArenaHolder {
 pub(super) fn line(line: &str) -> Option<(u32, Arenas)> {
     let (pid, rest) = line.strip_prefix("# malloc arenas of ")?.split_once(": ")?;
     let (bytes, count) = rest.trim_end().split_once(" bytes in ")?;
-    let number = |text: &str| text.parse().ok().filter(|number: &u64| *number < 1 << 53);
     Some((pid.parse().ok()?, Arenas { bytes: number(bytes)?, count: number(count)? }))
 }
 

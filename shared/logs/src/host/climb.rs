@@ -47,7 +47,6 @@ pub struct Climb {
     pub family: Family,
     /// True if the figures are of proportional sets, in which shared pages count once.
     pub has_pss: bool,
-    /// Steady rises, in order.
     pub rises: Vec<Leg>,
     /// True if memory falls after rises, so that they are of epochs.
     pub falls: bool,
@@ -58,7 +57,6 @@ pub struct Climb {
     /// Median of the times from the beginning of a rise to that of the next, in milliseconds; of a single rise, its own
     /// duration.
     pub epoch_ms: i64,
-    /// Bytes per second within rises.
     pub bytes_per_s: f64,
     /// Bytes per step within rises, if the log mentions steps.
     pub bytes_per_step: Option<u64>,
@@ -66,7 +64,6 @@ pub struct Climb {
     pub kept_bytes: Option<u64>,
     /// Median of the lows from which memory rises.
     pub base_bytes: u64,
-    /// Highest memory of the family.
     pub peak_bytes: u64,
     /// Processes that climb, the fastest first.
     pub climbers: Vec<Climber>,
@@ -141,7 +138,7 @@ fn climb(log: &HostLog, family: Family, least_bytes: u64) -> Option<Climb> {
     // The first rise begins where the program starts, and the last fall can be its end.
     let lows: Vec<u64> = whole.iter().skip(1).map(|leg| leg.from).collect();
     let used_bytes: u64 = log.processes.iter().filter_map(|process| last_bytes(log, process)).sum();
-    let shared_bytes = log.shared.used_bytes.last().copied().unwrap_or(0);
+    let shared_bytes = log.shared.samples.last().map_or(0, |last| last.used_bytes);
     let others_bytes = used_bytes - sums[sums.len() - 1] + shared_bytes;
     let (climbers, at_once) = climbers(log, &family, &rises);
     Some(Climb {
@@ -305,30 +302,22 @@ mod tests {
 
     /// Memory of a worker of each of three epochs of 40 s, by 10 MiB a second; there are 5 s between epochs.
     fn worker(epoch: usize) -> Vec<u32> {
-        (0..135)
-            .map(|second| if second / 45 == epoch && second % 45 < 40 { 500 + (second % 45) as u32 * 10 } else { 0 })
-            .collect()
+        let mib = |second: usize| if second % 45 < 40 { 500 + (second % 45) as u32 * 10 } else { 0 };
+        (0..135).map(|second| if second / 45 == epoch { mib(second) } else { 0 }).collect()
     }
 
     #[test]
     fn workers_that_climb_within_each_epoch() {
         let main = ("python train.py", vec![2000; 135]);
-        let log = log(&[
-            main,
-            ("python train.py", worker(0)),
-            ("python train.py", worker(1)),
-            ("python train.py", worker(2)),
-        ]);
+        let [one, two, three] = [0, 1, 2].map(|epoch| ("python train.py", worker(epoch)));
+        let log = log(&[main, one, two, three]);
         let climb = climb_of(&log).unwrap();
         assert_eq!((climb.rises.len(), climb.falls, climb.kept_bytes), (3, true, None));
         assert!((330 << 20..=400 << 20).contains(&climb.climb_bytes), "{}", climb.climb_bytes >> 20);
         assert!((climb.bytes_per_s / f64::from(10 << 20) - 1.0).abs() < 0.05, "{}", climb.bytes_per_s);
         assert_eq!(climb.epoch_ms, 45_000);
-        assert_eq!(
-            climb.climbers.iter().map(|one| log.processes[one.process].pid).collect::<Vec<_>>(),
-            [101, 102, 103]
-        );
-        assert_eq!(climb.at_once, 1);
+        let pids: Vec<u32> = climb.climbers.iter().map(|one| log.processes[one.process].pid).collect();
+        assert_eq!((pids.as_slice(), climb.at_once), (&[101, 102, 103][..], 1));
         assert!(climb.climbers[..2].iter().all(|one| one.ends_with_rise && one.rises == 1));
     }
 

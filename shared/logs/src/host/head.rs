@@ -4,7 +4,6 @@ use super::log::HostForm;
 use super::row::{Cells, Row, cpu_seconds, permille, unquoted};
 use shared::base::size;
 
-/// Quantity in a column of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Column {
     /// Time of the sample, or seconds since some start.
@@ -51,7 +50,6 @@ impl Column {
     }
 }
 
-/// Head of a table of processes.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Head {
     pub(super) form: HostForm,
@@ -193,7 +191,6 @@ fn set<'a>(row: &mut Row<'a>, (column, unit_bytes): (Column, u64), cell: &'a str
     Some(())
 }
 
-/// Returns true for the cell of a value that a program did not have.
 fn is_missing(cell: &str) -> bool {
     matches!(cell, "" | "nan" | "NaN" | "None" | "NA")
 }
@@ -236,17 +233,13 @@ mod tests {
     const AUX: &str = "ml  4711 99.5 12.3 9876543 8123456 pts/0 Rl+ 10:12 1:02:03 python train.py --lr 1e-4";
 
     #[test]
-    fn rows_of_ps_need_no_head() {
+    fn rows_of_ps_and_top_need_no_head() {
         let (form, row) = headless(AUX).unwrap();
         assert_eq!((form, row.pid, row.user, row.command), (HostForm::Ps, 4711, "ml", "python train.py --lr 1e-4"));
         assert_eq!((row.rss_bytes, row.cpu_s), (Some(8_123_456 << 10), Some(3723)));
         assert_eq!(row.memory_permille, Some(123));
         let head = Head::of("USER PID %CPU %MEM VSZ RSS TTY STAT START TIME COMMAND").unwrap();
         assert_eq!(head.row(AUX), Some(row));
-    }
-
-    #[test]
-    fn rows_of_top_have_suffixes() {
         let line = "  4711 ml        20   0   45.3g  12.5g 501232 S 101.3  4.9  12:34.56 python train.py";
         let (form, row) = headless(line).unwrap();
         assert_eq!((form, row.rss_bytes, row.cpu_s), (HostForm::Top, Some(25 << 29), Some(754)));
@@ -255,15 +248,11 @@ mod tests {
     }
 
     #[test]
-    fn a_command_may_stand_in_the_middle() {
+    fn tables_of_programs_count_bytes_and_have_commas_in_commands() {
         let head = Head::of("pid,name,rss,pss").unwrap();
         let row = head.row("4711,python -c print(1, 2),409600000,153600000").unwrap();
         assert_eq!((head.form, row.command), (HostForm::Csv, "python -c print(1, 2)"));
         assert_eq!((row.pss_bytes, row.rss_bytes), (Some(150_000 << 10), Some(400_000 << 10)));
-    }
-
-    #[test]
-    fn psutil_counts_bytes() {
         let head = Head::of("time,pid,ppid,rss,pss,cmd").unwrap();
         let row = head.row("1795448812.5,17,1,1048576,524288,python train.py").unwrap();
         assert_eq!((row.parent, row.rss_bytes, row.pss_bytes), (Some(1), Some(1 << 20), Some(1 << 19)));

@@ -50,24 +50,29 @@ pub fn most_bytes(log: &HostLog) -> Option<u64> {
     }
     let everyone = Family { processes: (0..log.processes.len()).collect(), ..Family::default() };
     let [mapped, own] = [shmem_sums(log, &everyone), sums(&own(log), &everyone.processes)];
-    let folder = log.shared.at_each(&log.shared.used_bytes, own.len());
+    let folder = log.shared.at_each(|one| one.used_bytes, own.len());
     // What is in /dev/shm is also in the memory of processes that have it mapped.
     own.iter().zip(&mapped).zip(&folder).map(|((own, mapped), folder)| own + mapped.max(folder)).max()
 }
 
 /// Returns the bytes of shared memory that the processes of a family have mapped, at each sample of the log.
 pub(super) fn shmem_sums(log: &HostLog, family: &Family) -> Vec<u64> {
-    sums_of(log, family, |process| &process.shmem_kib)
+    sums_of(log, &family.processes, |process| &process.shmem_kib)
 }
 
 /// Returns the bytes of files that are in the memory of a family's processes, at each sample of the log.
 pub(super) fn file_sums(log: &HostLog, family: &Family) -> Vec<u64> {
-    sums_of(log, family, |process| &process.file_kib)
+    sums_of(log, &family.processes, |process| &process.file_kib)
 }
 
-fn sums_of(log: &HostLog, family: &Family, kib: fn(&Process) -> &[u32]) -> Vec<u64> {
+/// Returns the bytes of some processes together at each sample of the log.
+pub fn sums(log: &HostLog, processes: &[usize]) -> Vec<u64> {
+    sums_of(log, processes, Process::counted_kib)
+}
+
+fn sums_of(log: &HostLog, processes: &[usize], kib: fn(&Process) -> &[u32]) -> Vec<u64> {
     let mut sums = vec![0_u64; log.times_ms.len()];
-    for &position in &family.processes {
+    for &position in processes {
         let process = &log.processes[position];
         for (&sample, &kib) in process.samples.iter().zip(aligned(process, kib(process))) {
             sums[sample as usize] += u64::from(kib) << 10;
@@ -149,18 +154,6 @@ pub(super) fn program(command: &str) -> String {
         Some(script) if script != "-c" => format!("python {}", base(script)),
         _ => "python".to_owned(),
     }
-}
-
-/// Returns the bytes of some processes together at each sample of the log.
-pub fn sums(log: &HostLog, processes: &[usize]) -> Vec<u64> {
-    let mut sums = vec![0_u64; log.times_ms.len()];
-    for &position in processes {
-        let process = &log.processes[position];
-        for (&sample, &kib) in process.samples.iter().zip(process.counted_kib()) {
-            sums[sample as usize] += u64::from(kib) << 10;
-        }
-    }
-    sums
 }
 
 #[cfg(test)]

@@ -5,7 +5,6 @@ use shared::base::Diagnostic;
 /// Memory of the processes of one machine over time.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct HostLog {
-    /// Tool that wrote the log.
     pub form: HostForm,
     pub clock: Clock,
     /// Offset of the log's time zone from UTC in minutes; 0 if the log does not state it.
@@ -16,15 +15,11 @@ pub struct HostLog {
     pub processes: Vec<Process>,
     /// Memory of the machine, or of the control group, if the log has it or it follows from shares of it.
     pub total: Option<Total>,
-    /// Processes that were killed because memory ran out.
     pub kills: Vec<Kill>,
-    /// What else the kernel says about memory that ran out.
     pub pressure: Pressure,
-    /// Memory of the whole machine, if the log has it.
     pub machine: Machine,
     /// Containers as they were at last.
     pub containers: Vec<Container>,
-    /// Shared memory in `/dev/shm`, if the log has it.
     pub shared: SharedFolder,
     /// Mappings of the processes at the last sample that has any, by name, if the log has them.
     pub mappings: Vec<Mapping>,
@@ -39,7 +34,6 @@ pub enum HostForm {
     /// Lines of `ps`, with or without its header.
     #[default]
     Ps,
-    /// Batch output of `top`.
     Top,
     /// File of `mprof run`, which belongs to memory_profiler.
     Mprof,
@@ -49,15 +43,12 @@ pub enum HostForm {
     Psutil,
     /// Files of `/proc` about single processes: `smaps_rollup`, `smaps` and `status`.
     Proc,
-    /// Output of `free`.
     Free,
-    /// The file `/proc/meminfo`.
     Meminfo,
     /// System metrics that Weights & Biases exports.
     Wandb,
     /// Messages of earlyoom, which kills processes before the kernel has to.
     Earlyoom,
-    /// Messages of the kernel about killed processes.
     KernelLog,
 }
 
@@ -96,7 +87,6 @@ pub struct Total {
     pub source: TotalSource,
 }
 
-/// Source of the memory of a machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TotalSource {
     Stated,
@@ -106,7 +96,6 @@ pub enum TotalSource {
     ControlGroup,
 }
 
-/// Process with its memory over time.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Process {
     pub pid: u32,
@@ -168,25 +157,29 @@ pub struct Machine {
     pub total_bytes: Option<u64>,
 }
 
-/// Shared memory in `/dev/shm` over time; a value for each of its samples.
+/// Shared memory in `/dev/shm` over time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SharedFolder {
-    /// Positions of its samples in [`HostLog::times_ms`], ascending; between two of them, nothing changes.
-    pub samples: Vec<u32>,
-    /// Memory in use, of all programs.
-    pub used_bytes: Vec<u64>,
-    /// Memory of the files that appeared since the start of the log and are still there.
-    pub new_bytes: Vec<u64>,
-    /// Number of those files.
-    pub new_files: Vec<u32>,
+    /// Its samples, ascending; between two of them, nothing changes.
+    pub samples: Vec<SharedSample>,
     /// Number of files that appeared since the start of the log, even if they were removed.
     pub files_so_far: u64,
-    /// Most that it can have.
     pub size_bytes: Option<u64>,
     /// Shared memory of the whole machine, wherever it is: samples and bytes; empty if the log does not have it.
     pub machine: Vec<(u32, u64)>,
-    /// What stays after the end of the program.
     pub left: Option<LeftFiles>,
+}
+
+/// Shared memory in `/dev/shm` at one moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SharedSample {
+    /// Position in [`HostLog::times_ms`].
+    pub sample: u32,
+    /// Number of the files that appeared since the start of the log and are still there.
+    pub new_files: u32,
+    pub new_bytes: u64,
+    /// Memory in use, of all programs.
+    pub used_bytes: u64,
 }
 
 /// Files of shared memory that stay after the end of the program.
@@ -194,7 +187,6 @@ pub struct SharedFolder {
 pub struct LeftFiles {
     pub bytes: u64,
     pub files: u32,
-    /// Name of one of them.
     pub example: String,
 }
 
@@ -233,7 +225,6 @@ pub enum Killer {
 pub struct Pressure {
     /// True if a control group reached its limit.
     pub is_of_cgroup: bool,
-    /// Limit of the control group.
     pub limit_bytes: Option<u64>,
     /// Program that asked for memory when none was left, or empty.
     pub asked_by: String,
@@ -253,14 +244,12 @@ pub struct Kill {
 }
 
 impl Pressure {
-    /// Returns true if no memory ran out.
     pub fn is_empty(&self) -> bool {
         !self.is_of_cgroup && self.asked_by.is_empty()
     }
 }
 
 impl Parts {
-    /// Returns true if nothing is known.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }

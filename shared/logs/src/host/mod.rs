@@ -27,11 +27,10 @@ pub use arenas::{ArenaHolder, arena_holder};
 pub use climb::{Climb, Climber, climb_of, curve_climb, file_climb, machine_climb};
 pub use kinds::{Family, families, most_bytes, sums};
 pub use log::{
-    Arenas, Clock, Container, HostForm, HostLog, Kill, Killer, LeftFiles, Machine, Mapping, Parts, Pressure, Process,
-    SharedFolder, Total, TotalSource,
+    Clock, Container, HostForm, HostLog, Killer, LeftFiles, Machine, Mapping, Parts, Process, SharedFolder, Total,
+    TotalSource,
 };
 pub use queue::{SharedClimb, SharedPeak, shared_climb, shared_peak, unmapped};
 pub use reader::HostReader;
 pub(super) use report::{course, when_full};
 pub(super) use row::is_row;
-pub use teeth::Leg;

@@ -30,7 +30,7 @@ pub(super) struct Dump {
     pub(super) parts: Parts,
     /// Mappings by name, each with its resident and its proportional bytes.
     pub(super) mappings: HashMap<String, (u64, u64)>,
-    /// Position in [`KEYS`] of each line so far, as bits.
+    /// Position in [`SIZES`] and then [`TEXTS`] of each line so far, as bits.
     seen: u32,
     /// True within mappings, whose lines add up.
     is_mapped: bool,
@@ -39,53 +39,32 @@ pub(super) struct Dump {
     mapping: String,
 }
 
-/// Lines that are read.
-const KEYS: [&str; 16] = [
-    "Rss",
-    "Pss",
-    "Pss_Anon",
-    "Pss_File",
-    "Pss_Shmem",
-    "Private_Clean",
-    "Private_Dirty",
-    "VmRSS",
-    "RssAnon",
-    "RssFile",
-    "RssShmem",
-    "VmLck",
-    "VmPin",
-    "Name",
-    "Pid",
-    "PPid",
+type Place = fn(&mut Dump) -> &mut Option<u64>;
+
+/// Lines that are read, each with its place and whether sizes of several lines add up.
+const SIZES: [(&str, Place, bool); 13] = [
+    ("Rss", |dump| &mut dump.rss_bytes, true),
+    ("Pss", |dump| &mut dump.pss_bytes, true),
+    ("Pss_Anon", |dump| &mut dump.parts.anonymous_bytes, true),
+    ("Pss_File", |dump| &mut dump.parts.file_bytes, true),
+    ("Pss_Shmem", |dump| &mut dump.parts.shmem_bytes, true),
+    ("Private_Clean", |dump| &mut dump.parts.uss_bytes, true),
+    ("Private_Dirty", |dump| &mut dump.parts.uss_bytes, true),
+    ("VmRSS", |dump| &mut dump.rss_bytes, false),
+    ("RssAnon", |dump| &mut dump.parts.anonymous_bytes, false),
+    ("RssFile", |dump| &mut dump.parts.file_bytes, false),
+    ("RssShmem", |dump| &mut dump.parts.shmem_bytes, false),
+    ("VmLck", |dump| &mut dump.parts.pinned_bytes, true),
+    ("VmPin", |dump| &mut dump.parts.pinned_bytes, true),
 ];
 
-/// Position in [`KEYS`] of the first line that is no size.
-const FIRST_TEXT: usize = 13;
+/// Lines that are read and are no sizes.
+const TEXTS: [&str; 3] = ["Name", "Pid", "PPid"];
 
 /// Lines of `smaps` that are not needed.
-const OTHER_KEYS: [&str; 21] = [
-    "Size",
-    "KernelPageSize",
-    "MMUPageSize",
-    "Pss_Dirty",
-    "Shared_Clean",
-    "Shared_Dirty",
-    "Referenced",
-    "Anonymous",
-    "KSM",
-    "LazyFree",
-    "AnonHugePages",
-    "ShmemPmdMapped",
-    "ShmemHugePages",
-    "FilePmdMapped",
-    "Shared_Hugetlb",
-    "Private_Hugetlb",
-    "Swap",
-    "SwapPss",
-    "Locked",
-    "VmHWM",
-    "VmSwap",
-];
+const OTHER_KEYS: &str = "Size KernelPageSize MMUPageSize Pss_Dirty Shared_Clean Shared_Dirty Referenced Anonymous KSM \
+                          LazyFree AnonHugePages ShmemPmdMapped ShmemHugePages FilePmdMapped Shared_Hugetlb \
+                          Private_Hugetlb Swap SwapPss Locked VmHWM VmSwap";
 
 /// Lines of `smaps` that are no sizes.
 const FLAGS: [&str; 3] = ["THPeligible", "ProtectionKey", "VmFlags"];
@@ -136,7 +115,6 @@ impl ProcReader {
         }
     }
 
-    /// Returns the processes that have ended.
     pub(super) fn take(&mut self) -> Vec<Dump> {
         std::mem::take(&mut self.ended)
     }
@@ -174,7 +152,8 @@ impl ProcReader {
         let has_sums = self.dump.seen & 1 != 0;
         let begins_another = has_sums && (is_rollup || !self.dump.is_mapped);
         if begins_another || start < self.dump.address {
-            self.end_unnamed();
+            // Another process if nothing names it, or the same once more.
+            if self.dump.pid.is_some() { self.again() } else { self.end() }
         }
         let dump = &mut self.dump;
         if is_rollup {
@@ -187,20 +166,14 @@ impl ProcReader {
         true
     }
 
-    /// Begins a process: another one if nothing names it, or the same once more.
-    fn end_unnamed(&mut self) {
-        match self.dump.pid {
-            Some(_) => self.again(),
-            None => self.end(),
-        }
-    }
-
     /// `Rss:              226072 kB`
     fn key(&mut self, line: &str) -> bool {
         let Some((key, value)) = line.split_once(':') else { return false };
-        let Some(position) = KEYS.iter().position(|one| *one == key) else {
+        let of_size = SIZES.iter().position(|(name, ..)| *name == key);
+        let of_text = || TEXTS.iter().position(|name| *name == key).map(|at| SIZES.len() + at);
+        let Some(position) = of_size.or_else(of_text) else {
             let is_status = value.starts_with('\t') && is_word(key);
-            let is_size = value.ends_with("kB") && OTHER_KEYS.contains(&key);
+            let is_size = value.ends_with("kB") && OTHER_KEYS.split(' ').any(|known| known == key);
             return is_size || (self.dump.seen != 0 && (is_status || FLAGS.contains(&key)));
         };
         let text = value.trim();
@@ -209,7 +182,7 @@ impl ProcReader {
             return false;
         }
         let size = text.strip_suffix("kB").and_then(|text| text.trim_end().parse::<u64>().ok()?.checked_mul(1 << 10));
-        if size.is_none() && position < FIRST_TEXT {
+        if size.is_none() && of_size.is_some() {
             return false;
         }
         self.take_name();
@@ -218,47 +191,36 @@ impl ProcReader {
             self.again();
         }
         self.dump.seen |= bit;
-        self.value(position, size.unwrap_or(0), text);
-        true
-    }
-
-    fn value(&mut self, position: usize, bytes: u64, text: &str) {
-        let dump = &mut self.dump;
-        let add = |sum: &mut Option<u64>| *sum = Some(sum.unwrap_or(0).saturating_add(bytes));
-        match KEYS[position] {
-            "Rss" => add(&mut dump.rss_bytes),
-            "Pss" => add(&mut dump.pss_bytes),
-            "Pss_Anon" => add(&mut dump.parts.anonymous_bytes),
-            "Pss_File" => add(&mut dump.parts.file_bytes),
-            "Pss_Shmem" => add(&mut dump.parts.shmem_bytes),
-            "Private_Clean" | "Private_Dirty" => add(&mut dump.parts.uss_bytes),
-            "VmRSS" => dump.rss_bytes = dump.rss_bytes.or(Some(bytes)),
-            "RssAnon" => dump.parts.anonymous_bytes = dump.parts.anonymous_bytes.or(Some(bytes)),
-            "RssFile" => dump.parts.file_bytes = dump.parts.file_bytes.or(Some(bytes)),
-            "RssShmem" => dump.parts.shmem_bytes = dump.parts.shmem_bytes.or(Some(bytes)),
-            "VmLck" | "VmPin" => add(&mut dump.parts.pinned_bytes),
-            "Name" => text.clone_into(&mut dump.name),
-            "Pid" => dump.pid = text.parse().ok().or(dump.pid),
+        let (dump, bytes) = (&mut self.dump, size.unwrap_or(0));
+        match (of_size, key) {
+            (Some(position), _) => {
+                let (_, place, adds_up) = SIZES[position];
+                let sum = place(dump);
+                *sum = if adds_up { Some(sum.unwrap_or(0).saturating_add(bytes)) } else { sum.or(Some(bytes)) };
+            }
+            (None, "Name") => text.clone_into(&mut dump.name),
+            (None, "Pid") => dump.pid = text.parse().ok().or(dump.pid),
             _ => dump.parent = text.parse().ok(),
         }
-        if !dump.is_mapped {
-            return;
+        if dump.is_mapped {
+            dump.count_mapping(key, bytes);
         }
-        if let Some((rss, pss)) = dump.mapping_sums(dump.mapping.clone()) {
-            match KEYS[position] {
-                "Rss" => *rss = rss.saturating_add(bytes),
-                "Pss" => *pss = pss.saturating_add(bytes),
-                _ => {}
-            }
-        }
+        true
     }
 }
 
 impl Dump {
-    /// Returns the resident and the proportional bytes of a name; `None` if there are too many names.
-    fn mapping_sums(&mut self, name: String) -> Option<&mut (u64, u64)> {
-        let has_room = self.mappings.len() < MOST_MAPPINGS || self.mappings.contains_key(&name);
-        has_room.then(|| self.mappings.entry(name).or_default())
+    /// Adds the size of a line to those of the current mapping, unless there are too many names.
+    fn count_mapping(&mut self, key: &str, bytes: u64) {
+        if self.mappings.len() >= MOST_MAPPINGS && !self.mappings.contains_key(&self.mapping) {
+            return;
+        }
+        let (rss, pss) = self.mappings.entry_ref(&*self.mapping).or_default();
+        match key {
+            "Rss" => *rss = rss.saturating_add(bytes),
+            "Pss" => *pss = pss.saturating_add(bytes),
+            _ => {}
+        }
     }
 }
 

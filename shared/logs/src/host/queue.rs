@@ -31,7 +31,6 @@ const TURNOVER: u64 = 2;
 const LEAST_FALLS: usize = 8;
 const SMALL_FALL: std::ops::Range<f64> = 0.005..0.3;
 
-/// Shared memory of a program that climbs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SharedClimb {
     pub climb: Climb,
@@ -47,7 +46,6 @@ pub struct SharedClimb {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SharedPeak {
     pub family: Family,
-    /// Highest shared memory.
     pub bytes: u64,
     /// All memory of the program then.
     pub peak_bytes: u64,
@@ -61,9 +59,7 @@ pub struct SharedPeak {
 pub fn shared_climb(log: &HostLog) -> Option<SharedClimb> {
     let machine = log.shared.machine_at_each(log.times_ms.len());
     let of = |(position, family): (usize, Family)| {
-        let mapped = shmem_sums(log, &family);
-        let new = new_files(log, position);
-        let bytes: Vec<u64> = mapped.iter().zip(&new).map(|(mapped, new)| *mapped.max(new)).collect();
+        let [mapped, new, bytes] = shared_memory(log, position, &family);
         let unmapped_bytes = new.last()?.saturating_sub(*mapped.last()?);
         let climb = curve_climb(&log.times_ms, &bytes, least_bytes(log))?;
         let climbs =
@@ -78,6 +74,13 @@ pub fn shared_climb(log: &HostLog) -> Option<SharedClimb> {
     all.max_by_key(|shared| shared.climb.climb_bytes)
 }
 
+/// Returns the bytes that a family has mapped, those of new files, and the larger of both, at each sample.
+fn shared_memory(log: &HostLog, position: usize, family: &Family) -> [Vec<u64>; 3] {
+    let (mapped, new) = (shmem_sums(log, family), new_files(log, position));
+    let larger = mapped.iter().zip(&new).map(|(mapped, new)| *mapped.max(new)).collect();
+    [mapped, new, larger]
+}
+
 /// Returns the bytes by which a curve rises within some rises of another one.
 fn rises_in(curve: &[u64], rises: &[Leg]) -> u64 {
     rises.iter().map(|rise| curve[rise.end].saturating_sub(curve[rise.start])).sum()
@@ -88,9 +91,7 @@ pub fn shared_peak(log: &HostLog) -> Option<SharedPeak> {
     let own = own(log);
     let machine = log.shared.machine_at_each(log.times_ms.len());
     let of = |(position, family): (usize, Family)| {
-        let mapped = shmem_sums(log, &family);
-        let new = new_files(log, position);
-        let shared: Vec<u64> = mapped.iter().zip(&new).map(|(mapped, new)| *mapped.max(new)).collect();
+        let [_, new, shared] = shared_memory(log, position, &family);
         let bytes = *shared.iter().max()?;
         let at = shared.iter().position(|one| *one == bytes)?;
         let peak_bytes = sums(&own, &family.processes)[at] + bytes;
@@ -131,33 +132,28 @@ pub fn unmapped(log: &HostLog) -> Option<Vec<u64>> {
 /// Returns the bytes of new files at each sample; they are of the program with the most memory, the first family.
 fn new_files(log: &HostLog, family: usize) -> Vec<u64> {
     let samples = log.times_ms.len();
-    if family == 0 { log.shared.at_each(&log.shared.new_bytes, samples) } else { vec![0; samples] }
+    if family == 0 { log.shared.at_each(|one| one.new_bytes, samples) } else { vec![0; samples] }
 }
 
-/// Returns the smallest climb that counts.
 fn least_bytes(log: &HostLog) -> u64 {
     log.shared.size_bytes.map_or(LEAST_BYTES, |size| LEAST_BYTES.min(size / LEAST_OF_FOLDER)).max(1 << 20)
 }
 
-/// Returns the shared memory of the machine above the least of it.
 fn above_least(machine: &[u64]) -> Vec<u64> {
     let least = machine.iter().min().copied().unwrap_or(0);
     machine.iter().map(|bytes| bytes - least).collect()
 }
 
-/// Returns true if shared memory falls after its peak.
 fn is_drained(after: &[u64]) -> bool {
     let peak = after.first().copied().unwrap_or(0) as f64;
     after.iter().any(|bytes| (*bytes as f64) < DRAINED * peak)
 }
 
-/// Returns true if files come and go.
 fn has_turnover(folder: &SharedFolder) -> bool {
-    let most = folder.new_files.iter().max().map_or(0, |files| u64::from(*files));
+    let most = folder.samples.iter().map(|one| u64::from(one.new_files)).max().unwrap_or(0);
     most >= LEAST_FILES && folder.files_so_far >= TURNOVER * most
 }
 
-/// Returns true if blocks come and go.
 fn moves(shared: &[u64]) -> bool {
     let highest = shared.iter().max().map_or(1, |most| *most.max(&1)) as f64;
     let fall = |pair: &[u64]| SMALL_FALL.contains(&(pair[0].saturating_sub(pair[1]) as f64 / highest));
@@ -167,6 +163,7 @@ fn moves(shared: &[u64]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::host::log::SharedSample;
 
     /// Returns a log with a sample a second of a process of 100 MiB without shared memory, and what the process has mapped.
     fn log(mapped_mib: &[u32]) -> HostLog {
@@ -187,14 +184,12 @@ mod tests {
 
     /// Returns a log in which no process has the shared memory mapped.
     fn in_files(mib: &[u32], files_so_far: u64) -> HostLog {
-        let shared = SharedFolder {
-            samples: (0..mib.len() as u32).collect(),
-            used_bytes: mib.iter().map(|mib| u64::from(*mib) << 20).collect(),
-            new_bytes: mib.iter().map(|mib| u64::from(*mib) << 20).collect(),
-            new_files: mib.iter().map(|mib| mib / 4).collect(),
-            files_so_far,
-            ..SharedFolder::default()
+        let sample = |(sample, mib): (usize, &u32)| {
+            let bytes = u64::from(*mib) << 20;
+            SharedSample { sample: sample as u32, new_files: mib / 4, new_bytes: bytes, used_bytes: bytes }
         };
+        let samples = mib.iter().enumerate().map(sample).collect();
+        let shared = SharedFolder { samples, files_so_far, ..SharedFolder::default() };
         HostLog { shared, ..log(&vec![0; mib.len()]) }
     }
 

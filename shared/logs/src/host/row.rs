@@ -27,14 +27,16 @@ pub(super) struct Row<'a> {
 pub(super) type Found<'a> = Option<(HostForm, Row<'a>)>;
 
 impl<'a> Row<'a> {
-    /// Splits the rows behind this one off its command; `None` if there are none.
+    /// Splits the rows behind this one off its command; they are empty if there are none.
     ///
     /// Cost: linear in the words of the command.
-    pub(super) fn split(self, of: impl Fn(&'a str) -> Found<'a>) -> Option<(Self, &'a str)> {
+    pub(super) fn split(self, of: impl Fn(&'a str) -> Found<'a>) -> (Self, &'a str) {
         let text = self.command;
         let words = text.split_ascii_whitespace().skip(1).map(|word| word.as_ptr() as usize - text.as_ptr() as usize);
-        let start = words.into_iter().find(|&start| of(&text[start..]).is_some())?;
-        Some((Self { command: text[..start].trim_ascii_end(), ..self }, &text[start..]))
+        match words.into_iter().find(|&start| of(&text[start..]).is_some()) {
+            Some(start) => (Self { command: text[..start].trim_ascii_end(), ..self }, &text[start..]),
+            None => (self, ""),
+        }
     }
 }
 
@@ -128,7 +130,6 @@ pub(super) fn cpu_seconds(cell: &str) -> Option<u64> {
     (2..=3).contains(&parts).then(|| seconds.checked_add(of_days)).flatten()
 }
 
-/// Reads a number that consists of digits.
 fn number(digits: &[u8]) -> Option<u64> {
     let add = |sum: u64, digit: &u8| {
         let digit = digit.is_ascii_digit().then_some(u64::from(digit & 15))?;
@@ -137,7 +138,6 @@ fn number(digits: &[u8]) -> Option<u64> {
     digits.iter().try_fold(0, add).filter(|_| !digits.is_empty())
 }
 
-/// Cells of a line that have not been taken.
 pub(super) struct Cells<'a> {
     /// `None` after the last cell.
     rest: Option<&'a str>,
@@ -197,15 +197,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn percentages_have_a_decimal_or_none() {
+    fn percentages_and_processor_times_are_read() {
         let all = ["0.0", "12.3", "99,5", "100", "1600", "101.25", "9999.9", "", ".5", "1.2.3", "-1.0", "1e2.0"];
         let read = [0, 123, 995, 1000, 16_000, 1013, 99_999].map(Some);
         assert_eq!(all.map(permille)[..7], read);
         assert_eq!(all.map(permille)[7..], [None, Some(5), None, None, None]);
-    }
-
-    #[test]
-    fn processor_times_have_minutes_hours_or_days() {
         let all = ["12:34", "12:34.56", "1:02:03", "2-01:02:03", "00:00:00"];
         assert_eq!(all.map(cpu_seconds), [754, 754, 3723, 176_523, 0].map(Some));
         for text in ["", "12", "1:2:3:4", ":", "-1:00", "1-", "a:b", "99999999999999999999:00"] {

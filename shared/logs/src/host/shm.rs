@@ -6,110 +6,88 @@
 //! # left in /dev/shm: 4194304 bytes in 1 files, such as psm_3f2a91bc
 //! ```
 
-use super::log::{LeftFiles, SharedFolder};
+use super::log::{LeftFiles, SharedFolder, SharedSample};
 
 /// What a line says, in bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum SharedLine {
-    Now(Now),
-    /// Shared memory of the whole machine.
+    /// What is there, the size of the folder, and the number of files so far.
+    Now(SharedSample, u64, u64),
     Machine(u64),
-    Left(LeftFiles),
-}
-
-/// Shared memory at one moment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Now {
-    used_bytes: u64,
-    size_bytes: u64,
-    new_bytes: u64,
-    new_files: u32,
-    files_so_far: u64,
 }
 
 /// Reads a line; `None` for all others.
 pub(super) fn line(line: &str) -> Option<SharedLine> {
-    now(line)
-        .map(SharedLine::Now)
-        .or_else(|| machine(line).map(SharedLine::Machine))
-        .or_else(|| left(line).map(SharedLine::Left))
+    let (begin, rest) = line.split_once(": ")?;
+    match begin {
+        "# /dev/shm" => now(rest),
+        "# shared memory of the machine" => number(rest.trim_end().strip_suffix(" bytes")?).map(SharedLine::Machine),
+        _ => None,
+    }
 }
 
-fn machine(line: &str) -> Option<u64> {
-    number(line.strip_prefix("# shared memory of the machine: ")?.trim_end().strip_suffix(" bytes")?)
-}
-
-fn now(line: &str) -> Option<Now> {
-    let (used, rest) = line.strip_prefix("# /dev/shm: ")?.split_once(" of ")?;
+fn now(rest: &str) -> Option<SharedLine> {
+    let (used, rest) = rest.split_once(" of ")?;
     let (size, rest) = rest.split_once(" bytes in use; ")?;
     let (new_bytes, rest) = rest.split_once(" bytes in ")?;
     let (new_files, rest) = rest.split_once(" new files, ")?;
-    Some(Now {
-        used_bytes: number(used)?,
-        size_bytes: number(size)?,
-        new_bytes: number(new_bytes)?,
-        new_files: new_files.parse().ok()?,
-        files_so_far: number(rest.trim_end().strip_suffix(" so far")?)?,
-    })
+    let (new_files, new_bytes, used_bytes) = (new_files.parse().ok()?, number(new_bytes)?, number(used)?);
+    let files_so_far = number(rest.trim_end().strip_suffix(" so far")?)?;
+    let now = SharedSample { sample: 0, new_files, new_bytes, used_bytes };
+    Some(SharedLine::Now(now, number(size)?, files_so_far))
 }
 
-fn left(line: &str) -> Option<LeftFiles> {
+/// Reads a line about what stays after the end of the program.
+pub(super) fn left(line: &str) -> Option<LeftFiles> {
     let (bytes, rest) = line.strip_prefix("# left in /dev/shm: ")?.split_once(" bytes in ")?;
     let (files, example) = rest.split_once(" files, such as ")?;
     Some(LeftFiles { bytes: number(bytes)?, files: files.parse().ok()?, example: example.trim_end().to_owned() })
 }
 
 /// Returns a number that sums of it cannot overflow.
-fn number(text: &str) -> Option<u64> {
+pub(super) fn number(text: &str) -> Option<u64> {
     text.parse().ok().filter(|number| *number < 1 << 53)
 }
 
 impl SharedFolder {
-    /// Adds what is there at a sample; of two values for one sample, the later one counts.
-    pub(super) fn push(&mut self, sample: u32, now: Now) {
-        if self.samples.last() == Some(&sample) {
-            self.samples.pop();
-            self.used_bytes.pop();
-            self.new_bytes.pop();
-            self.new_files.pop();
+    /// Adds what a line says at a sample; of two values for one sample, the later one counts.
+    pub(super) fn add(&mut self, sample: u32, said: SharedLine) {
+        match said {
+            SharedLine::Now(now, size_bytes, files_so_far) => {
+                self.samples.pop_if(|last| last.sample == sample);
+                self.samples.push(SharedSample { sample, ..now });
+                self.files_so_far = self.files_so_far.max(files_so_far);
+                self.size_bytes = Some(size_bytes).filter(|size| *size > 0).or(self.size_bytes);
+            }
+            SharedLine::Machine(bytes) => {
+                self.machine.pop_if(|(last, _)| *last == sample);
+                self.machine.push((sample, bytes));
+            }
         }
-        self.samples.push(sample);
-        self.used_bytes.push(now.used_bytes);
-        self.new_bytes.push(now.new_bytes);
-        self.new_files.push(now.new_files);
-        self.files_so_far = self.files_so_far.max(now.files_so_far);
-        self.size_bytes = Some(now.size_bytes).filter(|size| *size > 0).or(self.size_bytes);
-    }
-
-    /// Adds the shared memory of the machine at a sample.
-    pub(super) fn push_machine(&mut self, sample: u32, bytes: u64) {
-        if self.machine.last().is_some_and(|(last, _)| *last == sample) {
-            self.machine.pop();
-        }
-        self.machine.push((sample, bytes));
     }
 
     /// Returns the shared memory of the machine at each sample of a log; `None` if the log does not have it.
     pub(super) fn machine_at_each(&self, samples: usize) -> Option<Vec<u64>> {
-        let (positions, values): (Vec<u32>, Vec<u64>) = self.machine.iter().copied().unzip();
-        values.first().map(|&first| at_each(&positions, &values, first, samples))
+        let first = self.machine.first()?.1;
+        Some(at_each(self.machine.iter().copied(), first, samples))
     }
 
     /// Returns one of its quantities at each sample of a log, 0 before its first one.
-    pub(super) fn at_each(&self, values: &[u64], samples: usize) -> Vec<u64> {
-        at_each(&self.samples, values, 0, samples)
+    pub(super) fn at_each(&self, bytes: fn(&SharedSample) -> u64, samples: usize) -> Vec<u64> {
+        at_each(self.samples.iter().map(|one| (one.sample, bytes(one))), 0, samples)
     }
 }
 
 /// Returns values that last until the next one, at each sample of a log.
-fn at_each(positions: &[u32], values: &[u64], before: u64, samples: usize) -> Vec<u64> {
-    let mut each = vec![before; samples];
-    for (at, (&from, &value)) in positions.iter().zip(values).enumerate() {
-        let from = (from as usize).min(samples);
-        let to = positions.get(at + 1).map_or(samples, |&next| next as usize).min(samples);
-        each[from..to.max(from)].fill(value);
-    }
-    each
+fn at_each(values: impl Iterator<Item = (u32, u64)>, before: u64, samples: usize) -> Vec<u64> {
+    let (mut values, mut value) = (values.peekable(), before);
+    let at = |sample: usize| {
+        while let Some((_, next)) = values.next_if(|(from, _)| *from as usize <= sample) {
+            value = next;
+        }
+        value
+    };
+    (0..samples).map(at).collect()
 }
 
 #[cfg(test)]
@@ -120,13 +98,10 @@ mod tests {
 
     #[test]
     fn lines_are_read() {
-        let Some(SharedLine::Now(now)) = line(NOW) else { panic!("it is not read") };
-        assert_eq!((now.used_bytes, now.size_bytes, now.new_bytes), (8_392_704, 67_108_864, 4_194_304));
-        assert_eq!((now.new_files, now.files_so_far), (1, 12));
-        let Some(SharedLine::Left(left)) = line("# left in /dev/shm: 42 bytes in 3 files, such as psm_1 2\n") else {
-            panic!("it is not read")
-        };
-        assert_eq!((left.bytes, left.files, left.example.as_str()), (42, 3, "psm_1 2"));
+        let now = SharedSample { sample: 0, new_files: 1, new_bytes: 4_194_304, used_bytes: 8_392_704 };
+        assert_eq!(line(NOW), Some(SharedLine::Now(now, 67_108_864, 12)));
+        let expected = LeftFiles { bytes: 42, files: 3, example: "psm_1 2".to_owned() };
+        assert_eq!(left("# left in /dev/shm: 42 bytes in 3 files, such as psm_1 2\n"), Some(expected));
         assert_eq!(line("# shared memory of the machine: 42 bytes"), Some(SharedLine::Machine(42)));
         for other in ["", "# /dev/shm: ", "# /dev/shm: -1 of 2 bytes in use; 1 bytes in 1 new files, 1 so far"] {
             assert_eq!(line(other), None, "{other}");
@@ -136,15 +111,14 @@ mod tests {
     #[test]
     fn a_value_lasts_until_the_next_one() {
         let mut shared = SharedFolder::default();
-        let Some(SharedLine::Now(now)) = line(NOW) else { panic!("it is not read") };
-        shared.push(1, Now { new_bytes: 5, ..now });
-        shared.push(3, Now { new_bytes: 6, ..now });
-        shared.push(3, Now { new_bytes: 7, ..now });
-        assert_eq!(shared.at_each(&shared.new_bytes, 5), [0, 5, 5, 7, 7]);
-        assert_eq!(shared.at_each(&shared.new_bytes, 2), [0, 5]);
+        for (sample, new_bytes) in [(1, 5), (3, 6), (3, 7)] {
+            shared.add(sample, SharedLine::Now(SharedSample { new_bytes, ..SharedSample::default() }, 0, 0));
+        }
+        assert_eq!(shared.at_each(|one| one.new_bytes, 5), [0, 5, 5, 7, 7]);
+        assert_eq!(shared.at_each(|one| one.new_bytes, 2), [0, 5]);
         assert_eq!(shared.machine_at_each(2), None);
-        shared.push_machine(1, 8);
-        shared.push_machine(3, 9);
+        shared.add(1, SharedLine::Machine(8));
+        shared.add(3, SharedLine::Machine(9));
         assert_eq!(shared.machine_at_each(4), Some(vec![8, 8, 8, 9]));
     }
 }

@@ -51,7 +51,6 @@ fn looped(print: impl Fn(&str, &[&str]) -> String) -> HostLog {
     read(&samples.iter().map(|(time, rows)| print(time, rows) + "\n").collect::<String>())
 }
 
-/// Returns a row as `echo` prints it without quotation marks: with single spaces.
 fn single_spaced(row: &str) -> String {
     row.split_ascii_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -65,6 +64,8 @@ fn lasting(log: &HostLog) -> Vec<(u32, &[u32])> {
     let lasting = log.processes.iter().filter(|process| process.samples.len() > 8);
     lasting.map(|process| (process.pid, &process.rss_kib[..])).collect()
 }
+
+type Print<'a> = &'a dyn Fn(&str, &[&str]) -> String;
 
 const AUX_HEAD: &str = "USER         PID %CPU %MEM    VSZ   RSS TTY      STAT START   TIME COMMAND";
 
@@ -94,38 +95,28 @@ fn loops_that_print_the_time_before_rows_are_read_like_those_that_print_it_above
         },
     ];
     for date in dates {
-        let each = |time: &str, rows: &[&str]| {
-            rows.iter().map(|row| format!("{} {row}", date(time))).collect::<Vec<_>>().join("\n")
-        };
-        let case = date("43:21");
-        assert_eq!(
-            looped(|time, rows| format!("{} {}", date(time), joined(rows))),
-            expected,
-            "all in one line: {case}"
-        );
-        assert_eq!(looped(|time, rows| format!("{} {}", date(time), rows.join("\n"))), expected, "the first: {case}");
-        assert_eq!(looped(each), expected, "each row: {case}");
-        assert_eq!(looped(|time, rows| format!("{}\n{}", date(time), joined(rows))), expected, "above: {case}");
-        let with_head = |time: &str, rows: &[&str]| format!("{} {AUX_HEAD}\n{}", date(time), rows.join("\n"));
-        assert_eq!(looped(with_head), expected, "below a head: {case}");
-        let with_head =
-            |time: &str, rows: &[&str]| format!("{} {} {}", date(time), single_spaced(AUX_HEAD), joined(rows));
-        assert_eq!(looped(with_head), expected, "behind a head: {case}");
+        let each = |time: &str, row: &str| format!("{} {row}", date(time));
+        let loops: [(&str, Print<'_>); 6] = [
+            ("all in one line", &|time, rows| format!("{} {}", date(time), joined(rows))),
+            ("the first", &|time, rows| format!("{} {}", date(time), rows.join("\n"))),
+            ("each row", &|time, rows| rows.iter().map(|row| each(time, row)).collect::<Vec<_>>().join("\n")),
+            ("above", &|time, rows| format!("{}\n{}", date(time), joined(rows))),
+            ("below a head", &|time, rows| format!("{} {AUX_HEAD}\n{}", date(time), rows.join("\n"))),
+            ("behind a head", &|time, rows| format!("{} {} {}", date(time), single_spaced(AUX_HEAD), joined(rows))),
+        ];
+        for (place, print) in loops {
+            assert_eq!(looped(print), expected, "{place}: {}", date("43:21"));
+        }
     }
 }
 
 #[test]
-fn a_time_of_day_or_none_may_stand_before_joined_rows() {
+fn what_stands_before_rows_may_be_a_time_of_day_or_none() {
     let expected = read(LOOP);
     let timed = looped(|time, rows| format!("00:{time} {}", joined(rows)));
     assert_eq!((timed.clock, &timed.processes), (Clock::TimeOfDay, &expected.processes));
     let untimed = looped(|_, rows| joined(rows));
     assert_eq!((untimed.clock, lasting(&untimed)), (Clock::Samples, lasting(&expected)));
-}
-
-#[test]
-fn what_else_stands_before_a_row_says_no_time() {
-    let expected = read(LOOP);
     for before in ["trainer-1  | ", "00h43 | ", "[pod/train-0/main] ", "27 de noviembre, 43m: ", "{\"log\":\""] {
         let each = |_: &str, rows: &[&str]| rows.iter().map(|row| format!("{before}{row}\n")).collect::<String>();
         let found = looped(each);
@@ -185,15 +176,11 @@ fn workers_climb_in_a_loop_that_joins_all_processes() {
 }
 
 #[test]
-fn without_times_a_process_that_comes_again_begins_a_sample() {
+fn a_sample_begins_at_a_time_or_where_a_process_comes_again() {
     let block = aux(17, 1000, "0:01", "python a.py") + &aux(18, 2000, "0:01", "python a.py");
     let log = read(&block.repeat(3));
     assert_eq!((log.clock, log.times_ms.len()), (Clock::Samples, 3));
     assert_eq!(log.processes.iter().map(|process| process.samples.len()).collect::<Vec<_>>(), [3, 3]);
-}
-
-#[test]
-fn a_time_may_stand_behind_the_rows() {
     let at = |second: u32| aux(17, 1000, "0:01", "python a.py") + &format!("2026-11-23 15:46:5{second}\n");
     let log = read(&(0..3).map(at).collect::<String>());
     assert_eq!((log.clock, log.times_ms.len()), (Clock::Dates, 3));
@@ -202,25 +189,17 @@ fn a_time_may_stand_behind_the_rows() {
 }
 
 #[test]
-fn a_process_id_may_be_used_again() {
+fn process_ids_are_used_again_and_clocks_jump() {
     let at = |time: &str, cpu: &str| format!("10:00:{time}\n{}", aux(17, 1000, cpu, "python a.py"));
     let log = read(&(at("01", "5:00") + &at("02", "5:01") + &at("03", "0:00")));
     assert_eq!(log.processes.len(), 2);
     assert_eq!(log.diagnostics[0].code, "host-process-id-reused");
-}
-
-#[test]
-fn midnight_passes_and_clocks_jump() {
     let at = |time: &str| format!("{time}\n{}", aux(17, 1000, "0:01", "python a.py"));
     let log = read(&(at("23:59:59") + &at("00:00:01")));
     assert_eq!(log.times_ms, [86_399_000, 86_401_000]);
     let back = read(&(at("10:00:05") + &at("10:00:01") + &at("10:00:02")));
     assert_eq!(back.times_ms, [36_005_000, 36_005_000, 36_006_000]);
     assert_eq!(back.diagnostics[0].code, "host-clock-set-back");
-}
-
-#[test]
-fn rows_of_one_sample_stay_together_after_the_clock_was_set_back() {
     let at = |second: u32| format!("2026-11-23 10:00:0{second},17,5000,a\n2026-11-23 10:00:0{second},18,5000,a\n");
     let log = read(&("time,pid,rss,cmd\n".to_owned() + &at(5) + &at(1) + &at(2)));
     assert_eq!(log.times_ms.len(), 3);
@@ -380,20 +359,15 @@ fn units_of_free_are_found() {
 }
 
 #[test]
-fn old_versions_of_free_count_caches_as_used() {
+fn old_versions_of_free_meminfo_and_top_have_what_is_available() {
     let log = read(
-        "             total       used       free     shared    buffers     cached\n\
-         Mem:      16333852   15963856     369996     100000     247520    9163320\n\
-         -/+ buffers/cache:    6553016    9780836\n\
-         Swap:      2047996        400    2047596\n",
+        "             total       used       free     shared    buffers     cached\nMem:      16333852   15963856     \
+         369996     100000     247520    9163320\n-/+ buffers/cache:    6553016    9780836\nSwap:      2047996        \
+         400    2047596\n",
     );
     let available = 369_996 + 247_520 + 9_163_320 - 100_000;
     assert_eq!((log.machine.available_bytes[0], log.machine.swap_bytes[0]), (available << 10, 400 << 10));
     assert_eq!(log.diagnostics, []);
-}
-
-#[test]
-fn meminfo_and_top_have_what_is_available() {
     let meminfo = read(
         "1795448812\nMemTotal: 100 kB\nMemFree: 8 kB\nMemAvailable: 60 kB\nActive(anon): 5 kB\nHugePages_Total: 0\n\
          1795448813\nMemTotal: 100 kB\nMemFree: 8 kB\nMemAvailable: 50 kB\nSwapTotal: 9 kB\nSwapFree: 2 kB\n",
@@ -426,10 +400,8 @@ fn tables_of_programs_have_columns_of_many_names() {
         let codes: Vec<&str> = log.diagnostics.iter().map(|one| one.code).collect();
         (log.clock, log.processes[0].rss_kib.clone(), codes)
     };
-    assert_eq!(
-        rss("time,rss_mb\n0.0,512\n1.5,513.5\n"),
-        (Clock::Elapsed, vec![524_288, 525_824], vec!["host-unit-decimal"])
-    );
+    let decimal = rss("time,rss_mb\n0.0,512\n1.5,513.5\n");
+    assert_eq!(decimal, (Clock::Elapsed, vec![524_288, 525_824], vec!["host-unit-decimal"]));
     assert_eq!(rss("step,RSS (MiB)\n1,512\n2,513\n"), (Clock::Samples, vec![524_288, 525_312], vec![]));
     let german = "Zeit;PID;rss_kib\n2026-11-23 10:00:00;17;1048576,0\n";
     assert_eq!(rss(german), (Clock::Samples, vec![1 << 20], vec![]));
@@ -444,8 +416,7 @@ fn tables_of_programs_have_columns_of_many_names() {
 fn weights_and_biases_exports_system_metrics() {
     let log = read(
         ",_runtime,_timestamp,system.memory_percent,system.proc.memory.availableMB,system.proc.memory.rssMB\n\
-         0,15.0,1795448812.1,20.0,412345.6,2577.5\n\
-         1,30.0,1795448827.1,25.0,386574.0,\n",
+         0,15.0,1795448812.1,20.0,412345.6,2577.5\n1,30.0,1795448827.1,25.0,386574.0,\n",
     );
     assert_eq!((log.form, log.clock), (HostForm::Wandb, Clock::Dates));
     assert_eq!(log.times_ms, [1_795_448_812_100, 1_795_448_827_100]);
@@ -479,12 +450,9 @@ fn snapscope_host_samples_shared_memory() {
     assert_eq!(log.diagnostics, []);
     assert!(log.processes.iter().all(Process::has_kinds));
     let shared = &log.shared;
-    assert_eq!(
-        (shared.size_bytes, shared.files_so_far, shared.new_files.last()),
-        (Some(25_276_510_208), 60, Some(&60))
-    );
-    assert_eq!(shared.new_bytes.last(), Some(&(240 << 20)));
-    assert_eq!(shared.left, None);
+    let last = shared.samples.last().unwrap();
+    assert_eq!((shared.size_bytes, shared.files_so_far, last.new_files), (Some(25_276_510_208), 60, 60));
+    assert_eq!((last.new_bytes, &shared.left), (240 << 20, &None));
     assert_eq!(unmapped(&log).unwrap().last(), Some(&(240 << 20)));
     let found = shared_climb(&log).unwrap();
     assert_eq!((found.climb.family.name.as_str(), found.unmapped_bytes), ("python shared_batches.py", 240 << 20));
@@ -510,10 +478,9 @@ fn chunks_that_are_freed_accuse_nobody() {
 #[test]
 fn containers_have_limits() {
     let log = read(
-        "CONTAINER ID   NAME     CPU %   MEM USAGE / LIMIT     MEM %   NET I/O\n\
-         88f32688b78c   ollama   0.00%   2.5GiB / 15.5GiB      16.1%   1.92GB / 16.2MB\n\
-         22030b705436   train    0.00%   7.75GiB / 8GiB        96.9%   1.92GB / 16.2MB\n\
-         CONTAINER           CPU %               MEM USAGE/LIMIT     MEM %               NET I/O\n\
+        "CONTAINER ID   NAME     CPU %   MEM USAGE / LIMIT     MEM %   NET I/O\n88f32688b78c   ollama   0.00%   2.5GiB \
+         / 15.5GiB      16.1%   1.92GB / 16.2MB\n22030b705436   train    0.00%   7.75GiB / 8GiB        96.9%   1.92GB \
+         / 16.2MB\nCONTAINER           CPU %               MEM USAGE/LIMIT     MEM %               NET I/O\n\
          ollama              0.00%               3 GiB/15.5 GiB      19.3%               2.9 MiB/7 KiB\n",
     );
     let found: Vec<_> = log.containers.iter().map(|one| (one.name.as_str(), one.used_bytes >> 20)).collect();

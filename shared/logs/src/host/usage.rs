@@ -44,10 +44,7 @@ pub(super) struct UsageReader {
 }
 
 /// Lines of `/proc/meminfo` so far, in KiB.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Meminfo {
-    values: [Option<u64>; MEMINFO.len()],
-}
+type Meminfo = [Option<u64>; MEMINFO.len()];
 
 const MEMINFO: [&str; 8] =
     ["MemTotal", "MemFree", "MemAvailable", "Buffers", "Cached", "Shmem", "SwapTotal", "SwapFree"];
@@ -72,7 +69,7 @@ impl UsageReader {
 
     /// Ends the current `/proc/meminfo`, as at a time or at the end of the log.
     pub(super) fn end(&mut self) -> Option<Usage> {
-        std::mem::take(&mut self.meminfo).usage()
+        usage_of(std::mem::take(&mut self.meminfo))
     }
 
     /// Returns the unit of figures without one, if there were any.
@@ -152,30 +149,26 @@ impl UsageReader {
         let Some(position) = MEMINFO.iter().position(|one| *one == key) else {
             return (self.meminfo != Meminfo::default() && is_meminfo(key)).then_some(Said::Nothing);
         };
-        let is_again = self.meminfo.values[position].is_some();
-        let ended = if is_again { self.end() } else { None };
-        self.meminfo.values[position] = Some(kib);
+        let ended = if self.meminfo[position].is_some() { self.end() } else { None };
+        self.meminfo[position] = Some(kib);
         Some(ended.map_or(Said::Nothing, Said::Usage))
     }
 }
 
-impl Meminfo {
-    /// Returns the usage; `None` if the lines do not say how much is available.
-    fn usage(self) -> Option<Usage> {
-        let [total, free, available, buffers, cached, shmem, swap_total, swap_free] = self.values;
-        // Kernels before 3.14 do not say what is available; shared memory is part of what is cached, and stays.
-        let estimate = || {
-            let caches = buffers?.saturating_add(cached?).saturating_sub(shmem.unwrap_or(0));
-            Some(free?.saturating_add(caches))
-        };
-        let bytes = |kib: u64| kib.saturating_mul(1 << 10);
-        Some(Usage {
-            form: HostForm::Meminfo,
-            available_bytes: available.or_else(estimate).map(bytes)?,
-            total_bytes: total.map(bytes),
-            swap_bytes: bytes(swap_total.unwrap_or(0).saturating_sub(swap_free.unwrap_or(0))),
-        })
-    }
+/// Returns the usage; `None` if the lines do not say how much is available.
+fn usage_of([total, free, available, buffers, cached, shmem, swap_total, swap_free]: Meminfo) -> Option<Usage> {
+    // Kernels before 3.14 do not say what is available; shared memory is part of what is cached, and stays.
+    let estimate = || {
+        let caches = buffers?.saturating_add(cached?).saturating_sub(shmem.unwrap_or(0));
+        Some(free?.saturating_add(caches))
+    };
+    let bytes = |kib: u64| kib.saturating_mul(1 << 10);
+    Some(Usage {
+        form: HostForm::Meminfo,
+        available_bytes: available.or_else(estimate).map(bytes)?,
+        total_bytes: total.map(bytes),
+        swap_bytes: bytes(swap_total.unwrap_or(0).saturating_sub(swap_free.unwrap_or(0))),
+    })
 }
 
 /// Reads what earlyoom prints: `mem avail:   380 of 13923 MiB ( 2.73%), swap free:  758 of 16383 MiB ( 4.63%)`.

@@ -3,22 +3,7 @@
 use memchr::memchr3;
 
 /// Keys under which collectors of logs keep what a program printed: Docker, Kubernetes, and loggers that write JSON.
-const TEXTS: [&str; 14] = [
-    "log",
-    "message",
-    "msg",
-    "text",
-    "line",
-    "event",
-    "body",
-    "MESSAGE",
-    "error",
-    "exception",
-    "exc_info",
-    "traceback",
-    "stack_trace",
-    "stack",
-];
+const TEXTS: &str = "log message msg text line event body MESSAGE error exception exc_info traceback stack_trace stack";
 
 const TRACEBACK: &str = "Traceback (most recent call last):";
 
@@ -99,7 +84,7 @@ fn each_text(record: &str, visit: &mut impl FnMut(&str)) {
         if let Some(value) = value.and_then(|value| value.strip_prefix('"')) {
             let (text, after) = unescaped(value);
             rest = after;
-            if TEXTS.contains(&word.as_str()) {
+            if TEXTS.split(' ').any(|text| text == word) {
                 visit(&text);
             }
         }

@@ -71,24 +71,16 @@ fn each(print: impl Fn(&str) -> String) -> impl Fn(&[String]) -> String {
 }
 
 #[test]
-fn messages_mean_the_same_at_any_width() {
+fn messages_mean_the_same_at_any_width_in_quotations_and_behind_what_collectors_print() {
     check(|lines| lines.join("\n"));
     check(|lines| format!("step 1 loss 0.5\r\n{}\r\nstep 3 loss 0.4\r\nMax memory: 3.2 GB\r\n", lines.join("\r\n")));
     check(|lines| format!("step 1\n\0\0\0{}\n\0\n", lines.join("\n")));
     check(|lines| lines.join("\u{a0}\n").replace(' ', "\u{a0}"));
-}
-
-#[test]
-fn messages_mean_the_same_in_quotations_boxes_and_colors() {
     check(each(|line| format!("> {line}")));
     check(each(|line| format!(">> {line}\r")));
     check(each(|line| format!("│ {line:<170} │")));
     check(each(|line| format!("\x1b[31m{line}\x1b[0m")));
     check(|lines| format!("```text\n{}\n```\nThanks for any help\n", lines.join("\n")));
-}
-
-#[test]
-fn messages_mean_the_same_behind_what_collectors_print() {
     check(each(|line| format!("2025-01-01T10:00:00.123456789Z {line}")));
     check(each(|line| format!("2025-01-01 10:00:00,123 [ERROR] trainer: {line}")));
     check(each(|line| format!("[rank0]: {line}")));

@@ -23,6 +23,7 @@
 //!      5   46.492 MiB    7.676 MiB           1       a = [1] * (10 ** 6)
 //! ```
 
+use crate::source::leading_number;
 use shared::base::size;
 
 /// Current and highest value of a counter, in bytes; `None` if the text does not have it.
@@ -49,7 +50,6 @@ pub struct Counters {
     pub non_releasable: Usage,
     /// Number of times that the allocator emptied its cache and tried again.
     pub retries: Option<u64>,
-    /// Number of out-of-memory errors.
     pub ooms: Option<u64>,
 }
 
@@ -64,56 +64,38 @@ pub(super) fn line(line: &str, all: &mut Vec<Counters>, seen: &mut Vec<&'static 
         let quote = rest.as_bytes()[start] as char;
         let Some((key, after)) = rest[start + 1..].split_once(quote) else { break };
         rest = after;
-        let Some(name) = KEYS.iter().find(|name| **name == key) else { continue };
-        let value = after.trim_start_matches([':', ',', ' ']);
-        let end = value.find(|c: char| !c.is_ascii_digit()).unwrap_or(value.len());
-        let Ok(value) = value[..end].parse::<u64>() else { continue };
+        let Some((name, place)) = KEYS.iter().find(|(name, _)| *name == key) else { continue };
+        let Some(value) = leading_number(after.trim_start_matches([':', ',', ' '])) else { continue };
         if all.is_empty() || seen.contains(name) {
             all.push(Counters::default());
             seen.clear();
         }
         seen.push(name);
         if let Some(counters) = all.last_mut() {
-            set(counters, name, value);
+            *place(counters) = Some(value);
             has_any = true;
         }
     }
     has_any
 }
 
-/// Keys of counters that are read, in no order.
-const KEYS: [&str; 12] = [
-    "allocated_bytes.all.current",
-    "allocated_bytes.all.peak",
-    "active_bytes.all.current",
-    "active_bytes.all.peak",
-    "requested_bytes.all.current",
-    "requested_bytes.all.peak",
-    "reserved_bytes.all.current",
-    "reserved_bytes.all.peak",
-    "inactive_split_bytes.all.current",
-    "inactive_split_bytes.all.peak",
-    "num_alloc_retries",
-    "num_ooms",
-];
+type Place = fn(&mut Counters) -> &mut Option<u64>;
 
-fn set(counters: &mut Counters, key: &str, value: u64) {
-    match key {
-        "num_alloc_retries" => counters.retries = Some(value),
-        "num_ooms" => counters.ooms = Some(value),
-        _ => {
-            let (name, which) = key.split_once(".all.").unwrap_or((key, ""));
-            let usage = match name {
-                "allocated_bytes" => &mut counters.allocated,
-                "active_bytes" => &mut counters.active,
-                "requested_bytes" => &mut counters.requested,
-                "reserved_bytes" => &mut counters.reserved,
-                _ => &mut counters.non_releasable,
-            };
-            *(if which == "peak" { &mut usage.peak_bytes } else { &mut usage.now_bytes }) = Some(value);
-        }
-    }
-}
+/// Keys of counters that are read, with their places, in no order.
+const KEYS: [(&str, Place); 12] = [
+    ("allocated_bytes.all.current", |counters| &mut counters.allocated.now_bytes),
+    ("allocated_bytes.all.peak", |counters| &mut counters.allocated.peak_bytes),
+    ("active_bytes.all.current", |counters| &mut counters.active.now_bytes),
+    ("active_bytes.all.peak", |counters| &mut counters.active.peak_bytes),
+    ("requested_bytes.all.current", |counters| &mut counters.requested.now_bytes),
+    ("requested_bytes.all.peak", |counters| &mut counters.requested.peak_bytes),
+    ("reserved_bytes.all.current", |counters| &mut counters.reserved.now_bytes),
+    ("reserved_bytes.all.peak", |counters| &mut counters.reserved.peak_bytes),
+    ("inactive_split_bytes.all.current", |counters| &mut counters.non_releasable.now_bytes),
+    ("inactive_split_bytes.all.peak", |counters| &mut counters.non_releasable.peak_bytes),
+    ("num_alloc_retries", |counters| &mut counters.retries),
+    ("num_ooms", |counters| &mut counters.ooms),
+];
 
 const TITLE: &str = "memory summary, device ID ";
 
@@ -122,12 +104,12 @@ const TITLE: &str = "memory summary, device ID ";
 /// The title begins new counters. Some logs print it in one line with the rule around it, or behind a prefix.
 pub(super) fn summary_row(line: &str, tables: &mut Vec<Counters>) -> bool {
     if let Some((_, rest)) = line.split_once(TITLE) {
-        let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
-        tables.push(Counters { device: rest[..end].parse().ok(), ..Counters::default() });
+        tables.push(Counters { device: leading_number(rest), ..Counters::default() });
         return true;
     }
     let Some(table) = tables.last_mut() else { return false };
-    if let (Some(ooms), Some(retries)) = (count(line, "OOMs: "), count(line, "retries: ")) {
+    let count = |words: &str| leading_number(line.split_once(words)?.1.trim_start());
+    if let (Some(ooms), Some(retries)) = (count("OOMs: "), count("retries: ")) {
         (table.ooms, table.retries) = (Some(ooms), Some(retries));
         return true;
     }
@@ -149,33 +131,22 @@ pub(super) fn summary_row(line: &str, tables: &mut Vec<Counters>) -> bool {
         }
     }
     let Some((_, row)) = line.split_once('|') else { return false };
-    let name = row.split('|').next().unwrap_or_default().trim();
-    if row.contains('|') { is_other_row(name) || is_rule(row) } else { is_rule(row) }
+    let is_rule = row.len() > 8 && row.chars().all(|c| matches!(c, '=' | '-' | '|' | ' '));
+    is_rule || row.split_once('|').is_some_and(|(name, _)| OTHER_ROWS.contains(&name.trim()))
 }
 
-fn is_rule(row: &str) -> bool {
-    row.len() > 8 && row.chars().all(|c| matches!(c, '=' | '-' | '|' | ' '))
-}
-
-fn is_other_row(name: &str) -> bool {
-    const NAMES: [&str; 9] = [
-        "Metric",
-        "from large pool",
-        "from small pool",
-        "Allocations",
-        "Active allocs",
-        "GPU reserved segments",
-        "Non-releasable allocs",
-        "Oversize allocations",
-        "Oversize GPU segments",
-    ];
-    NAMES.contains(&name)
-}
-
-fn count(cell: &str, words: &str) -> Option<u64> {
-    let rest = cell.split_once(words)?.1.trim_start();
-    rest[..rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len())].parse().ok()
-}
+/// Rows of the table that are not read.
+const OTHER_ROWS: [&str; 9] = [
+    "Metric",
+    "from large pool",
+    "from small pool",
+    "Allocations",
+    "Active allocs",
+    "GPU reserved segments",
+    "Non-releasable allocs",
+    "Oversize allocations",
+    "Oversize GPU segments",
+];
 
 /// Memory of a line of a function.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -192,7 +163,6 @@ pub struct LineUse {
     pub code: String,
 }
 
-/// Reader of tables.
 #[derive(Debug, Default)]
 pub(super) struct LineTables {
     file: String,

@@ -20,12 +20,13 @@
 //!               size of 30150672384 bytes.
 //! ```
 
-use super::oom::{OomCause, number_after};
+use super::oom::OomCause;
+use crate::source::{leading_number, number_after};
 use shared::base::size;
 
-/// Framework that ran out of memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Framework {
+    #[default]
     TensorFlow,
     /// Compiler and runtime of JAX and torch_xla, and of TensorFlow's compiled functions.
     Xla,
@@ -40,7 +41,6 @@ pub enum Framework {
 }
 
 impl Framework {
-    /// Returns the name as its makers write it.
     pub fn name(self) -> &'static str {
         match self {
             Self::TensorFlow => "TensorFlow",
@@ -57,10 +57,9 @@ impl Framework {
 }
 
 /// Out-of-memory error of a framework; sizes are in bytes, `None` where no line states them.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FrameworkOom {
     pub framework: Framework,
-    /// True if host memory ran out.
     pub is_host: bool,
     /// True if the framework went on without the memory.
     pub is_spared: bool,
@@ -85,29 +84,11 @@ pub struct FrameworkOom {
 }
 
 impl FrameworkOom {
-    fn new(framework: Framework) -> Self {
-        Self {
-            framework,
-            is_host: false,
-            is_spared: false,
-            is_limited: false,
-            gpu: None,
-            asked_bytes: None,
-            tensor: String::new(),
-            operation: String::new(),
-            capacity_bytes: None,
-            in_use_bytes: None,
-            free_bytes: None,
-            program: Vec::new(),
-            is_listed: false,
-        }
-    }
-
-    /// Reads the error that a line contains.
     pub(super) fn of(line: &str) -> Option<Self> {
-        MESSAGES.iter().find_map(|(words, read)| {
+        MESSAGES.iter().find_map(|&(words, framework, read)| {
             let start = line.find(words)?;
-            read(&line[..start], &line[start + words.len()..])
+            let mut oom = Self { framework, ..Self::default() };
+            read(&mut oom, &line[..start], &line[start + words.len()..]).map(|()| oom)
         })
     }
 
@@ -141,55 +122,52 @@ impl FrameworkOom {
     }
 }
 
-/// Reads a message from the text before and behind its words.
-pub(super) type Read = fn(&str, &str) -> Option<FrameworkOom>;
+/// Reads a message from the text before and behind its words; `None` if it is another one.
+pub(super) type Read = fn(&mut FrameworkOom, &str, &str) -> Option<()>;
 
-/// Words of each message, with its reader.
-pub(super) const MESSAGES: [(&str, Read); 27] = [
-    ("OOM when allocating tensor with shape", tensor),
-    ("ran out of memory trying to allocate ", pool),
+/// Words of each message, with its framework and its reader.
+pub(super) const MESSAGES: [(&str, Framework, Read); 27] = [
+    ("OOM when allocating tensor with shape", Framework::TensorFlow, tensor),
+    ("ran out of memory trying to allocate ", Framework::TensorFlow, pool),
     // Before version 1.0.
-    ("Ran out of memory trying to allocate ", pool),
-    ("failed to allocate memory", without_figures),
-    ("Dst tensor is not initialized", copy_to_gpu),
-    ("Out of memory while trying to allocate ", program),
-    ("Out of memory allocating ", allocating),
+    ("Ran out of memory trying to allocate ", Framework::TensorFlow, pool),
+    ("failed to allocate memory", Framework::TensorFlow, without_figures),
+    ("Dst tensor is not initialized", Framework::TensorFlow, copy_to_gpu),
+    ("Out of memory while trying to allocate ", Framework::Xla, program),
+    ("Out of memory allocating ", Framework::Cupy, allocating),
     // Before CuPy 7.
-    ("out of memory to allocate ", to_allocate),
-    ("Failed to allocate request for ", program),
-    ("Ran out of memory in memory space ", on_tpu),
-    ("Out of memory error on GPU ", paddle),
-    ("enforce allocating <= available ", paddle_enforced),
-    ("Failed to allocate memory for requested buffer of size ", buffer),
-    ("is smaller than requested bytes of ", buffer),
-    ("cudaMalloc failed: out of memory", cuda_malloc),
-    ("llama runner process has terminated: CUDA error: out of memory", llama),
-    ("ggml_vulkan: Device memory allocation of size ", llama_on_vulkan),
-    ("failed to allocate ", buffer_of_ggml),
-    ("in function alloc at ", alloc_of_ggml),
-    ("model requires more system memory (", ollama),
-    ("model request too large for system", ollama),
-    ("[metal::malloc] Attempting to allocate ", metal),
-    ("maximum recommended size of ", beyond_metal),
-    ("allocated size is greater than the recommended max working set size", beyond_metal),
-    ("[METAL] Command buffer execution failed: Insufficient Memory", metal),
-    ("error: Insufficient Memory (00000008:kIOGPU", llama),
-    ("Out of GPU memory trying to allocate ", julia),
+    ("out of memory to allocate ", Framework::Cupy, to_allocate),
+    ("Failed to allocate request for ", Framework::Xla, program),
+    ("Ran out of memory in memory space ", Framework::Xla, on_tpu),
+    ("Out of memory error on GPU ", Framework::Paddle, paddle),
+    ("enforce allocating <= available ", Framework::Paddle, paddle_enforced),
+    ("Failed to allocate memory for requested buffer of size ", Framework::OnnxRuntime, buffer),
+    ("is smaller than requested bytes of ", Framework::OnnxRuntime, buffer),
+    ("cudaMalloc failed: out of memory", Framework::LlamaCpp, cuda_malloc),
+    ("llama runner process has terminated: CUDA error: out of memory", Framework::LlamaCpp, llama),
+    ("ggml_vulkan: Device memory allocation of size ", Framework::LlamaCpp, llama_on_vulkan),
+    ("failed to allocate ", Framework::LlamaCpp, buffer_of_ggml),
+    ("in function alloc at ", Framework::LlamaCpp, alloc_of_ggml),
+    ("model requires more system memory (", Framework::Ollama, ollama),
+    ("model request too large for system", Framework::Ollama, ollama),
+    ("[metal::malloc] Attempting to allocate ", Framework::Mlx, metal),
+    ("maximum recommended size of ", Framework::Mlx, beyond_metal),
+    ("allocated size is greater than the recommended max working set size", Framework::Mlx, beyond_metal),
+    ("[METAL] Command buffer execution failed: Insufficient Memory", Framework::Mlx, metal),
+    ("error: Insufficient Memory (00000008:kIOGPU", Framework::LlamaCpp, llama),
+    ("Out of GPU memory trying to allocate ", Framework::CudaJl, julia),
 ];
 
-fn tensor(_: &str, rest: &str) -> Option<FrameworkOom> {
+fn tensor(oom: &mut FrameworkOom, _: &str, rest: &str) -> Option<()> {
     let (shape, rest) = rest.split_once(']')?;
     let (_, name) = rest.split_once("and type ").unwrap_or_default();
     let name = name.split_ascii_whitespace().next().unwrap_or_default();
-    let tensor = if name.is_empty() { format!("{shape}]") } else { format!("{shape}] of type {name}") };
+    oom.tensor = if name.is_empty() { format!("{shape}]") } else { format!("{shape}] of type {name}") };
     let (_, device) = rest.split_once("/device:").unwrap_or_default();
-    Some(FrameworkOom {
-        is_host: device.starts_with("CPU"),
-        gpu: number_after(device, "GPU:"),
-        asked_bytes: tensor_bytes(shape.trim_start_matches('['), name),
-        tensor,
-        ..FrameworkOom::new(Framework::TensorFlow)
-    })
+    oom.is_host = device.starts_with("CPU");
+    oom.gpu = number_after(device, "GPU:");
+    oom.asked_bytes = tensor_bytes(shape.trim_start_matches('['), name);
+    Some(())
 }
 
 /// Returns the size of a tensor, given its dimensions with commas between; `None` for types of unknown size.
@@ -206,69 +184,58 @@ fn tensor_bytes(dimensions: &str, name: &str) -> Option<u64> {
     dimensions.try_fold(value_bytes, |bytes, dimension| bytes.checked_mul(dimension?))
 }
 
-fn pool(before: &str, rest: &str) -> Option<FrameworkOom> {
+fn pool(oom: &mut FrameworkOom, before: &str, rest: &str) -> Option<()> {
     let is_tensorflow = before.contains("Allocator (") || rest.contains("See logs for memory state");
-    let rounded = rest.split_once("(rounded to ").and_then(|(_, rest)| leading_number(rest));
     let (_, operation) = rest.split_once("requested by op ").unwrap_or_default();
-    is_tensorflow.then(|| FrameworkOom {
-        is_host: before.contains("(cpu") || before.contains("(mklcpu"),
-        is_spared: rest.contains("not a failure"),
-        gpu: number_after(before, "(GPU_"),
-        asked_bytes: rounded.or_else(|| size::leading(rest)),
-        operation: shortened(operation.split_ascii_whitespace().next().unwrap_or_default()),
-        ..FrameworkOom::new(Framework::TensorFlow)
-    })
+    oom.is_host = before.contains("(cpu") || before.contains("(mklcpu");
+    oom.is_spared = rest.contains("not a failure");
+    oom.gpu = number_after(before, "(GPU_");
+    oom.asked_bytes = number_after(rest, "(rounded to ").or_else(|| size::leading(rest));
+    oom.operation = shortened(operation.split_ascii_whitespace().next().unwrap_or_default());
+    is_tensorflow.then_some(())
 }
 
-fn without_figures(before: &str, rest: &str) -> Option<FrameworkOom> {
+fn without_figures(oom: &mut FrameworkOom, before: &str, rest: &str) -> Option<()> {
     let (_, operation) = rest.split_once("[Op:").unwrap_or_default();
+    oom.operation = shortened(operation.split(']').next().unwrap_or_default());
     let is_tensorflow = before.contains("RESOURCE_EXHAUSTED") || before.contains("ResourceExhaustedError");
-    (is_tensorflow || !operation.is_empty()).then(|| FrameworkOom {
-        operation: shortened(operation.split(']').next().unwrap_or_default()),
-        ..FrameworkOom::new(Framework::TensorFlow)
-    })
+    (is_tensorflow || !operation.is_empty()).then_some(())
 }
 
-fn copy_to_gpu(_: &str, _: &str) -> Option<FrameworkOom> {
-    let operation = "the copy of a tensor to the GPU".to_owned();
-    Some(FrameworkOom { operation, ..FrameworkOom::new(Framework::TensorFlow) })
+fn copy_to_gpu(oom: &mut FrameworkOom, _: &str, _: &str) -> Option<()> {
+    "the copy of a tensor to the GPU".clone_into(&mut oom.operation);
+    Some(())
 }
 
-fn program(before: &str, rest: &str) -> Option<FrameworkOom> {
-    let is_xla = before.contains("RESOURCE_EXHAUSTED") || before.contains("Resource exhausted");
-    is_xla.then(|| FrameworkOom { asked_bytes: size::leading(rest), ..FrameworkOom::new(Framework::Xla) })
+fn program(oom: &mut FrameworkOom, before: &str, rest: &str) -> Option<()> {
+    oom.asked_bytes = size::leading(rest);
+    (before.contains("RESOURCE_EXHAUSTED") || before.contains("Resource exhausted")).then_some(())
 }
 
-fn allocating(before: &str, rest: &str) -> Option<FrameworkOom> {
-    let held = size::after(rest, "allocated so far: ");
-    if held.is_none() && !before.contains("cupy") {
-        return program(before, rest);
+fn allocating(oom: &mut FrameworkOom, before: &str, rest: &str) -> Option<()> {
+    oom.in_use_bytes = size::after(rest, "allocated so far: ");
+    if oom.in_use_bytes.is_none() && !before.contains("cupy") {
+        oom.framework = Framework::Xla;
+        return program(oom, before, rest);
     }
-    Some(FrameworkOom {
-        asked_bytes: size::leading(rest),
-        capacity_bytes: size::after(rest, "limit set to: "),
-        in_use_bytes: held,
-        ..FrameworkOom::new(Framework::Cupy)
-    })
+    oom.asked_bytes = size::leading(rest);
+    oom.capacity_bytes = size::after(rest, "limit set to: ");
+    Some(())
 }
 
-fn to_allocate(_: &str, rest: &str) -> Option<FrameworkOom> {
-    let asked: Option<u64> = size::leading(rest);
+fn to_allocate(oom: &mut FrameworkOom, _: &str, rest: &str) -> Option<()> {
+    oom.asked_bytes = size::leading(rest);
     // The sum of what it had and of what it wanted.
     let total = size::after::<u64>(rest, "(total ")?;
-    Some(FrameworkOom {
-        asked_bytes: asked,
-        capacity_bytes: size::after(rest, "limit set to "),
-        in_use_bytes: asked.map(|asked| total.saturating_sub(asked)),
-        ..FrameworkOom::new(Framework::Cupy)
-    })
+    oom.capacity_bytes = size::after(rest, "limit set to ");
+    oom.in_use_bytes = oom.asked_bytes.map(|asked| total.saturating_sub(asked));
+    Some(())
 }
 
-fn on_tpu(_: &str, rest: &str) -> Option<FrameworkOom> {
-    let mut oom = FrameworkOom::new(Framework::Xla);
-    use_of_tpu(rest, &mut oom);
+fn on_tpu(oom: &mut FrameworkOom, _: &str, rest: &str) -> Option<()> {
+    use_of_tpu(rest, oom);
     // The kernels' own memory is another matter.
-    (oom.asked_bytes.is_some() || rest.starts_with("hbm")).then_some(oom)
+    (oom.asked_bytes.is_some() || rest.starts_with("hbm")).then_some(())
 }
 
 /// Reads `Used 32.10G of 31.25G hbm.`, which may stand in the next line.
@@ -278,63 +245,50 @@ pub(super) fn use_of_tpu(text: &str, oom: &mut FrameworkOom) -> Option<()> {
     Some(())
 }
 
-fn paddle(_: &str, rest: &str) -> Option<FrameworkOom> {
+fn paddle(oom: &mut FrameworkOom, _: &str, rest: &str) -> Option<()> {
     let (_, asked) = rest.split_once("Cannot allocate ")?;
     let (_, held) = asked.split_once("memory on GPU ").unwrap_or_default();
     let (_, held) = held.split_once(", ").unwrap_or_default();
     // Since 1.8 with "only".
     let (_, free) = rest.split_once("available memory is ").unwrap_or_default();
-    let free = free.trim_start_matches("only ");
+    let free_bytes = size::leading(free.trim_start_matches("only "));
     let in_use_bytes = size::leading::<u64>(held).filter(|_| held.contains("has been allocated"));
-    let free_bytes = size::leading(free);
     // A driver that fails tells no figures.
-    let is_told = in_use_bytes.max(free_bytes) != Some(0);
-    let (in_use_bytes, free_bytes) = (in_use_bytes.filter(|_| is_told), free_bytes.filter(|_| is_told));
-    Some(FrameworkOom {
-        gpu: leading_number(rest).and_then(|gpu| u32::try_from(gpu).ok()),
-        asked_bytes: size::leading(asked),
-        // The difference of the GPU's memory and what is free, whoever uses it.
-        capacity_bytes: in_use_bytes.zip(free_bytes).map(|(in_use, free)| in_use.saturating_add(free)),
-        in_use_bytes,
-        free_bytes,
-        ..FrameworkOom::new(Framework::Paddle)
-    })
+    if in_use_bytes.max(free_bytes) != Some(0) {
+        (oom.in_use_bytes, oom.free_bytes) = (in_use_bytes, free_bytes);
+    }
+    oom.gpu = leading_number(rest);
+    oom.asked_bytes = size::leading(asked);
+    // The difference of the GPU's memory and what is free, whoever uses it.
+    oom.capacity_bytes = oom.in_use_bytes.zip(oom.free_bytes).map(|(in_use, free)| in_use.saturating_add(free));
+    Some(())
 }
 
-fn paddle_enforced(_: &str, rest: &str) -> Option<FrameworkOom> {
+fn paddle_enforced(oom: &mut FrameworkOom, _: &str, rest: &str) -> Option<()> {
     let (_, figures) = rest.split_once("failed, ")?;
     let (asked, free) = figures.split_once(" > ")?;
-    Some(FrameworkOom {
-        asked_bytes: leading_number(asked),
-        free_bytes: leading_number(free),
-        ..FrameworkOom::new(Framework::Paddle)
-    })
+    (oom.asked_bytes, oom.free_bytes) = (leading_number(asked), leading_number(free));
+    Some(())
 }
 
-fn buffer(before: &str, rest: &str) -> Option<FrameworkOom> {
+fn buffer(oom: &mut FrameworkOom, before: &str, rest: &str) -> Option<()> {
     let (_, running) = before.split_once("while running ").unwrap_or_default();
-    let (_, free) = before.split_once("Available memory of ").unwrap_or_default();
-    Some(FrameworkOom {
-        asked_bytes: Some(leading_number(rest)?),
-        capacity_bytes: leading_number(free),
-        operation: shortened(running.split_once(" node").map_or("", |(name, _)| name)),
-        ..FrameworkOom::new(Framework::OnnxRuntime)
-    })
+    oom.asked_bytes = Some(leading_number(rest)?);
+    oom.capacity_bytes = number_after(before, "Available memory of ");
+    oom.operation = shortened(running.split_once(" node").map_or("", |(name, _)| name));
+    Some(())
 }
 
-fn cuda_malloc(before: &str, rest: &str) -> Option<FrameworkOom> {
+fn cuda_malloc(oom: &mut FrameworkOom, before: &str, rest: &str) -> Option<()> {
     // MXNet and others word it the same way.
-    if before.contains("ggml") || before.contains("allocating ") { llama(before, rest) } else { None }
+    if before.contains("ggml") || before.contains("allocating ") { llama(oom, before, rest) } else { None }
 }
 
-fn llama(before: &str, rest: &str) -> Option<FrameworkOom> {
-    let mut oom = FrameworkOom {
-        gpu: number_after(before, "on device "),
-        asked_bytes: size::after(before, "allocating "),
-        ..FrameworkOom::new(Framework::LlamaCpp)
-    };
-    buffer_of_llama(rest, &mut oom);
-    Some(oom)
+fn llama(oom: &mut FrameworkOom, before: &str, rest: &str) -> Option<()> {
+    oom.gpu = number_after(before, "on device ");
+    oom.asked_bytes = size::after(before, "allocating ");
+    buffer_of_llama(rest, oom);
+    Some(())
 }
 
 /// Words of llama.cpp's next messages, with what the buffer was for.
@@ -365,64 +319,57 @@ pub(super) fn buffer_of_llama(line: &str, error: &mut FrameworkOom) -> Option<()
     (is_limited || buffer.is_some()).then_some(())
 }
 
-fn llama_on_vulkan(_: &str, rest: &str) -> Option<FrameworkOom> {
-    Some(FrameworkOom { asked_bytes: leading_number(rest), ..FrameworkOom::new(Framework::LlamaCpp) })
+fn llama_on_vulkan(oom: &mut FrameworkOom, _: &str, rest: &str) -> Option<()> {
+    oom.asked_bytes = leading_number(rest);
+    Some(())
 }
 
-fn buffer_of_ggml(before: &str, rest: &str) -> Option<FrameworkOom> {
-    let asked_bytes =
-        Some(size::after(rest, "buffer, size = ").or_else(|| leading_number(rest.split_once("buffer of size ")?.1))?);
-    let mut oom = FrameworkOom {
-        is_host: before.contains("cpu_buffer") || rest.starts_with("CPU "),
-        asked_bytes,
-        ..FrameworkOom::new(Framework::LlamaCpp)
-    };
-    buffer_of_llama(before, &mut oom);
-    buffer_of_llama(rest, &mut oom);
-    before.contains("ggml").then_some(oom)
+fn buffer_of_ggml(oom: &mut FrameworkOom, before: &str, rest: &str) -> Option<()> {
+    let asked_bytes = size::after(rest, "buffer, size = ").or_else(|| number_after(rest, "buffer of size "));
+    oom.asked_bytes = Some(asked_bytes?);
+    oom.is_host = before.contains("cpu_buffer") || rest.starts_with("CPU ");
+    buffer_of_llama(before, oom);
+    buffer_of_llama(rest, oom);
+    before.contains("ggml").then_some(())
 }
 
-fn alloc_of_ggml(_: &str, rest: &str) -> Option<FrameworkOom> {
-    rest.contains("ggml").then(|| FrameworkOom::new(Framework::LlamaCpp))
+fn alloc_of_ggml(_: &mut FrameworkOom, _: &str, rest: &str) -> Option<()> {
+    rest.contains("ggml").then_some(())
 }
 
-fn ollama(_: &str, rest: &str) -> Option<FrameworkOom> {
+fn ollama(oom: &mut FrameworkOom, _: &str, rest: &str) -> Option<()> {
     // `164.8 GiB) than is available (13.4 GiB)`, or ` requested="5.5 GiB" available="3.4 GiB"`.
-    let figure = |words: &str| size::leading(rest.split_once(words)?.1);
-    Some(FrameworkOom {
-        is_host: true,
-        asked_bytes: figure(" requested=\"").or_else(|| size::leading(rest)),
-        free_bytes: figure(" available=\"").or_else(|| figure("than is available (")),
-        ..FrameworkOom::new(Framework::Ollama)
-    })
+    oom.is_host = true;
+    oom.asked_bytes = size::after(rest, " requested=\"").or_else(|| size::leading(rest));
+    oom.free_bytes = size::after(rest, " available=\"").or_else(|| size::after(rest, "than is available ("));
+    Some(())
 }
 
-fn metal(_: &str, rest: &str) -> Option<FrameworkOom> {
-    let (_, most) = rest.split_once("maximum allowed buffer size of ").unwrap_or_default();
-    Some(FrameworkOom {
-        asked_bytes: size::leading(rest),
-        capacity_bytes: size::leading(most),
-        ..FrameworkOom::new(Framework::Mlx)
-    })
+fn metal(oom: &mut FrameworkOom, _: &str, rest: &str) -> Option<()> {
+    oom.asked_bytes = size::leading(rest);
+    oom.capacity_bytes = size::after(rest, "maximum allowed buffer size of ");
+    Some(())
 }
 
 /// Reads `requires 7717 MB which is close to the maximum recommended size of 5461 MB` of MLX, and of llama.cpp
 /// `ggml_metal_add_buffer: … (40455.77 / 10922.67), warning: current allocated size is greater than the recommended …`.
-fn beyond_metal(before: &str, rest: &str) -> Option<FrameworkOom> {
+fn beyond_metal(oom: &mut FrameworkOom, before: &str, rest: &str) -> Option<()> {
     let mebibytes = |text: &str| size::leading(&format!("{} MiB", text.trim()));
     let pair = before.rsplit_once('(').and_then(|(_, pair)| pair.split_once(')')?.0.split_once('/'));
-    let (framework, used, most) = match pair.filter(|_| before.contains("ggml_metal")) {
-        Some((used, most)) => (Framework::LlamaCpp, mebibytes(used), mebibytes(most)),
-        None => (Framework::Mlx, size::after(before, "requires "), size::leading(rest)),
+    (oom.in_use_bytes, oom.capacity_bytes) = match pair.filter(|_| before.contains("ggml_metal")) {
+        Some((used, most)) => {
+            oom.framework = Framework::LlamaCpp;
+            (mebibytes(used), mebibytes(most))
+        }
+        None => (size::after(before, "requires "), size::leading(rest)),
     };
-    let is_beyond = used? > most?;
-    is_beyond.then(|| FrameworkOom { in_use_bytes: used, capacity_bytes: most, ..FrameworkOom::new(framework) })
+    (oom.in_use_bytes? > oom.capacity_bytes?).then_some(())
 }
 
-fn julia(_: &str, rest: &str) -> Option<FrameworkOom> {
-    let mut oom = FrameworkOom { asked_bytes: size::leading(rest), ..FrameworkOom::new(Framework::CudaJl) };
-    julia_figures(rest, &mut oom);
-    Some(oom)
+fn julia(oom: &mut FrameworkOom, _: &str, rest: &str) -> Option<()> {
+    oom.asked_bytes = size::leading(rest);
+    julia_figures(rest, oom);
+    Some(())
 }
 
 /// Reads the figures of CUDA.jl, each in a line of its own; returns `None` if there are none.
@@ -450,9 +397,4 @@ pub(super) fn julia_figures(text: &str, oom: &mut FrameworkOom) -> Option<()> {
 
 fn shortened(name: &str) -> String {
     name.chars().take(100).collect()
-}
-
-/// Returns the number with which a text begins.
-pub(super) fn leading_number(text: &str) -> Option<u64> {
-    text[..text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len())].parse().ok()
 }

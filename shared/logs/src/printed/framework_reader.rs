@@ -8,9 +8,9 @@
 //! ```
 
 use super::framework::{
-    COMPUTING, ENCODING_OF_LLAMA, Framework, FrameworkOom, IMAGE, buffer_of_llama, julia_figures, leading_number,
-    use_of_tpu,
+    COMPUTING, ENCODING_OF_LLAMA, Framework, FrameworkOom, IMAGE, buffer_of_llama, julia_figures, use_of_tpu,
 };
+use crate::source::leading_number;
 use shared::analysis::SourceLine;
 use shared::base::size;
 
@@ -28,7 +28,6 @@ const PROGRAM_PARTS: [(&str, &str); 7] = [
 /// Reader that knows which error the next lines describe.
 #[derive(Debug, Default)]
 pub(super) struct FrameworkReader {
-    /// Position of the error that was read last.
     last: Option<usize>,
     /// True once llama.cpp has begun to encode an image.
     is_encoding: bool,
@@ -41,27 +40,19 @@ impl FrameworkReader {
     pub(super) fn add(
         &mut self,
         all: &mut Vec<Repeated<FrameworkOom>>,
-        mut new: Repeated<FrameworkOom>,
+        mut error: FrameworkOom,
+        place: Option<SourceLine>,
         left_out: &mut u64,
     ) {
-        let operation = &mut new.error.operation;
+        let operation = &mut error.operation;
         if self.is_encoding && (operation.is_empty() || operation == COMPUTING) {
             IMAGE.clone_into(operation);
         }
-        self.last = match all.iter().rposition(|known| is_same(&known.error, &new.error)) {
-            Some(position) => {
-                complete(&mut all[position], new);
-                Some(position)
-            }
-            None if all.len() < MOST_KEPT => {
-                all.push(new);
-                Some(all.len() - 1)
-            }
-            None => {
-                *left_out += 1;
-                None
-            }
-        };
+        let known = all.iter().rposition(|known| is_same(&known.error, &error));
+        if let Some(known) = known {
+            complete(&mut all[known].error, &error);
+        }
+        self.last = keep(all, known, error, place, left_out);
     }
 
     /// Reads a line that describes the last error; returns true if it does.
@@ -122,22 +113,18 @@ fn is_same(known: &FrameworkOom, new: &FrameworkOom) -> bool {
         && agree(&known.tensor, &new.tensor)
 }
 
-fn complete(known: &mut Repeated<FrameworkOom>, new: Repeated<FrameworkOom>) {
-    let (error, more) = (&mut known.error, new.error);
+fn complete(error: &mut FrameworkOom, more: &FrameworkOom) {
     error.gpu = error.gpu.or(more.gpu);
     error.asked_bytes = error.asked_bytes.or(more.asked_bytes);
     error.capacity_bytes = error.capacity_bytes.or(more.capacity_bytes);
     error.in_use_bytes = error.in_use_bytes.max(more.in_use_bytes);
     error.free_bytes = error.free_bytes.or(more.free_bytes);
-    if error.tensor.is_empty() {
-        error.tensor = more.tensor;
+    for (text, other) in [(&mut error.tensor, &more.tensor), (&mut error.operation, &more.operation)] {
+        if text.is_empty() {
+            text.clone_from(other);
+        }
     }
     error.is_limited |= more.is_limited;
-    if error.operation.is_empty() {
-        error.operation = more.operation;
-    }
-    known.place = known.place.take().or(new.place);
-    known.count += 1;
 }
 
 /// Most different errors, and most tables of counters, that are kept.
@@ -162,13 +149,27 @@ pub(super) fn add<T>(
     left_out: &mut u64,
     complete: impl Fn(&mut T, &T) -> bool,
 ) {
-    match all.iter_mut().position(|known| complete(&mut known.error, &error)) {
-        Some(position) => {
-            let known = &mut all[position];
-            known.count += 1;
-            known.place = known.place.take().or(place);
-        }
-        None if all.len() < MOST_KEPT => all.push(Repeated { error, place, count: 1 }),
-        None => *left_out += 1,
+    let known = all.iter_mut().position(|known| complete(&mut known.error, &error));
+    keep(all, known, error, place, left_out);
+}
+
+/// Counts an error that is known, or keeps a new one; returns its position, `None` without room for it.
+fn keep<T>(
+    all: &mut Vec<Repeated<T>>,
+    known: Option<usize>,
+    error: T,
+    place: Option<SourceLine>,
+    left_out: &mut u64,
+) -> Option<usize> {
+    if let Some(position) = known {
+        let known = &mut all[position];
+        known.count += 1;
+        known.place = known.place.take().or(place);
+    } else if all.len() < MOST_KEPT {
+        all.push(Repeated { error, place, count: 1 });
+    } else {
+        *left_out += 1;
+        return None;
     }
+    known.or(all.len().checked_sub(1))
 }

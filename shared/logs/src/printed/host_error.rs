@@ -10,66 +10,38 @@ use shared::base::{frame_rules, size};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HostError {
     pub kind: HostErrorKind,
-    /// The line, shortened.
     pub text: String,
-    /// Size of the request, if the message states it.
     pub asked_bytes: Option<u64>,
 }
 
-/// What an error of memory is about.
+/// What an error of memory is about; `report/host_error.rs` has a title for each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HostErrorKind {
-    /// A worker of a data loader was killed or ended without a message.
     WorkerKilled,
-    /// A worker of a data loader was still there when its program ended.
     WorkerLeft,
-    /// Shared memory (`/dev/shm`) is too small for what workers send.
     SharedMemory,
-    /// A process ended by a bus error, although shared memory has room by what the text says.
     BusError,
-    /// The host refused memory.
     HostMemory,
-    /// The host refused to start another process.
     Fork,
-    /// The host refused to map a file.
     Mapping,
-    /// Windows refused memory beyond its page file.
     PageFile,
-    /// The kernel killed a process, or whoever watches over it did.
     Killed,
-    /// A container was killed because it reached its memory limit.
     ContainerKilled,
-    /// Kubernetes moved a pod away because its node was short of memory.
     Evicted,
-    /// Slurm killed a job that used more memory than it had asked for.
     SlurmKilled,
-    /// Another batch system did.
     JobKilled,
-    /// Ray killed a task or an actor because the machine's memory in use was above its threshold.
     RayKilled,
-    /// NCCL found no memory on the GPU.
     Nccl,
-    /// A pool of RAPIDS' memory manager is used up.
     Rmm,
-    /// CUDA or a library of it found no memory on the GPU.
     Library,
-    /// The GPU had no room for a process to start on it.
     Start,
-    /// TensorRT found no memory on the GPU.
     TensorRt,
-    /// A GPU had no room for what a kernel needs, memory or something else.
     Resources,
-    /// The host could not page-lock memory for the GPU.
     Pinned,
-    /// A kernel asks for more of a multiprocessor's memory than there is.
     OnChip,
-    /// The same on a TPU.
     OnTpu,
-    /// A process has as many open files as it may.
     OpenFiles,
-    /// A quantized model does not fit, so that parts of it would be on the host.
     Dispatched,
-    /// A kernel found an index or an address out of range; what fails after that does so for the same reason.
     Fault,
 }
 
@@ -272,26 +244,16 @@ fn is_of_shell(line: &str) -> bool {
 const MOST_FRAMES: usize = 256;
 const LONGEST_CALL: usize = 400;
 
-/// Functions that load a model.
-const LOADING: [&str; 7] = [
-    "from_pretrained",
-    "load_model",
-    "load_weights",
-    "create_weights",
-    "initialize_model",
-    "set_module_tensor_to_device",
-    "align_module_device",
-];
+const LOADING: &str = "from_pretrained load_model load_weights create_weights initialize_model \
+                       set_module_tensor_to_device align_module_device";
 
-/// Functions that page-lock memory of the host.
 const PINNING: [&str; 3] = ["allocate_cpu_cache", "pin_memory", "_pin_memory_loop"];
 
 /// Frames of the traceback that was printed last, outermost first.
 #[derive(Debug, Default)]
 pub(super) struct TraceBack {
-    frames: Vec<SourceLine>,
-    /// The line of code of each frame, as far as it is printed.
-    calls: Vec<String>,
+    /// Each with its line of code, as far as that is printed.
+    frames: Vec<(SourceLine, String)>,
 }
 
 impl TraceBack {
@@ -299,12 +261,11 @@ impl TraceBack {
     pub(super) fn line(&mut self, line: &str) -> bool {
         if let Some((before, _)) = line.split_once("Traceback (most recent call last)") {
             self.frames.clear();
-            self.calls.clear();
             // Loggers put the error itself in front.
             return !before.contains("emory");
         }
         let Some(frame) = frame(line) else {
-            if let Some(call) = self.calls.last_mut().filter(|call| call.is_empty()) {
+            if let Some((_, call)) = self.frames.last_mut().filter(|(_, call)| call.is_empty()) {
                 call.push_str(&line[..line.floor_char_boundary(LONGEST_CALL)]);
             }
             return false;
@@ -312,33 +273,30 @@ impl TraceBack {
         if self.frames.len() == MOST_FRAMES {
             // The innermost frames are those that matter.
             self.frames.remove(0);
-            self.calls.remove(0);
         }
-        self.frames.push(frame);
-        self.calls.push(String::new());
+        self.frames.push((frame, String::new()));
         // Some loggers join all lines.
         !line.contains("out of memory")
     }
 
     /// Returns what the program was doing, by the innermost function or call that tells it, or else by the files.
     pub(super) fn work(&self) -> Work {
-        let of_frame = |(frame, call): (&SourceLine, &String)| {
+        let of_frame = |(frame, call): &(SourceLine, String)| {
             let is_moved =
                 ["_apply", "convert"].contains(&frame.function.as_str()) && frame.file.ends_with("module.py");
             match frame.function.as_str() {
-                function if is_moved || LOADING.contains(&function) => Work::Loading,
+                function if is_moved || LOADING.split(' ').any(|known| known == function) => Work::Loading,
                 _ if frame.file.contains("/optim/") || frame.file.contains("\\optim\\") => Work::Training,
                 function => Work::of_name(function).or(Work::of_line(call)),
             }
         };
-        let of_frames = self.frames.iter().zip(&self.calls).rev().map(of_frame);
-        let of_files = self.frames.iter().rev().map(|frame| Work::of_line(&frame.file));
+        let of_frames = self.frames.iter().rev().map(of_frame);
+        let of_files = self.frames.iter().rev().map(|(frame, _)| Work::of_line(&frame.file));
         of_frames.chain(of_files).find(|work| *work != Work::Unknown).unwrap_or_default()
     }
 
-    /// Returns what the frames tell of the call that failed.
     pub(super) fn call(&self) -> Call {
-        let has = |name: &str| self.frames.iter().any(|frame| frame.function == name);
+        let has = |name: &str| self.frames.iter().any(|(frame, _)| frame.function == name);
         match () {
             () if has("__deepcopy__") => Call::Copy,
             () if has("decorate_context") => Call::WithoutGraph,
@@ -346,38 +304,37 @@ impl TraceBack {
         }
     }
 
-    /// Returns true if memory of the host was being page-locked.
     pub(super) fn is_of_pinning(&self) -> bool {
-        self.frames.iter().any(|frame| PINNING.contains(&frame.function.as_str()))
-            || self.calls.iter().any(|call| call.contains("pin_memory("))
+        let is_pinning = |(frame, call): &(SourceLine, String)| {
+            PINNING.contains(&frame.function.as_str()) || call.contains("pin_memory(")
+        };
+        self.frames.iter().any(is_pinning)
     }
 
     /// Returns true if the innermost frame is a first use of the GPU.
     pub(super) fn is_of_start(&self) -> bool {
         let starts = ["_lazy_init", "barrier", "init_process_group", "set_device", "mem_get_info"];
-        self.frames.last().is_some_and(|frame| starts.contains(&frame.function.as_str()))
+        self.frames.last().is_some_and(|(frame, _)| starts.contains(&frame.function.as_str()))
     }
 
     /// Returns true if the innermost frame starts a process.
     pub(super) fn is_of_fork(&self) -> bool {
         let starts = ["_launch", "_execute_child", "_fork_exec", "fork_exec"];
-        self.frames
-            .last()
-            .is_some_and(|frame| starts.contains(&frame.function.as_str()) || frame.file.ends_with("popen_fork.py"))
+        let is_start =
+            |frame: &SourceLine| starts.contains(&frame.function.as_str()) || frame.file.ends_with("popen_fork.py");
+        self.frames.last().is_some_and(|(frame, _)| is_start(frame))
     }
 
-    /// Returns the inference engine whose files are in the traceback.
     pub(super) fn engine(&self) -> Option<&'static str> {
-        self.frames.iter().find_map(|frame| engine_of(&frame.file))
+        self.frames.iter().find_map(|(frame, _)| engine_of(&frame.file))
     }
 
     /// Takes the innermost frame of the user's own code, at the end of the traceback.
     pub(super) fn take_own(&mut self) -> Option<SourceLine> {
         let mut frames = std::mem::take(&mut self.frames);
-        self.calls.clear();
-        let innermost = frames.iter().rev().map(|frame| (frame.function.as_str(), frame.file.as_str()));
+        let innermost = frames.iter().rev().map(|(frame, _)| (frame.function.as_str(), frame.file.as_str()));
         let position = frame_rules::innermost_own_position(innermost)?;
-        Some(frames.swap_remove(frames.len() - 1 - position))
+        Some(frames.swap_remove(frames.len() - 1 - position).0)
     }
 }
 

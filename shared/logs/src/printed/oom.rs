@@ -12,9 +12,9 @@
 //! 2.4  … X is allocated by PyTorch, with G allocated in private pools (e.g., CUDA Graphs), and U is reserved …
 //! ```
 
+use crate::source::{leading_number, number_after};
 use shared::base::size;
 
-/// Interface of the GPU that ran out of memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OomApi {
     #[default]
@@ -38,26 +38,16 @@ impl OomApi {
         }
     }
 
-    /// Returns the variable that sets PyTorch's allocator.
-    pub(super) fn settings_variable(self) -> &'static str {
+    /// Returns PyTorch's module for the device, and the variable that sets its allocator.
+    pub(super) fn of_torch(self) -> (&'static str, &'static str) {
         match self {
-            Self::Hip => "PYTORCH_HIP_ALLOC_CONF",
-            Self::Npu => "PYTORCH_NPU_ALLOC_CONF",
-            Self::Musa => "PYTORCH_MUSA_ALLOC_CONF",
+            Self::Cuda => ("torch.cuda", "PYTORCH_CUDA_ALLOC_CONF"),
+            Self::Hip => ("torch.cuda", "PYTORCH_HIP_ALLOC_CONF"),
             // Since PyTorch 2.9, before which XPU had no settings.
-            Self::Xpu => "PYTORCH_ALLOC_CONF",
-            Self::Cuda | Self::Mps => "PYTORCH_CUDA_ALLOC_CONF",
-        }
-    }
-
-    /// Returns PyTorch's module for the device; that of ROCm is CUDA's.
-    pub(super) fn module(self) -> &'static str {
-        match self {
-            Self::Cuda | Self::Hip => "torch.cuda",
-            Self::Xpu => "torch.xpu",
-            Self::Npu => "torch.npu",
-            Self::Musa => "torch.musa",
-            Self::Mps => "torch.mps",
+            Self::Xpu => ("torch.xpu", "PYTORCH_ALLOC_CONF"),
+            Self::Npu => ("torch.npu", "PYTORCH_NPU_ALLOC_CONF"),
+            Self::Musa => ("torch.musa", "PYTORCH_MUSA_ALLOC_CONF"),
+            Self::Mps => ("torch.mps", "PYTORCH_CUDA_ALLOC_CONF"),
         }
     }
 }
@@ -88,25 +78,12 @@ pub enum Work {
 impl Work {
     /// Returns what the name of a function or of a program tells.
     pub(super) fn of_name(name: &str) -> Self {
-        const TRAINING: [&str; 7] = ["train", "training", "trainer", "backward", "finetune", "fit", "epoch"];
-        const INFERENCE: [&str; 13] = [
-            "infer",
-            "inference",
-            "predict",
-            "prediction",
-            "predictor",
-            "generate",
-            "generation",
-            "evaluate",
-            "evaluation",
-            "validate",
-            "validation",
-            "demo",
-            "pipeline",
-        ];
+        const TRAINING: &str = "train training trainer backward finetune fit epoch";
+        const INFERENCE: &str = "infer inference predict prediction predictor generate generation evaluate evaluation \
+                                 validate validation demo pipeline";
         let words = || name.split(|c: char| !c.is_ascii_alphabetic()).map(str::to_ascii_lowercase);
-        let is_of = |known: &[&str]| words().any(|word| known.contains(&word.as_str()));
-        match (is_of(&INFERENCE), is_of(&TRAINING)) {
+        let is_of = |all: &str| words().any(|word| all.split(' ').any(|known| known == word));
+        match (is_of(INFERENCE), is_of(TRAINING)) {
             (true, _) => Self::Inference,
             (false, true) => Self::Training,
             (false, false) => Self::Unknown,
@@ -128,7 +105,6 @@ impl Work {
     }
 }
 
-/// Process that holds memory of the GPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Holder {
     pub pid: u32,
@@ -142,7 +118,6 @@ pub struct Oom {
     pub gpu: Option<u32>,
     /// Rank of the process that printed it, if the line states it.
     pub rank: Option<u32>,
-    /// Size of the request.
     pub asked_bytes: Option<u64>,
     /// True if the request was larger than any memory.
     pub is_absurd: bool,
@@ -152,7 +127,6 @@ pub struct Oom {
     pub allowed_bytes: Option<u64>,
     /// Memory of the process in all, with its CUDA context and libraries.
     pub process_bytes: Option<u64>,
-    /// Other processes on the GPU.
     pub others: Vec<Holder>,
     /// Memory of tensors, in private pools as well.
     pub allocated_bytes: Option<u64>,
@@ -172,7 +146,6 @@ pub enum Call {
     Other,
     /// It was made under `torch.no_grad()` or `torch.inference_mode()`.
     WithoutGraph,
-    /// It copied a model or a tensor.
     Copy,
 }
 
@@ -199,7 +172,6 @@ pub(super) const WORDS: [(&str, OomApi); 15] = [
 ];
 
 impl Oom {
-    /// Reads the error that a line contains.
     pub(super) fn of(line: &str) -> Option<Self> {
         let Some((start, api)) = WORDS.iter().find_map(|&(words, api)| Some((line.find(words)?, api))) else {
             // A message whose beginning was cut.
@@ -266,11 +238,10 @@ impl Oom {
         let figures = |oom: &Self| {
             let Self { asked_bytes, capacity_bytes, free_bytes, allowed_bytes, .. } = *oom;
             let Self { process_bytes, allocated_bytes, private_bytes, reserved_bytes, .. } = *oom;
-            let sizes = [asked_bytes, capacity_bytes, free_bytes, allowed_bytes, process_bytes, allocated_bytes];
-            (sizes, [private_bytes, reserved_bytes])
+            let held = [process_bytes, allocated_bytes, private_bytes, reserved_bytes];
+            [asked_bytes, capacity_bytes, free_bytes, allowed_bytes].into_iter().chain(held)
         };
-        let ((a, b), (c, d)) = (figures(self), figures(other));
-        let is_same = a.iter().chain(&b).zip(c.iter().chain(&d)).all(|(a, b)| agree(a, b))
+        let is_same = figures(self).zip(figures(other)).all(|(a, b)| agree(&a, &b))
             && self.api == other.api
             && self.is_absurd == other.is_absurd
             && agree(&self.gpu, &other.gpu)
@@ -321,7 +292,6 @@ impl Oom {
         Self {
             api,
             gpu: ["GPU ", "NPU ", "XPU ", "on device "].iter().find_map(|words| number_after(text, words)),
-            rank: None,
             asked_bytes,
             is_absurd,
             capacity_bytes,
@@ -334,8 +304,6 @@ impl Oom {
             allocated_bytes,
             private_bytes: size::before(text, " allocated in private pools"),
             reserved_bytes,
-            work: Work::Unknown,
-            call: Call::Other,
             age: match text {
                 // Others have kept the words.
                 _ if !matches!(api, OomApi::Cuda | OomApi::Hip) => Age::Current,
@@ -343,10 +311,10 @@ impl Oom {
                 _ if text.contains(" already allocated") => Age::WithoutExpandable,
                 _ => Age::Current,
             },
+            ..Self::default()
         }
     }
 
-    /// Returns the memory that PyTorch held without using it.
     pub fn unused_bytes(&self) -> Option<u64> {
         Some(self.reserved_bytes?.saturating_sub(self.allocated_bytes?))
     }
@@ -416,7 +384,6 @@ impl Oom {
     }
 }
 
-/// Returns all `Process 17 has 3.00 GiB memory in use` of a message.
 fn holders(text: &str) -> Vec<Holder> {
     let holder = |part: &str| {
         let (pid, rest) = part.split_once(" has ")?;
@@ -427,45 +394,28 @@ fn holders(text: &str) -> Vec<Holder> {
     text.split("Process ").skip(1).filter_map(holder).filter(|holder| holder.bytes > 0).collect()
 }
 
-/// Returns the number behind the first of these words.
-pub(super) fn number_after(text: &str, words: &str) -> Option<u32> {
-    let (_, rest) = text.split_once(words)?;
-    let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
-    rest[..end].parse().ok()
-}
-
 /// Returns the rank in front of a message: `[rank3]: …`, `(VllmWorker rank=3 pid=17) …`, `[3]<stderr>:…`.
 fn rank(before: &str) -> Option<u32> {
     let lower = before.to_ascii_lowercase();
-    let of_word = lower.split_once("rank").and_then(|(_, rest)| {
-        let rest = rest.trim_start_matches(['=', ' ', ':', '_']);
-        let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
-        rest[..end].parse().ok()
-    });
+    let of_word =
+        lower.split_once("rank").and_then(|(_, rest)| leading_number(rest.trim_start_matches(['=', ' ', ':', '_'])));
     of_word.or_else(|| before.trim_start().strip_prefix('[')?.split_once(']')?.0.parse().ok())
 }
 
 /// Memory that a CUDA context and the libraries of one process take, 600 MiB: more than that has another reason.
 const CONTEXT_BYTES: u64 = 600 << 20;
-
 /// Memory of others that explains a failure, if it is also as much as was missing.
 const MUCH_BYTES: u64 = 1 << 30;
-
 /// The same on a small GPU, as a fraction of it.
 const SMALL: u64 = 4;
-
 /// Most of a small GPU that a context takes, as a fraction of it.
 const CONTEXT_OF_SMALL: u64 = 5;
-
 /// Fraction of the GPU that is free in surplus, from which a failure was not for lack of memory (1/50).
 const SURPLUS: u64 = 50;
-
 /// Fraction of the reserved memory that is unused, from which fragmentation explains a failure (1/20).
 const UNUSED: u64 = 20;
-
 /// The same if several such requests would fit into it (1/32).
 const UNUSED_OF_SEVERAL: u64 = 32;
-
 /// Multiple of the unused memory from which what others hold is the better explanation.
 const FAR_MORE: u64 = 4;
 
@@ -474,23 +424,18 @@ const FAR_MORE: u64 = 4;
 pub enum OomCause {
     /// The request is too large for any memory: the size is a mistake of the program.
     Absurd,
-    /// The request is larger than the whole GPU.
     TooLarge,
     /// The program or the system limits the process to less than the GPU has.
     Limit,
-    /// More memory was free than the request needs.
     MoreFree,
     /// PyTorch holds enough memory that it does not use, in pieces that are too small.
     Fragmentation,
     /// Other ranks of the same job have opened this GPU, and hold a quarter of it or more.
     Ranks,
-    /// Other processes hold more than was missing.
     Others,
     /// Memory of this process outside PyTorch's allocator is more than was missing.
     Outside,
-    /// Tensors fill the GPU.
     Full,
-    /// The message states no figures.
     Unknown,
 }
 

@@ -22,7 +22,6 @@ pub struct OperatorUse {
     pub own_host_bytes: Option<i64>,
 }
 
-/// Column of the table that is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Column {
     Name,

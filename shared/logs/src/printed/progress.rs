@@ -14,7 +14,7 @@
 //! detectron2  eta: 1:02:03  iter: 19  total_loss: 2.1  max_mem: 4521M
 //! ```
 
-use super::oom::number_after;
+use crate::source::number_after;
 use shared::base::size;
 
 /// One measure, as often as it was printed; sizes are in bytes.
@@ -48,7 +48,6 @@ impl Series {
 pub struct Progress {
     /// Number of the GPU or of the rank, if the lines name it.
     pub gpu: Option<u32>,
-    /// True if it is that of a rank.
     pub is_rank: bool,
     pub allocated: Series,
     pub peak_allocated: Series,
@@ -64,18 +63,16 @@ pub struct Progress {
 /// Reads the measures that a line contains into those of its GPU; returns true if it has any.
 pub(super) fn line(line: &str, all: &mut Vec<Progress>) -> bool {
     const MOST_GPUS: usize = 1024;
-    let (gpu, is_rank) = gpu(line).map_or((None, false), |(number, is_rank)| (Some(number), is_rank));
-    let mut new = Progress { gpu, is_rank, ..Progress::default() };
-    match all.iter_mut().find(|known| known.gpu == new.gpu) {
-        Some(known) => known.line(line),
-        None => {
-            let has_any = new.line(line);
-            if has_any && all.len() < MOST_GPUS {
-                all.push(new);
-            }
-            has_any
-        }
+    let (gpu, is_rank) = gpu(line);
+    if let Some(known) = all.iter_mut().find(|known| known.gpu == gpu) {
+        return known.line(line);
     }
+    let mut new = Progress { gpu, is_rank, ..Progress::default() };
+    let has_any = new.line(line);
+    if has_any && all.len() < MOST_GPUS {
+        all.push(new);
+    }
+    has_any
 }
 
 impl Progress {
@@ -187,12 +184,13 @@ const KEYS: [(&str, Place); 27] = [
 ];
 
 /// Returns the number of the GPU or rank that a line names, and true for a rank: `GPU-1`, `cuda:1`, `[Rank 1]`.
-fn gpu(line: &str) -> Option<(u32, bool)> {
+fn gpu(line: &str) -> (Option<u32>, bool) {
     const OF_GPU: [&str; 6] = ["allocated(", "reserved(", "cached(", "GPU-", "GPU ", "cuda:"];
     const OF_RANK: [&str; 2] = ["Rank ", "rank"];
     let number = |all: &[&str]| all.iter().find_map(|words| number_after(line, words));
-    let of_rank = || number(&OF_RANK).map(|rank| (rank, true));
-    number(&OF_GPU).map(|gpu| (gpu, false)).or_else(of_rank)
+    let of_gpu = number(&OF_GPU);
+    let of_rank = if of_gpu.is_none() { number(&OF_RANK) } else { None };
+    (of_gpu.or(of_rank), of_rank.is_some())
 }
 
 /// Reads the value behind a key: behind the arguments of a call and a colon; without a unit it is in bytes or in `unit_bytes`.
@@ -233,7 +231,6 @@ mod tests {
         all.into_iter().next().unwrap_or_default()
     }
 
-    /// Returns the last values of all four measures in MiB.
     fn last(text: &str) -> [u64; 4] {
         let Progress { allocated, peak_allocated, reserved, peak_reserved, .. } = read(text);
         [allocated, peak_allocated, reserved, peak_reserved].map(|series| series.last_bytes >> 20)

@@ -20,13 +20,11 @@ const LINES_OF_OOM: u8 = 16;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Printed {
     pub ooms: Vec<Repeated<Oom>>,
-    /// Out-of-memory errors of frameworks other than PyTorch.
     pub framework_ooms: Vec<Repeated<FrameworkOom>>,
     pub host_errors: Vec<Repeated<HostError>>,
     pub counters: Vec<Counters>,
     /// Lines of memory_profiler's tables, and those that tracemalloc prints.
     pub line_uses: Vec<LineUse>,
-    /// Operators of the profiler's printed tables.
     pub operators: Vec<OperatorUse>,
     /// Memory that was printed in the course of the run, by GPU.
     pub progress: Vec<Progress>,
@@ -40,7 +38,6 @@ pub struct Printed {
     pub left_out: u64,
 }
 
-/// Reader of a text, line by line.
 #[derive(Debug, Default)]
 pub struct PrintedReader {
     printed: Printed,
@@ -78,7 +75,7 @@ impl LineReader for PrintedReader {
         if self.lines <= LINES_OF_NAMES && !(self.names_torch && self.names_other) {
             // Torch of Lua has the same name.
             self.names_torch |= OF_TORCH.iter().any(|name| line.contains(name)) && !line.contains(".lua");
-            self.names_other |= OTHERS.iter().any(|name| line.contains(name));
+            self.names_other |= OTHERS.split(' ').any(|name| line.contains(name));
         }
         if self.lines <= LINES_OF_NAMES {
             self.has_shared_memory |= has_shared_memory(line);
@@ -101,9 +98,8 @@ impl LineReader for PrintedReader {
             operators,
             progress,
             engine,
-            is_windows: _,
-            is_foreign: _,
             left_out,
+            ..
         } = &mut self.printed;
         if let Some(row) = self.line_tables.line(line) {
             if line_uses.len() < MOST_LINES {
@@ -138,8 +134,7 @@ impl LineReader for PrintedReader {
             return true;
         }
         if let Some(oom) = may_be_error.then(|| FrameworkOom::of(line)).flatten() {
-            let place = self.trace_back.take_own();
-            self.frameworks.add(framework_ooms, Repeated { error: oom, place, count: 1 }, left_out);
+            self.frameworks.add(framework_ooms, oom, self.trace_back.take_own(), left_out);
             return true;
         }
         if self.frameworks.detail(line, framework_ooms) {
@@ -216,26 +211,8 @@ const LINES_OF_NAMES: usize = 4096;
 const OF_TORCH: [&str; 8] =
     ["torch", "PyTorch", "transformers", "accelerate", "deepspeed", "diffusers", "lightning", "vllm"];
 
-/// Words of other programs.
-const OTHERS: [&str; 17] = [
-    ".lua",
-    "ggml",
-    "llama.cpp",
-    "llama_",
-    "tensorflow",
-    "paddle",
-    "cudf",
-    "cuml",
-    "rmm::",
-    "RMM",
-    "numba",
-    "java.lang",
-    "rustc",
-    "jax",
-    "mxnet",
-    "cupy",
-    "julia",
-];
+const OTHERS: &str = ".lua ggml llama.cpp llama_ tensorflow paddle cudf cuml rmm:: RMM numba java.lang rustc jax mxnet \
+                      cupy julia";
 
 /// Returns whether a model's weights are being loaded, if a bar of progress says so.
 fn loads(line: &str) -> Option<bool> {
@@ -288,7 +265,7 @@ mod tests {
     fn every_error_has_a_part_by_which_it_is_found() {
         let host = host_error::WORDS.iter().map(|(words, _)| words.concat());
         let gpu = oom::WORDS.iter().map(|(words, _)| (*words).to_owned());
-        let frameworks = framework::MESSAGES.iter().map(|(words, _)| (*words).to_owned());
+        let frameworks = framework::MESSAGES.iter().map(|(words, ..)| (*words).to_owned());
         for words in host.chain(gpu).chain(frameworks) {
             assert!(may_be_error(&words), "{words}");
         }

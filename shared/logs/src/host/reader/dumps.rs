@@ -118,21 +118,13 @@ impl HostReader {
 
     /// Takes what a line says about shared memory, for the sample above it.
     pub(super) fn shared(&mut self, said: SharedLine) {
-        if let SharedLine::Left(left) = said {
-            self.log.shared.left = Some(left);
-            return;
-        }
-        let Some(sample) = (self.log.times_ms.len() as u32).checked_sub(1) else { return };
+        let Some(sample) = self.current_sample() else { return };
         if self.values >= MOST_VALUES {
             self.oddities.beyond_limit += 1;
             return;
         }
         self.values += 1;
-        match said {
-            SharedLine::Now(now) => self.log.shared.push(sample, now),
-            SharedLine::Machine(bytes) => self.log.shared.push_machine(sample, bytes),
-            SharedLine::Left(_) => {}
-        }
+        self.log.shared.add(sample, said);
     }
 
     /// Reads a line of a table of Weights & Biases: its head or a row.

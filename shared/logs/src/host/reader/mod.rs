@@ -10,20 +10,18 @@
 //! Without times, a sample ends where a process comes for the second time.
 
 mod dumps;
-mod gaps;
 mod repeated;
 mod samples;
 
 use super::containers::ContainerReader;
 use super::head::Head;
 use super::log::{Clock, HostForm, HostLog, Kill, Process, Total, TotalSource};
-use super::oddities::Oddities;
+use super::oddities::{Gap, Oddities};
 use super::proc::{ProcReader, sorted};
 use super::row::{Row, behind, headless};
 use super::usage::UsageReader;
 use super::wandb::HostMetric;
 use super::{arenas, machine, shm};
-pub(super) use gaps::Gap;
 use hashbrown::HashMap;
 use repeated::{Added, RepeatedRows};
 use shared::base::MetricHead;
@@ -33,13 +31,10 @@ use shared::base::stamp::{self, Stamp};
 /// 60,480,000 in a week.
 const MOST_VALUES: u64 = 64_000_000;
 
-/// Largest number of containers that are kept.
 const MOST_CONTAINERS: usize = 1000;
 
-/// Largest number of processes that are kept.
 const MOST_PROCESSES: usize = 100_000;
 
-/// Reader of a log, line by line.
 #[derive(Debug, Default)]
 pub struct HostReader {
     log: HostLog,
@@ -139,12 +134,13 @@ impl HostReader {
             line.clone_into(&mut self.head_line);
             self.head = Some(head);
         } else if let Some(kill) = machine::kill(line) {
-            let sample = (self.log.times_ms.len() as u32).checked_sub(1);
-            self.log.kills.push(Kill { sample, ..kill });
+            self.log.kills.push(Kill { sample: self.current_sample(), ..kill });
         } else if let Some(total) = machine::total(line) {
             self.total(total);
         } else if let Some(said) = shm::line(line) {
             self.shared(said);
+        } else if let Some(left) = shm::left(line) {
+            self.log.shared.left = Some(left);
         } else if let Some(container) = self.containers.line(line) {
             self.log.containers.retain(|known| container.as_ref().is_none_or(|new| new.name != known.name));
             self.log.containers.extend(container.filter(|_| self.log.containers.len() < MOST_CONTAINERS));
@@ -164,9 +160,7 @@ impl HostReader {
                 self.sample(stamp);
             }
         } else if let Some(step) = machine::step(line) {
-            if let Some(sample) = (self.log.times_ms.len() as u32).checked_sub(1) {
-                self.log.steps.push((sample, step));
-            }
+            self.log.steps.extend(self.current_sample().map(|sample| (sample, step)));
         } else if !(is_known(line) || self.procs.may_name(line)) {
             self.oddities.unread(line);
         }
@@ -198,12 +192,15 @@ impl HostReader {
         true
     }
 
-    /// Returns the current sample if it has a time, so that no row can begin another one.
-    fn timed_sample(&self) -> Option<u32> {
-        (self.log.clock != Clock::Samples).then(|| self.log.times_ms.len() as u32 - 1)
+    fn current_sample(&self) -> Option<u32> {
+        (self.log.times_ms.len() as u32).checked_sub(1)
     }
 
-    /// Reads a row about a process; returns false for other lines.
+    /// Returns the current sample if it has a time, so that no row can begin another one.
+    fn timed_sample(&self) -> Option<u32> {
+        self.current_sample().filter(|_| self.log.clock != Clock::Samples)
+    }
+
     fn row(&mut self, line: &str) -> bool {
         // The row borrows the head, which is not changed meanwhile.
         let head = self.head.take();
@@ -222,7 +219,8 @@ impl HostReader {
             self.sample(stamp);
         }
         self.time(row.time);
-        if let Some((row, rest)) = row.clone().split(headless) {
+        let (row, rest) = row.split(headless);
+        if !rest.is_empty() {
             self.is_new_sample |= self.log.clock == Clock::Samples;
             self.joined(row, form, rest, headless);
             return true;
@@ -394,7 +392,7 @@ impl HostReader {
         }
         self.oddities.is_wandb = !self.runs.is_empty();
         self.oddities.too_small = too_small(&self.log);
-        self.oddities.gap = gaps::longest(&self.log);
+        self.oddities.gap = Gap::longest(&self.log);
         self.log.diagnostics = self.oddities.diagnostics();
         self.log
     }

@@ -13,7 +13,6 @@ use super::super::log::HostForm;
 /// Most rows that are kept; machines have some hundred processes.
 const MOST_ROWS: usize = 4096;
 
-/// Longest text that is kept.
 const LONGEST_BYTES: usize = 1024;
 
 /// Rows that are looked through for the process of a row, to go on behind it.
@@ -22,7 +21,6 @@ const NEAR: usize = 8;
 /// What a row added to the log.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Added {
-    /// Position of the process.
     pub(super) process: usize,
     pub(super) form: HostForm,
     pub(super) rss_kib: u32,
@@ -36,7 +34,6 @@ pub(super) struct Added {
 pub(super) struct RepeatedRows {
     rows: Vec<Row>,
     sample: u32,
-    /// Row that is expected next.
     next: usize,
 }
 

@@ -107,16 +107,13 @@ impl HostReader {
             None => self.is_new_sample = true,
         }
         let of = |line| Some((head.form, head.row(line).filter(|row| head.is_whole(row))?));
-        if let Some((form, row)) = head.row(rows).map(|row| (head.form, row)) {
-            match row.clone().split(of) {
-                Some((row, rest)) => self.joined(row, form, rest, of),
-                None => self.joined(row, form, "", of),
-            }
+        if let Some(row) = head.row(rows) {
+            let (row, rest) = row.split(of);
+            self.joined(row, head.form, rest, of);
         }
         self.head = Some(head);
     }
 
-    /// Adds a row and those behind it.
     pub(super) fn joined<'a>(
         &mut self,
         mut row: Row<'a>,
@@ -130,10 +127,8 @@ impl HostReader {
                 self.add(&row);
             }
             let Some((next_form, next)) = of(rest) else { return };
-            (row, form, rest) = match next.clone().split(&of) {
-                Some((next, behind)) => (next, next_form, behind),
-                None => (next, next_form, ""),
-            };
+            form = next_form;
+            (row, rest) = next.split(&of);
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Reports memory of processes that climbs.
 
 use crate::host::{Climb, Climber, Clock, HostForm, HostLog, TotalSource};
+use crate::source;
 use shared::analysis::{Confidence, FindingCode};
 use shared::base::{Severity, format};
 use shared::report::{Finding, HOST};
@@ -12,10 +13,8 @@ const FULL: f64 = 0.95;
 /// Memory from which teeth are worth a warning though they stay as they are.
 const MUCH_BYTES: u64 = 512 << 20;
 
-/// Largest number of processes that a sentence names.
 const MOST_NAMED: usize = 8;
 
-/// Reports memory of the processes' own that climbs.
 pub(super) fn climbs(log: &HostLog, climb: &Climb) -> Finding {
     if is_level(climb) {
         return level(climb);
@@ -39,12 +38,9 @@ pub(super) fn climbs(log: &HostLog, climb: &Climb) -> Finding {
         .chain(limit(log, climb))
         .collect();
     let severity = if is_almost_full(climb) { Severity::Error } else { Severity::Warning };
-    let (code, confidence) = match copies {
-        true => (FindingCode::WorkersCopyOnWrite, Confidence::High),
-        false => (FindingCode::HostMemoryClimbs, Confidence::Medium),
-    };
-    let found = finding(code, severity, climb.climb_bytes, title, shows.join(" "), advice(climb));
-    Finding { confidence, ..found }
+    let of_copies = (FindingCode::WorkersCopyOnWrite, Confidence::High);
+    let (code, confidence) = if copies { of_copies } else { (FindingCode::HostMemoryClimbs, Confidence::Medium) };
+    Finding { confidence, ..finding(code, severity, climb.climb_bytes, title, shows.join(" "), advice(climb)) }
 }
 
 /// Returns true if a process that lives on takes little and gives it back again and again, as one does that reads chunks.
@@ -60,7 +56,7 @@ fn level(climb: &Climb) -> Finding {
         format!("{} It falls back each time, and is {} at the most.", course(climb), format::bytes(climb.peak_bytes));
     let advice = "\n\nNothing has to be done: a program that reads and frees one part of its data after the other looks like \
                   this.";
-    finding(FindingCode::HostMemoryClimbs, Severity::Info, climb.climb_bytes, title, shows, advice.to_owned())
+    finding(FindingCode::HostMemoryClimbs, Severity::Info, climb.climb_bytes, title, shows, advice)
 }
 
 /// Reports pages of files that climb, which is no mistake.
@@ -70,7 +66,7 @@ pub(super) fn files_climb(climb: &Climb) -> Finding {
     let advice = "\n\nNothing has to be done: files that are read by memory mapping (np.memmap, LMDB, Arrow) count in RSS and \
                   PSS, and the system takes their pages back when it needs them. If memory runs out all the same, \
                   something else has it.";
-    finding(FindingCode::HostMemoryClimbs, Severity::Info, climb.climb_bytes, title, course(climb), advice.to_owned())
+    finding(FindingCode::HostMemoryClimbs, Severity::Info, climb.climb_bytes, title, course(climb), advice)
 }
 
 /// Returns the words for the program that climbs; not every log has names.
@@ -124,28 +120,21 @@ fn climbers(log: &HostLog, climb: &Climb) -> Option<String> {
     let more = climbers.len().saturating_sub(MOST_NAMED);
     let more = if more > 0 { format!(" and {more} others") } else { String::new() };
     let (most, least) = (climbers.first().map_or(0, |one| one.bytes), climbers.last().map_or(0, |one| one.bytes));
-    let by = match least * 5 < most * 4 {
-        true => format!("{} to {}", format::bytes(least), format::bytes(most)),
-        false => format::bytes(most),
-    };
+    let from = if least * 5 < most * 4 { format!("{} to ", format::bytes(least)) } else { String::new() };
+    let by = from + &format::bytes(most);
     Some(match climbers.len() {
         1 if matches!(log.form, HostForm::Mprof | HostForm::Wandb) => return None,
         1 => format!("{} {} climbs by {by}.", role(log, climb), named[0]),
         count => {
-            let end = match are_workers(climb) {
-                true => "; most of them end with a rise, as workers of a data loader do at the end of an epoch",
-                false => "",
-            };
-            let at_once = match climb.at_once {
-                of_all if of_all == count => String::new(),
-                some => format!(", {some} at a time,"),
-            };
+            let of_workers = "; most of them end with a rise, as workers of a data loader do at the end of an epoch";
+            let end = if are_workers(climb) { of_workers } else { "" };
+            let some = climb.at_once;
+            let at_once = if some == count { String::new() } else { format!(", {some} at a time,") };
             format!("{count} processes{at_once} climb by {by} each{end}: {}{more}.", named.join(", "))
         }
     })
 }
 
-/// Returns the word for the only process that climbs.
 fn role(log: &HostLog, climb: &Climb) -> &'static str {
     let of = |process: usize| &log.processes[process];
     let climber = of(climb.climbers[0].process);
@@ -196,12 +185,9 @@ fn limit(log: &HostLog, climb: &Climb) -> Option<String> {
             duration(climb.epoch_ms)
         ),
         false => {
-            let ms = until_ms(last);
             let last_ms = log.times_ms.last().filter(|_| log.clock == Clock::Dates);
-            format!(
-                "{machine}: at this rate, it is full {}.",
-                when_full(ms, last_ms.map(|last| last + log.zone_min * 60_000))
-            )
+            let end_ms = last_ms.map(|last| last + log.zone_min * 60_000);
+            format!("{machine}: at this rate, it is full {}.", when_full(until_ms(last), end_ms))
         }
     })
 }
@@ -228,15 +214,14 @@ fn copies_shared_pages(climb: &Climb) -> bool {
     climb.has_pss && climb.climbers.len() > 1 && sum(|one| one.rss_bytes) * 2 < sum(|one| one.bytes)
 }
 
-fn advice(climb: &Climb) -> String {
-    let advice = match () {
+fn advice(climb: &Climb) -> &'static str {
+    match () {
         () if copies_shared_pages(climb) => {
-            "Keep the samples of the dataset in a NumPy array or a tensor instead of a list or dict of Python objects.\n\
-             Strings can be one array of bytes: ``self.data = np.frombuffer(b\"\".join(rows), np.uint8); self.ends = \
-             np.cumsum([len(row) for row in rows])``.\n\
-             Until then, fewer workers (num_workers) divide the climb.\n\n\
-             A worker that reads a Python object changes its reference count, so that the page around it, which it shared \
-             with the main process, is copied. If it stays with num_workers=0, it is something else."
+            "Keep the samples of the dataset in a NumPy array or a tensor instead of a list or dict of Python \
+             objects.\nStrings can be one array of bytes: ``self.data = np.frombuffer(b\"\".join(rows), np.uint8); \
+             self.ends = np.cumsum([len(row) for row in rows])``.\nUntil then, fewer workers (num_workers) divide the \
+             climb.\n\nA worker that reads a Python object changes its reference count, so that the page around it, \
+             which it shared with the main process, is copied. If it stays with num_workers=0, it is something else."
         }
         () if climb.climbers.len() > 1 && (are_workers(climb) || !climb.falls) && climb.has_pss => {
             "Look for what each worker keeps: a cache in the dataset (self.cache[index] = sample; instead, \
@@ -245,12 +230,11 @@ fn advice(climb: &Climb) -> String {
              sample each time, it is not the dataset that keeps them."
         }
         () if climb.climbers.len() > 1 && (are_workers(climb) || !climb.falls) => {
-            "Look for what each worker keeps: a cache in the dataset (self.cache[index] = sample), open files, and lists \
-             that __getitem__ appends to.\nUse fewer workers (num_workers), which divide the climb.\n\
-             [record] Record PSS by ``snapscope host -o host.csv -- python train.py``: pages that workers copy because they \
-             count references to Python objects do not show in RSS.\n\n\
-             Files that are read by memory mapping (np.memmap, LMDB, Arrow) count in RSS, too, and the system takes their \
-             pages back when it needs them."
+            "Look for what each worker keeps: a cache in the dataset (self.cache[index] = sample), open files, and \
+             lists that __getitem__ appends to.\nUse fewer workers (num_workers), which divide the climb.\n[record] \
+             Record PSS by ``snapscope host -o host.csv -- python train.py``: pages that workers copy because they \
+             count references to Python objects do not show in RSS.\n\nFiles that are read by memory mapping \
+             (np.memmap, LMDB, Arrow) count in RSS, too, and the system takes their pages back when it needs them."
         }
         () if climb.falls => {
             "Look for what the program keeps until the end of an epoch: outputs or losses in a list (append loss.item() \
@@ -268,23 +252,21 @@ fn advice(climb: &Climb) -> String {
              snapscope diagnose.\nRecord at least two epochs to see whether it falls between them.\n\n\
              If tracemalloc sees no growth, the memory is of a library, or freed memory that stays with malloc."
         }
-    };
-    advice.to_owned()
+    }
 }
 
-/// Reports memory that stays after each epoch.
 pub(super) fn kept(climb: &Climb, bytes: u64) -> Finding {
     let epochs = room(climb).map(|room| room.saturating_sub(climb.peak_bytes) / bytes.max(1));
-    let until = epochs.map(|epochs| match epochs {
-        0 => " The next epoch does not fit into the machine's memory.".to_owned(),
-        epochs => format!(" At this rate, memory lasts for {} more.", format::counted(epochs, "epoch")),
-    });
-    let shows = format!("After each fall, memory is higher than after the one before.{}", until.unwrap_or_default());
+    let until = match epochs {
+        None => String::new(),
+        Some(0) => " The next epoch does not fit into the machine's memory.".to_owned(),
+        Some(epochs) => format!(" At this rate, memory lasts for {} more.", format::counted(epochs, "epoch")),
+    };
+    let shows = format!("After each fall, memory is higher than after the one before.{until}");
     let advice = "Look for what outlives an epoch: a cache in the dataset, results that are appended to a list, workers \
                   that are created without the old ones being ended (persistent_workers and a new DataLoader in each \
                   epoch), or plots and figures that are never closed.\n\nMemory that Python has freed can stay with malloc: \
-                  if it does not grow with MALLOC_ARENA_MAX=2, that is the cause."
-        .to_owned();
+                  if it does not grow with MALLOC_ARENA_MAX=2, that is the cause.";
     let title = format!("{} of host memory stay after each epoch", format::bytes(bytes));
     finding(FindingCode::HostMemoryKept, Severity::Warning, bytes, title, shows, advice)
 }
@@ -295,14 +277,13 @@ pub(super) fn finding(
     severity: Severity,
     bytes: u64,
     title: String,
-    shows: String,
-    advice: String,
+    shows: impl Into<String>,
+    advice: impl Into<String>,
 ) -> Finding {
-    let stated = Finding::stated(code, HOST, bytes, title, shows, advice);
-    Finding { severity, confidence: Confidence::Medium, ..stated }
+    let found = source::finding(code, HOST, severity, bytes, title, shows, advice);
+    Finding { confidence: Confidence::Medium, ..found }
 }
 
-/// Formats a duration in milliseconds.
 pub(super) fn duration(ms: i64) -> String {
     format::duration(u64::try_from(ms).unwrap_or(0).saturating_mul(1000))
 }

@@ -1,6 +1,7 @@
 //! Draws and lists the processes of a log of host memory, and what their memory consists of.
 
 use crate::host::{Clock, Family, HostLog, Mapping, Process, Total, TotalSource, families, sums, unmapped};
+use crate::source::bytes_cell;
 use shared::base::{ShortSort, format};
 use shared::report::{LogCell, LogCurves, LogLimit, LogSeries, LogTable, MOST_TIMES, extremes};
 use std::cmp::Reverse;
@@ -29,15 +30,9 @@ pub(super) fn curves(log: &HostLog) -> Option<LogCurves> {
     let of_files = unmapped.is_some().then(|| "Files in /dev/shm that no process has mapped".to_owned());
     let sums: Vec<Vec<u64>> = groups.iter().map(|(_, processes)| sums(log, processes)).chain(unmapped).collect();
     let shown = extremes(count, MOST_TIMES, |at| sums.iter().map(|sums| sums[at]).fold(0, u64::saturating_add));
-    let is_pss = log.processes.iter().all(Process::has_pss);
     Some(LogCurves {
-        quantity: if is_pss { "PSS" } else { "RSS" }.to_owned(),
+        quantity: quantity(log).to_owned(),
         is_stacked: true,
-        has_steps: false,
-        has_dates: log.clock == Clock::Dates,
-        zone_us: log.zone_min * 60_000_000,
-        has_times: log.clock != Clock::Samples,
-        times_us: shown.iter().map(|&at| log.times_ms[at].saturating_mul(1000)).collect(),
         series: groups
             .into_iter()
             .map(|(name, _)| name)
@@ -57,8 +52,19 @@ pub(super) fn curves(log: &HostLog) -> Option<LogCurves> {
             .iter()
             .filter_map(|kill| log.times_ms.get(kill.sample? as usize).map(|ms| ms.saturating_mul(1000)))
             .collect(),
-        lanes: Vec::new(),
+        ..at_times(log, shown.iter().map(|&at| log.times_ms[at]))
     })
+}
+
+/// Returns curves without series at these times of the log.
+pub(super) fn at_times(log: &HostLog, times_ms: impl Iterator<Item = i64>) -> LogCurves {
+    LogCurves {
+        has_dates: log.clock == Clock::Dates,
+        zone_us: log.zone_min * 60_000_000,
+        has_times: log.clock != Clock::Samples,
+        times_us: times_ms.map(|ms| ms.saturating_mul(1000)).collect(),
+        ..LogCurves::default()
+    }
 }
 
 /// Groups processes for curves: of each large family its first process and all others, then whatever else there is.
@@ -67,13 +73,16 @@ fn groups(log: &HostLog) -> Vec<(String, Vec<usize>)> {
     let mut rest: Vec<usize> = Vec::new();
     for Family { name, mut processes, .. } in families(log) {
         processes.sort_unstable();
+        // Not every log has the names of programs.
+        let (family, process) = if name.is_empty() { (name, "Process") } else { (name + ", ", "process") };
         match processes.as_slice() {
             _ if groups.len() >= MOST_SERIES => rest.extend(processes),
             [] => {}
-            [only] => groups.push((first_name(&name, log.processes[*only].pid), vec![*only])),
             [first, others @ ..] => {
-                groups.push((first_name(&name, log.processes[*first].pid), vec![*first]));
-                groups.push((more_name(&name, others.len()), others.to_vec()));
+                groups.push((format!("{family}{process} {}", log.processes[*first].pid), vec![*first]));
+                if !others.is_empty() {
+                    groups.push((format!("{family}{} more", others.len()), others.to_vec()));
+                }
             }
         }
     }
@@ -87,17 +96,6 @@ fn groups(log: &HostLog) -> Vec<(String, Vec<usize>)> {
     groups
 }
 
-/// Returns the name of a family's first process; not every log has the names of programs.
-fn first_name(family: &str, pid: u32) -> String {
-    if family.is_empty() { format!("Process {pid}") } else { format!("{family}, process {pid}") }
-}
-
-/// Returns the name of a family's other processes.
-fn more_name(family: &str, count: usize) -> String {
-    if family.is_empty() { format!("{count} more") } else { format!("{family}, {count} more") }
-}
-
-/// Largest number of letters of a command.
 const LONGEST_COMMAND: usize = 120;
 
 fn quantity(log: &HostLog) -> &'static str {
@@ -124,13 +122,10 @@ pub(super) fn processes(log: &HostLog) -> Option<LogTable> {
             LogCell::Count(process.samples.len() as u64),
         ]
     };
-    let quantity = quantity(log);
-    let of = |name: &str| format!("{name} {quantity}");
-    Some(LogTable::new(
-        "Processes",
-        ["PID".to_owned(), "Command".to_owned(), of("Highest"), of("First"), of("Last"), "Samples".to_owned()],
-        processes.iter().map(row),
-    ))
+    let of = |name: &str| format!("{name} {}", quantity(log));
+    let columns =
+        ["PID".to_owned(), "Command".to_owned(), of("Highest"), of("First"), of("Last"), "Samples".to_owned()];
+    Some(LogTable::new("Processes", columns, processes.iter().map(row)))
 }
 
 /// Returns the number of a process; tables of memory_profiler have none.
@@ -151,7 +146,7 @@ fn command(process: &Process) -> LogCell {
 ///
 /// There is a column of pinned memory only if there is such memory.
 pub(super) fn kinds(log: &HostLog) -> Option<LogTable> {
-    let cell = |bytes: Option<u64>| bytes.map_or(LogCell::Nothing, LogCell::Bytes);
+    let kib_cell = |kib: &[u32]| bytes_cell(kib.last().map(|kib| u64::from(*kib) << 10));
     let has_pinned = log.processes.iter().any(|process| pinned_bytes(process) > 0);
     let row = |process: &Process| {
         let parts = process.parts.as_deref()?;
@@ -160,12 +155,12 @@ pub(super) fn kinds(log: &HostLog) -> Option<LogTable> {
         let rest = || Some(counted?.saturating_sub(parts.file_bytes?).saturating_sub(parts.shmem_bytes?));
         let cells = vec![
             pid(process.pid),
-            cell(process.rss_kib.last().map(|kib| u64::from(*kib) << 10)),
-            cell(process.pss_kib.last().map(|kib| u64::from(*kib) << 10)),
-            cell(parts.uss_bytes),
-            cell(parts.anonymous_bytes.or_else(rest)),
-            cell(parts.file_bytes),
-            cell(parts.shmem_bytes),
+            kib_cell(&process.rss_kib),
+            kib_cell(&process.pss_kib),
+            bytes_cell(parts.uss_bytes),
+            bytes_cell(parts.anonymous_bytes.or_else(rest)),
+            bytes_cell(parts.file_bytes),
+            bytes_cell(parts.shmem_bytes),
         ];
         Some(cells.into_iter().chain(pinned).collect())
     };
@@ -175,7 +170,8 @@ pub(super) fn kinds(log: &HostLog) -> Option<LogTable> {
     let mut processes: Vec<&Process> = log.processes.iter().collect();
     processes.short_sort_by_key(|process| Reverse(process.counted_kib().last()));
     let rows: Vec<_> = processes.into_iter().filter_map(row).collect();
-    (!rows.is_empty()).then(|| table("Kinds of memory at the last sample of each process", columns, rows))
+    let title = "Kinds of memory at the last sample of each process";
+    (!rows.is_empty()).then(|| LogTable::new(title, columns.iter().copied(), rows))
 }
 
 fn pinned_bytes(process: &Process) -> u64 {
@@ -193,13 +189,9 @@ pub(super) fn mappings(log: &HostLog) -> Option<LogTable> {
             LogCell::Bytes(mapping.rss_bytes),
         ]
     };
-    let rows: Vec<_> = mappings.iter().map(row).collect();
     let title = "Mappings of all processes at the last sample";
-    (!rows.is_empty()).then(|| table(title, &["Mapping", "PSS", "RSS"], rows))
-}
-
-fn table(title: &str, columns: &[&str], rows: Vec<Vec<LogCell>>) -> LogTable {
-    LogTable::new(title, columns.iter().copied(), rows)
+    let table = || LogTable::new(title, ["Mapping", "PSS", "RSS"], mappings.iter().map(row));
+    (!mappings.is_empty()).then(table)
 }
 
 #[cfg(test)]
@@ -212,10 +204,8 @@ mod tests {
         let parts = Some(Box::new(Parts { shmem_bytes: Some(5), pinned_bytes, ..Parts::default() }));
         let processes = vec![Process { samples: vec![0], rss_kib: vec![9], parts, ..Process::default() }];
         let table = kinds(&HostLog { form: HostForm::Proc, processes, ..HostLog::default() }).unwrap();
-        assert_eq!(
-            (table.columns.last().map(String::as_str), table.rows[0].last()),
-            (Some(last_column), Some(&last_cell))
-        );
+        let last = (table.columns.last().map(String::as_str), table.rows[0].last());
+        assert_eq!(last, (Some(last_column), Some(&last_cell)));
     }
 
     #[test]

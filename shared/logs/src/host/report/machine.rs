@@ -1,7 +1,8 @@
 //! Reports on the memory of the whole machine over time.
 
 use super::climb::{course, duration, finding, is_almost_full};
-use crate::host::{Climb, Clock, HostLog, Machine, Process, TotalSource, machine_climb, most_bytes};
+use super::curves::at_times;
+use crate::host::{Climb, HostLog, Machine, Process, TotalSource, machine_climb, most_bytes};
 use shared::analysis::FindingCode;
 use shared::base::{Severity, format};
 use shared::report::{Finding, LogCurves, LogLimit, LogSeries, MOST_TIMES, extremes};
@@ -32,27 +33,15 @@ pub(super) fn curves(log: &HostLog) -> Option<LogCurves> {
     let swap = has_swap.then(|| series("Swap in use", &machine.swap_bytes));
     Some(LogCurves {
         quantity: "Memory of the machine".to_owned(),
-        is_stacked: false,
-        has_steps: false,
-        has_dates: log.clock == Clock::Dates,
-        zone_us: log.zone_min * 60_000_000,
-        has_times: log.clock != Clock::Samples,
-        times_us: shown.iter().map(|&at| time_ms(log, at).saturating_mul(1000)).collect(),
         series: [series(name, &values)].into_iter().chain(swap).collect(),
         limit: machine.total_bytes.map(|bytes| LogLimit { name: "Memory of the machine".to_owned(), bytes }),
-        ..LogCurves::default()
+        ..at_times(log, shown.iter().map(|&at| log.times_ms[machine.samples[at] as usize]))
     })
 }
 
-/// Says how much of the memory is in use at the most.
 pub(super) fn fact(machine: &Machine) -> Option<String> {
     let most = machine.used_bytes().into_iter().max().filter(|_| machine.total_bytes.is_some())?;
     Some(format!("at most {} of the machine's memory are in use", format::bytes(most)))
-}
-
-/// Returns the time of a sample of the machine.
-fn time_ms(log: &HostLog, at: usize) -> i64 {
-    log.times_ms[log.machine.samples[at] as usize]
 }
 
 /// Reports memory that climbs, unless processes explain it, and memory that is almost used up.
@@ -85,17 +74,13 @@ fn climbs(log: &HostLog, climb: &Climb) -> Finding {
         true => "The log has no processes, so that it does not say which one climbs.",
         false => "No program in the log climbs as steadily.",
     };
-    let shows: Vec<String> = [course(climb)]
-        .into_iter()
-        .chain(limit(log, climb))
-        .chain(swap(&log.machine))
-        .chain([who.to_owned()])
-        .collect();
+    let shows = [Some(course(climb)), limit(log, climb), swap(&log.machine), Some(who.to_owned())];
+    let shows: Vec<String> = shows.into_iter().flatten().collect();
     let advice = "[record] Sample the processes to see which ones climb: ``snapscope host -o host.csv -- python train.py``, or \
                   a loop of date and ps aux.\n\nMemory in /dev/shm, through which workers of a data loader send batches, counts for \
                   the machine even if no process has it: df -h /dev/shm shows it.";
     let code = FindingCode::HostMemoryClimbs;
-    finding(code, Severity::Warning, climb.climb_bytes, title, shows.join(" "), advice.to_owned())
+    finding(code, Severity::Warning, climb.climb_bytes, title, shows.join(" "), advice)
 }
 
 /// Says when a climb through the whole log reaches the memory of the machine.
@@ -104,15 +89,13 @@ fn limit(log: &HostLog, climb: &Climb) -> Option<String> {
     let total = format::bytes(log.machine.total_bytes?);
     let seconds = available_bytes as f64 / climb.bytes_per_s.max(1.0);
     let until = duration((seconds * 1000.0) as i64);
+    let most = format::bytes(climb.peak_bytes);
     Some(match climb.falls {
-        true => {
-            format!("The machine has {total}, of which {} are in use at the most.", format::bytes(climb.peak_bytes))
-        }
+        true => format!("The machine has {total}, of which {most} are in use at the most."),
         false => format!("The machine has {total}: at this rate, it is full {until} after the end of the log."),
     })
 }
 
-/// Says that swap is used more and more.
 fn swap(machine: &Machine) -> Option<String> {
     let (first, last) = (*machine.swap_bytes.first()?, *machine.swap_bytes.last()?);
     (last > first).then(|| format!("Swap in use rises from {} to {}.", format::bytes(first), format::bytes(last)))
@@ -164,18 +147,12 @@ fn processes_nearly_full(log: &HostLog) -> Option<Finding> {
     let total = log.total.filter(|total| log.machine.samples.is_empty() && total.source != TotalSource::Inferred)?;
     let bytes = most_bytes(log).filter(|bytes| *bytes as f64 >= (1.0 - ALMOST_NOTHING) * total.bytes as f64)?;
     let (most, whole) = (format::bytes(bytes), format::bytes(total.bytes));
-    let title = match total.source {
-        TotalSource::ControlGroup => format!("The processes have {most} at the peak, and their control group {whole}"),
-        TotalSource::Stated | TotalSource::Inferred => {
-            format!("The processes have {most} at the peak, and the machine {whole}")
-        }
-    };
-    let shows = "Pages of files do not count, since the system drops them when it needs memory.".to_owned();
-    let advice =
-        "Lower what grows with the number of workers: num_workers, prefetch_factor, and whatever each worker keeps.\n\
-                  Or raise the limit of the container or job.\n\n\
-                  Once memory is used up, the kernel kills a process."
-            .to_owned();
+    let who = if total.source == TotalSource::ControlGroup { "their control group" } else { "the machine" };
+    let title = format!("The processes have {most} at the peak, and {who} {whole}");
+    let shows = "Pages of files do not count, since the system drops them when it needs memory.";
+    let advice = "Lower what grows with the number of workers: num_workers, prefetch_factor, and whatever each worker \
+                  keeps.\nOr raise the limit of the container or job.\n\n\
+                  Once memory is used up, the kernel kills a process.";
     Some(finding(FindingCode::HostNearlyFull, Severity::Warning, bytes, title, shows, advice))
 }
 

@@ -17,7 +17,6 @@ use shared::analysis::FindingCode;
 use shared::base::{Diagnostic, Severity, format};
 use shared::report::{Finding, LogCell, LogNotice, LogTable};
 
-/// Returns the words for a tool.
 fn tool(form: HostForm) -> &'static str {
     match form {
         HostForm::Ps => "ps",
@@ -71,21 +70,19 @@ fn title(log: &HostLog) -> String {
         return format!("Host memory of {}", format::counted(log.containers.len() as u64, what));
     }
     let samples = format::counted(log.times_ms.len() as u64, "sample");
-    let processes = match log.processes.len() {
-        1 => "1 process".to_owned(),
-        count => format!("{count} processes"),
-    };
-    let of = match (log.processes.is_empty(), log.machine.samples.is_empty()) {
-        (true, false) => "the machine".to_owned(),
-        (false, false) => format!("{processes} and the machine"),
-        (_, true) => processes,
+    let count = log.processes.len();
+    let of = match (count, log.machine.samples.is_empty()) {
+        (0, false) => "the machine".to_owned(),
+        (_, is_alone) => {
+            let processes = if count == 1 { "process" } else { "processes" };
+            format!("{count} {processes}{}", if is_alone { "" } else { " and the machine" })
+        }
     };
     let text = format!("Host memory, {}: {samples} of {of}", tool(log.form));
-    let span_ms = log.times_ms.last().zip(log.times_ms.first()).map_or(0, |(last, first)| last - first);
-    match log.clock {
-        _ if log.times_ms.len() < 2 => text,
-        Clock::Samples => text + ", without times: a sample counts as one second",
-        Clock::TimeOfDay | Clock::Elapsed | Clock::Dates => format!("{text} in {}", duration(span_ms)),
+    match (log.clock, log.times_ms.as_slice()) {
+        (_, [] | [_]) => text,
+        (Clock::Samples, _) => text + ", without times: a sample counts as one second",
+        (_, [first, .., last]) => format!("{text} in {}", duration(last - first)),
     }
 }
 
@@ -122,8 +119,7 @@ fn arenas(ArenaHolder { pid, name, arenas, peak_bytes }: &ArenaHolder) -> Findin
                   if they allocate much at the same time.\n\
                   Use fewer threads (ThreadPoolExecutor(max_workers=2)), which have fewer arenas.\n\
                   Give back what is free after an epoch: ``ctypes.CDLL(\"libc.so.6\").malloc_trim(0)``.\n\nIf memory stays as \
-                  high with MALLOC_ARENA_MAX=2, it is in use, and not left over."
-        .to_owned();
+                  high with MALLOC_ARENA_MAX=2, it is in use, and not left over.";
     finding(FindingCode::MallocArenas, Severity::Info, arenas.bytes, title, shows, advice)
 }
 
@@ -140,8 +136,6 @@ fn killed(log: &HostLog, killer: Killer, climb: Option<&Climb>) -> Option<Findin
         1 => format!("process {} ({}){}", kill.pid, kill.name, size(" at ")),
         count => format!("{count} processes{}", size(", the largest at ")),
     };
-    let largest =
-        if kills().count() > 1 { format!(" The largest was {} ({}).", kill.pid, kill.name) } else { String::new() };
     let (who, full) = match killer {
         Killer::Kernel => ("The kernel", "the machine is full"),
         Killer::ControlGroup => ("The kernel", "its control group is full"),
@@ -159,7 +153,9 @@ fn killed(log: &HostLog, killer: Killer, climb: Option<&Climb>) -> Option<Findin
         }
         None => "The process that uses the most memory is killed, which is not always the one that grows.".to_owned(),
     };
-    shows += &largest;
+    if kills().count() > 1 {
+        shows += &format!(" The largest was {} ({}).", kill.pid, kill.name);
+    }
     if let Some(limit) = log.pressure.limit_bytes.filter(|_| killer == Killer::ControlGroup) {
         shows += &format!(" The limit is {}.", format::bytes(limit));
     }
@@ -169,7 +165,7 @@ fn killed(log: &HostLog, killer: Killer, climb: Option<&Climb>) -> Option<Findin
     };
     let (code, title) = (FindingCode::HostProcessKilled, format!("{who} killed {whom}: {full}"));
     let bytes = kill.rss_bytes.unwrap_or(0);
-    Some(finding(code, Severity::Error, bytes, title, shows, advice.to_owned()))
+    Some(finding(code, Severity::Error, bytes, title, shows, advice))
 }
 
 const OF_GROUP: &str = "Raise the memory limit of the container or job, or use less: see what else is found here.";
@@ -188,7 +184,7 @@ fn unknown_victim(log: &HostLog) -> Option<Finding> {
     let swap = if pressure.is_swap_used_up { " No swap was left." } else { "" };
     let shows = format!("The kernel looked for a process to kill; the line that names it is missing here.{swap}");
     let bytes = pressure.limit_bytes.unwrap_or(0);
-    Some(finding(FindingCode::HostOutOfMemory, Severity::Error, bytes, title, shows, advice.to_owned()))
+    Some(finding(FindingCode::HostOutOfMemory, Severity::Error, bytes, title, shows, advice))
 }
 
 /// Reports a container that uses nearly all that it may.
@@ -197,16 +193,13 @@ fn nearly_full_container(container: &Container) -> Option<Finding> {
     let is_full = *used_bytes as f64 >= NEARLY_FULL * *limit_bytes as f64;
     let title =
         format!("{name} uses {} of the {} that it may", format::bytes(*used_bytes), format::bytes(*limit_bytes));
-    let shows = "At its limit, the kernel kills one of its processes.".to_owned();
-    is_full.then(|| {
-        finding(FindingCode::HostNearlyFull, Severity::Warning, *used_bytes, title, shows, OF_GROUP.to_owned())
-    })
+    let shows = "At its limit, the kernel kills one of its processes.";
+    is_full.then(|| finding(FindingCode::HostNearlyFull, Severity::Warning, *used_bytes, title, shows, OF_GROUP))
 }
 
 /// Fraction of its limit from which a container is nearly full.
 const NEARLY_FULL: f64 = 0.95;
 
-/// Lists the containers; `None` if there are none.
 fn containers(log: &HostLog) -> Option<LogTable> {
     let row = |container: &Container| {
         let Container { name, used_bytes, limit_bytes } = container;

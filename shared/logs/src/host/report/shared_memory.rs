@@ -14,24 +14,19 @@ const LEAST_LEFT: u64 = 16 << 20;
 
 pub(super) fn findings(log: &HostLog) -> Vec<Finding> {
     let climb = shared_climb(log);
-    let peak = if climb.is_none() { shared_peak(log) } else { None };
+    let found = match &climb {
+        Some(climb) => Some(climbs(&log.shared, climb)),
+        None => shared_peak(log).as_ref().map(at_peak),
+    };
     let left = log.shared.left.as_ref().filter(|left| left.bytes >= LEAST_LEFT);
-    let climbs = climb.map(|climb| climbs(&log.shared, &climb));
-    climbs
-        .into_iter()
-        .chain(peak.map(|peak| at_peak(&peak)))
-        .chain(left.map(left_files))
-        .chain(nearly_full(&log.shared))
-        .collect()
+    found.into_iter().chain(left.map(left_files)).chain(nearly_full(&log.shared)).collect()
 }
 
 fn climbs(folder: &SharedFolder, SharedClimb { climb, unmapped_bytes, is_certain }: &SharedClimb) -> Finding {
     let (name, bytes) = (name(climb), format::bytes(climb.climb_bytes));
     let is_unmapped = unmapped_bytes * 2 > climb.climb_bytes;
-    let title = match climb.falls {
-        true => format!("Shared memory of {name} climbs by {bytes} within each epoch and falls at its end"),
-        false => format!("Shared memory of {name} climbs by {bytes} through the whole log"),
-    };
+    let when = if climb.falls { "within each epoch and falls at its end" } else { "through the whole log" };
+    let title = format!("Shared memory of {name} climbs by {bytes} {when}");
     let who = match is_unmapped {
         true => format!(
             "At the end of the log, {} are in files of /dev/shm that no process has mapped: closed, but not removed.",
@@ -43,8 +38,8 @@ fn climbs(folder: &SharedFolder, SharedClimb { climb, unmapped_bytes, is_certain
     let doubt = "The log does not say whether the machine's shared memory climbs as well: reading files that were in \
                  /dev/shm before looks the same.";
     let doubt = (!is_certain).then(|| doubt.to_owned());
-    let shows: Vec<String> =
-        [course(climb), who].into_iter().chain(kept).chain(doubt).chain(limit(folder, climb.bytes_per_s)).collect();
+    let shows = [Some(course(climb)), Some(who), kept, doubt, limit(folder, climb.bytes_per_s)];
+    let shows: Vec<String> = shows.into_iter().flatten().collect();
     let advice = match is_unmapped {
         true => {
             "Remove each block once its last reader has it: segment.close(), and in one process also segment.unlink(), \
@@ -62,13 +57,12 @@ fn climbs(folder: &SharedFolder, SharedClimb { climb, unmapped_bytes, is_certain
     };
     let confidence = if *is_certain { Confidence::Medium } else { Confidence::Low };
     let code = FindingCode::SharedMemoryKept;
-    let found = finding(code, Severity::Warning, climb.climb_bytes, title, shows.join(" "), advice.to_owned());
-    Finding { confidence, ..found }
+    Finding { confidence, ..finding(code, Severity::Warning, climb.climb_bytes, title, shows.join(" "), advice) }
 }
 
 /// Says when shared memory is full.
 fn limit(folder: &SharedFolder, bytes_per_s: f64) -> Option<String> {
-    let (size, used) = (folder.size_bytes?, *folder.used_bytes.last()?);
+    let (size, used) = (folder.size_bytes?, folder.samples.last()?.used_bytes);
     let ms = size.saturating_sub(used) as f64 * 1000.0 / bytes_per_s.max(1.0);
     Some(format!(
         "/dev/shm has {}: at this rate, it is full after {} of climbing, and the next block ends in a bus error.",
@@ -93,12 +87,10 @@ fn at_peak(peak: &SharedPeak) -> Finding {
         "Shared memory is nearly as high in {full_percent} % of the samples that have any, so that the queues are full: \
          {who} faster than batches are taken out."
     );
-    let advice = "As the queues are full, fewer batches do as well: DataLoader(…, num_workers=2, prefetch_factor=2), or \
-                  Queue(maxsize=4).\n\
-                  Send samples of uint8 that become floats on the GPU, which need a quarter.\n\n\
-                  A loader holds num_workers × prefetch_factor batches, each of batch_size samples. If steps then wait for data, the queues were not \
-                  too deep."
-        .to_owned();
+    let advice = "As the queues are full, fewer batches do as well: DataLoader(…, num_workers=2, prefetch_factor=2), \
+                  or Queue(maxsize=4).\nSend samples of uint8 that become floats on the GPU, which need a quarter.\n\n\
+                  A loader holds num_workers × prefetch_factor batches, each of batch_size samples. If steps then wait \
+                  for data, the queues were not too deep.";
     finding(FindingCode::SharedMemoryAtPeak, Severity::Info, *bytes, title, shows, advice)
 }
 
@@ -106,23 +98,21 @@ fn left_files(left: &LeftFiles) -> Finding {
     let title = format!("{} of shared memory stay after the end of the program", format::bytes(left.bytes));
     let files = format::counted(u64::from(left.files), "file");
     let shows = format!("{files} that appeared since its start are still in /dev/shm, such as {}.", left.example);
-    let advice =
-        "Remove them, if no other program has made them: they use memory until the machine restarts.\n\nA program that \
-                  is killed cannot remove its blocks; in one that ends by itself, call segment.unlink() for each block."
-            .to_owned();
+    let advice = "Remove them, if no other program has made them: they use memory until the machine restarts.\n\nA \
+                  program that is killed cannot remove its blocks; in one that ends by itself, call segment.unlink() \
+                  for each block.";
     finding(FindingCode::SharedMemoryKept, Severity::Warning, left.bytes, title, shows, advice)
 }
 
 fn nearly_full(folder: &SharedFolder) -> Option<Finding> {
-    let (size, used) = (folder.size_bytes?, *folder.used_bytes.iter().max()?);
+    let (size, used) = (folder.size_bytes?, folder.samples.iter().map(|one| one.used_bytes).max()?);
     if (used as f64) < FULL * size as f64 {
         return None;
     }
     let title = format!("/dev/shm is almost full: {} of {} are in use", format::bytes(used), format::bytes(size));
-    let shows = "A process that writes to shared memory once it is full ends with a bus error.".to_owned();
+    let shows = "A process that writes to shared memory once it is full ends with a bus error.";
     let advice = "Give the container more of it: ``docker run --shm-size=8g``, or an emptyDir with medium: Memory at \
                   /dev/shm.\nOr send less through it: fewer workers, a smaller prefetch_factor, smaller samples.\nIf ls /dev/shm lists \
-                  files of programs that have ended, remove those."
-        .to_owned();
+                  files of programs that have ended, remove those.";
     Some(finding(FindingCode::SharedMemoryFull, Severity::Warning, used, title, shows, advice))
 }

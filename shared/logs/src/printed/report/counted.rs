@@ -2,6 +2,7 @@
 //! that a program printed while it ran.
 
 use crate::printed::{Counters, LineUse, Printed, Progress, Series};
+use crate::source::{bytes_cell, count_cell, finding};
 use shared::analysis::{FindingCode, title_of_parts};
 use shared::base::{Severity, ShortSort, format};
 use shared::report::{Finding, HOST, LogCell, LogTable, NO_DEVICE};
@@ -18,20 +19,17 @@ const WHOLE: &str = "paste all that `print(torch.cuda.memory_summary())` prints.
 pub(super) const MUCH_UNUSED: u64 = 512 << 20;
 const UNUSED_PART: u64 = 5;
 
-/// Lists the counters of a text.
 pub(super) fn counter_table(printed: &Printed) -> LogTable {
-    let bytes = |bytes: Option<u64>| bytes.map_or(LogCell::Nothing, LogCell::Bytes);
-    let count = |count: Option<u64>| count.map_or(LogCell::Nothing, LogCell::Count);
     let row = |counters: &Counters| {
         vec![
-            counters.device.map_or(LogCell::Nothing, |device| LogCell::Count(u64::from(device))),
-            bytes(counters.allocated.now_bytes),
-            bytes(counters.allocated.peak_bytes),
-            bytes(counters.reserved.now_bytes),
-            bytes(counters.reserved.peak_bytes),
-            bytes(counters.non_releasable.now_bytes),
-            count(counters.retries),
-            count(counters.ooms),
+            count_cell(counters.device.map(u64::from)),
+            bytes_cell(counters.allocated.now_bytes),
+            bytes_cell(counters.allocated.peak_bytes),
+            bytes_cell(counters.reserved.now_bytes),
+            bytes_cell(counters.reserved.peak_bytes),
+            bytes_cell(counters.non_releasable.now_bytes),
+            count_cell(counters.retries),
+            count_cell(counters.ooms),
         ]
     };
     let columns = [
@@ -51,10 +49,6 @@ pub(super) fn counter_table(printed: &Printed) -> LogTable {
 /// them.
 pub(super) fn counted(counters: &Counters, has_error: bool) -> Vec<Finding> {
     let device = i64::from(counters.device.unwrap_or(0));
-    let finding = |code, severity, bytes, title: String, shows: String, advice: &str| Finding {
-        severity,
-        ..Finding::stated(code, device, bytes, title, shows, advice.to_owned())
-    };
     let mut found = Vec::new();
     let Counters { allocated, active, reserved, non_releasable, .. } = counters;
     let told = |all: [(Option<u64>, &str); 4]| {
@@ -71,6 +65,7 @@ pub(super) fn counted(counters: &Counters, has_error: bool) -> Vec<Finding> {
         ]);
         found.push(finding(
             FindingCode::OutOfMemory,
+            device,
             Severity::Error,
             allocated.peak_bytes.unwrap_or(0),
             format!("Memory ran out {}", format::counted(ooms, "time")),
@@ -85,6 +80,7 @@ pub(super) fn counted(counters: &Counters, has_error: bool) -> Vec<Finding> {
         let ratio = peak_reserved as f64 / peak.max(1) as f64;
         found.push(finding(
             FindingCode::ReservedAboveLive,
+            device,
             Severity::Warning,
             unused,
             format!(
@@ -109,11 +105,11 @@ pub(super) fn counted(counters: &Counters, has_error: bool) -> Vec<Finding> {
     if retries > 0 {
         found.push(finding(
             FindingCode::CacheEmptied,
+            device,
             Severity::Warning,
             0,
             format!("The allocator emptied its cache {} because the GPU was full", format::counted(retries, "time")),
-            "Each time, PyTorch waits for the GPU, returns all unused segments and requests memory anew, which is slow."
-                .to_owned(),
+            "Each time, PyTorch waits for the GPU, returns all unused segments and requests memory anew, which is slow.",
             "Use a slightly smaller batch.\nOr set ``PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True``.\n\n\
              The training runs at the edge of the GPU's memory.",
         ));
@@ -128,6 +124,7 @@ pub(super) fn counted(counters: &Counters, has_error: bool) -> Vec<Finding> {
         let cut = reserved.peak_bytes.is_none().then(|| format!("What was reserved is not in the text: {WHOLE}"));
         found.push(finding(
             FindingCode::Peak,
+            device,
             Severity::Info,
             peak,
             format!("The peak is {} allocated", format::bytes(peak)),
@@ -135,9 +132,9 @@ pub(super) fn counted(counters: &Counters, has_error: bool) -> Vec<Finding> {
             RECORD,
         ));
     } else if found.is_empty() && allocated.peak_bytes.is_none() {
-        let title = "The counters of the allocator are not in the text".to_owned();
+        let title = "The counters of the allocator are not in the text";
         let shows = format!("Nothing says how much was allocated: {WHOLE}");
-        found.push(finding(FindingCode::Peak, Severity::Info, 0, title, shows, RECORD));
+        found.push(finding(FindingCode::Peak, device, Severity::Info, 0, title, shows, RECORD));
     }
     found
 }
@@ -146,32 +143,23 @@ pub(super) fn counted(counters: &Counters, has_error: bool) -> Vec<Finding> {
 pub(super) fn largest_line(lines: &[LineUse]) -> Option<Finding> {
     let largest = lines_by_size(lines).into_iter().next().filter(|line| line.added_bytes > 0)?;
     let added_bytes = largest.added_bytes.unsigned_abs();
-    let times = match largest.times {
-        Some(times) if times > 1 && largest.code.is_empty() => format!(" in {}", format::counted(times, "block")),
-        Some(times) if times > 1 => format!(" in {}", format::counted(times, "run")),
-        _ => String::new(),
-    };
+    let noun = if largest.code.is_empty() { "block" } else { "run" };
+    let times = largest.times.filter(|times| *times > 1);
+    let times = times.map_or_else(String::new, |times| format!(" in {}", format::counted(times, noun)));
     let peak = lines.iter().map(|line| line.bytes).max().unwrap_or(0);
     let file = match largest.file.rsplit(['/', '\\']).next().unwrap_or_default() {
         "" => String::new(),
         file => format!(" of {file}"),
     };
-    Some(Finding::stated(
-        FindingCode::Peak,
-        HOST,
-        added_bytes,
-        title_of_parts(
-            &format!("Line {}{file} adds the most host memory: {}", largest.line, format::bytes(added_bytes)),
-            [times],
-        ),
-        match largest.code.as_str() {
-            "" => format!("It holds {} now, by tracemalloc.", format::bytes(largest.bytes)),
-            code => format!("The line is `{code}`. The process had at most {}.", format::bytes(peak)),
-        },
-        "Look for lists and caches that it appends to: a line that adds memory in each run keeps what it makes.\n\n\
-         Memory of a line that loads the data or the model once is no problem by itself."
-            .to_owned(),
-    ))
+    let title = format!("Line {}{file} adds the most host memory: {}", largest.line, format::bytes(added_bytes));
+    let shows = match largest.code.as_str() {
+        "" => format!("It holds {} now, by tracemalloc.", format::bytes(largest.bytes)),
+        code => format!("The line is `{code}`. The process had at most {}.", format::bytes(peak)),
+    };
+    let advice = "Look for lists and caches that it appends to: a line that adds memory in each run keeps what it \
+                  makes.\n\nMemory of a line that loads the data or the model once is no problem by itself.";
+    let title = title_of_parts(&title, [times]);
+    Some(finding(FindingCode::Peak, HOST, Severity::Info, added_bytes, title, shows, advice))
 }
 
 /// Returns the lines that add memory, the most first; the first line of a function has what was there before.
@@ -181,7 +169,6 @@ fn lines_by_size(lines: &[LineUse]) -> Vec<&LineUse> {
     added
 }
 
-/// Lists the lines of memory_profiler and tracemalloc.
 pub(super) fn line_table(lines: &[LineUse]) -> LogTable {
     let row = |line: &&LineUse| {
         let added = match u64::try_from(line.added_bytes) {
@@ -192,15 +179,12 @@ pub(super) fn line_table(lines: &[LineUse]) -> LogTable {
             LogCell::Text(format!("{}:{}", line.file, line.line)),
             added,
             LogCell::Bytes(line.bytes),
-            line.times.map_or(LogCell::Nothing, LogCell::Count),
+            count_cell(line.times),
             LogCell::Text(line.code.clone()),
         ]
     };
-    LogTable::new(
-        "Lines, by memory added",
-        ["Line", "Added", "Memory", "Runs or blocks", "Code"],
-        lines_by_size(lines).iter().map(row),
-    )
+    let columns = ["Line", "Added", "Memory", "Runs or blocks", "Code"];
+    LogTable::new("Lines, by memory added", columns, lines_by_size(lines).iter().map(row))
 }
 
 /// Fewest values that show growth.
@@ -226,16 +210,14 @@ fn named(progress: &Progress) -> impl Iterator<Item = (&'static str, Series)> {
     all.into_iter().filter(|(_, series)| series.count > 0)
 }
 
-/// Returns the number of values of all measures.
 pub(super) fn values(all: &[Progress]) -> usize {
     all.iter().flat_map(named).map(|(_, series)| series.count as usize).sum()
 }
 
-/// Lists the measures.
 pub(super) fn table(all: &[Progress]) -> LogTable {
     let row = |progress: &Progress, (name, series): (&str, Series)| {
         vec![
-            progress.gpu.map_or(LogCell::Nothing, |gpu| LogCell::Count(u64::from(gpu))),
+            count_cell(progress.gpu.map(u64::from)),
             LogCell::Text(name.to_owned()),
             LogCell::Bytes(series.first_bytes),
             LogCell::Bytes(series.last_bytes),
@@ -257,50 +239,36 @@ fn climbs(series: Series) -> bool {
 /// Reports what each GPU or rank shows; of those that have a highest value alone, the one with the most.
 pub(super) fn printed(all: &[Progress]) -> Vec<Finding> {
     let (peaks, mut found): (Vec<Finding>, Vec<Finding>) =
-        all.iter().filter_map(finding).partition(|finding| finding.code == FindingCode::Peak);
+        all.iter().filter_map(of_gpu).partition(|finding| finding.code == FindingCode::Peak);
     found.extend(peaks.into_iter().max_by_key(|finding| finding.bytes));
     found.extend(all.iter().max_by_key(|progress| progress.host_permille).and_then(of_host));
     found
 }
 
-/// Reports memory of the host that is nearly used up.
 fn of_host(progress: &Progress) -> Option<Finding> {
     const MUCH: u64 = 700;
     const NEARLY_ALL: u64 = 900;
     let Progress { host: Series { first_bytes, most_bytes, .. }, host_permille: share, .. } = *progress;
-    (share >= MUCH).then(|| Finding {
-        severity: if share >= NEARLY_ALL { Severity::Warning } else { Severity::Info },
-        ..Finding::stated(
-            FindingCode::HostNearlyFull,
-            HOST,
-            most_bytes,
-            format!("The host's memory was {:.1} % in use: {}", share as f64 / 10.0, format::bytes(most_bytes)),
-            format!("At the first line it was {}.", format::bytes(first_bytes)),
-            "Offload less to the host (`offload_optimizer`, `offload_param`), or to NVMe, or spread it over more machines.\n\
-             Leave it pageable (``\"pin_memory\": false``), and let each rank load its part of the weights alone.\n\
-             [record] See which processes climb: ``snapscope host -- python train.py``."
-                .to_owned(),
-        )
-    })
+    let severity = if share >= NEARLY_ALL { Severity::Warning } else { Severity::Info };
+    let title = format!("The host's memory was {:.1} % in use: {}", share as f64 / 10.0, format::bytes(most_bytes));
+    let shows = format!("At the first line it was {}.", format::bytes(first_bytes));
+    let advice = "Offload less to the host (`offload_optimizer`, `offload_param`), or to NVMe, or spread it over more \
+                  machines.\nLeave it pageable (``\"pin_memory\": false``), and let each rank load its part of the \
+                  weights alone.\n[record] See which processes climb: ``snapscope host -- python train.py``.";
+    let code = FindingCode::HostNearlyFull;
+    (share >= MUCH).then(|| finding(code, HOST, severity, most_bytes, title, shows, advice))
 }
 
 /// Reports memory of a GPU that climbs, or else its highest value.
-fn finding(progress: &Progress) -> Option<Finding> {
+fn of_gpu(progress: &Progress) -> Option<Finding> {
     let device = progress.gpu.filter(|_| !progress.is_rank).map_or(NO_DEVICE, i64::from);
     let of_rank = progress.gpu.filter(|_| progress.is_rank).map_or_else(String::new, |rank| format!(" of rank {rank}"));
-    let stated = |code, severity, bytes, title, shows: String, advice: String| Finding {
-        severity,
-        ..Finding::stated(code, device, bytes, title, shows, advice)
-    };
     let grown = |series: Series| series.last_bytes.saturating_sub(series.first_bytes);
     let climb = |what: &str, Series { count, first_bytes, last_bytes, rises, falls, .. }| {
         let (first, last) = (format::bytes(first_bytes), format::bytes(last_bytes));
-        let title = match first == last {
-            true => {
-                format!("{what}{of_rank} climbs by {} to {last}", format::bytes(last_bytes.saturating_sub(first_bytes)))
-            }
-            false => format!("{what}{of_rank} climbs from {first} to {last}"),
-        };
+        let by = format::bytes(last_bytes.saturating_sub(first_bytes));
+        let course = if first == last { format!("by {by}") } else { format!("from {first}") };
+        let title = format!("{what}{of_rank} climbs {course} to {last}");
         (title, format!("It was printed {count} times, rose {rises} times and fell {falls} times."))
     };
     let Progress { allocated, peak_allocated, reserved, peak_reserved, in_use, .. } = *progress;
@@ -313,7 +281,8 @@ fn finding(progress: &Progress) -> Option<Finding> {
             "Look for what each step keeps: losses and outputs in a list (`loss.item()` keeps no graph), hidden states that \
              are passed on without `detach()`, and gradients that are not cleared.\n{RECORD}"
         );
-        return Some(stated(FindingCode::MemoryGrows, Severity::Warning, grown(allocated), title, shows, advice));
+        let code = FindingCode::MemoryGrows;
+        return Some(finding(code, device, Severity::Warning, grown(allocated), title, shows, advice));
     }
     let is_alone = in_use.count >= FEWEST_ALONE && in_use.rises + 1 == in_use.count && grown(allocated) == 0;
     if (is_alone || climbs(in_use)) && allocated.count > 0 && grown(allocated) < grown(in_use) / 2 {
@@ -321,14 +290,8 @@ fn finding(progress: &Progress) -> Option<Finding> {
         let advice = "Look for libraries with memory of their own: renderers, decoders, CuPy, NCCL communicators made anew.\n\
                       Leave them out one by one, and see whether the climb ends.\n\n\
                       What PyTorch allocates stays as it is, so that no snapshot would show it.";
-        return Some(stated(
-            FindingCode::OutsidePytorch,
-            Severity::Warning,
-            grown(in_use),
-            title,
-            shows,
-            advice.to_owned(),
-        ));
+        let code = FindingCode::OutsidePytorch;
+        return Some(finding(code, device, Severity::Warning, grown(in_use), title, shows, advice));
     }
     let cache = if reserved.count > 0 { reserved } else { peak_reserved };
     let tensors = if allocated.count > 0 { allocated } else { peak_allocated };
@@ -336,26 +299,25 @@ fn finding(progress: &Progress) -> Option<Finding> {
     {
         let (title, shows) = climb("PyTorch's reserved memory", cache);
         let shows = format!("{shows} What tensors take rose by {}.", format::bytes(grown(tensors)));
-        let advice = "Set ``PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True``.\n\
-                      If batches vary in size, start with the largest one, or pad them to few sizes.\n\
-                      Now and then, call ``torch.cuda.empty_cache()``.\n\n\
+        let advice = "Set ``PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True``.\nIf batches vary in size, start with \
+                      the largest one, or pad them to few sizes.\nNow and then, call ``torch.cuda.empty_cache()``.\n\n\
                       What climbs is PyTorch's cache: free pieces that later requests do not fit into.";
         let code = FindingCode::ReservedAboveLive;
-        return Some(stated(code, Severity::Warning, grown(cache), title, shows, advice.to_owned()));
+        return Some(finding(code, device, Severity::Warning, grown(cache), title, shows, advice));
     }
     let unused = reserved.last_bytes.saturating_sub(allocated.last_bytes);
     if allocated.count > 0 && peak_allocated.count == 0 && unused >= MUCH_UNUSED.max(allocated.last_bytes) {
         let (held, used) = (format::bytes(reserved.last_bytes), format::bytes(allocated.last_bytes));
         let title = format!("PyTorch keeps {held}, of which tensors use {used}");
-        let shows = "What an earlier peak has freed stays reserved, so that later steps can use it again.".to_owned();
+        let shows = "What an earlier peak has freed stays reserved, so that later steps can use it again.";
         let advice = "Print ``torch.cuda.max_memory_allocated()``: if it is as high as what is reserved, nothing has to be done.\n\
                       Otherwise set ``PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True``.\n\
                       If other programs need the memory, call ``torch.cuda.empty_cache()``.";
-        return Some(stated(FindingCode::ReservedAboveLive, Severity::Info, unused, title, shows, advice.to_owned()));
+        return Some(finding(FindingCode::ReservedAboveLive, device, Severity::Info, unused, title, shows, advice));
     }
-    let of_gpu = Progress { host: Series::default(), ..*progress };
-    let (name, series) = named(&of_gpu).max_by_key(|(name, series)| (series.most_bytes, *name))?;
+    let without_host = Progress { host: Series::default(), ..*progress };
+    let (name, series) = named(&without_host).max_by_key(|(name, series)| (series.most_bytes, *name))?;
     let title = format!("At most {} was printed as {}{of_rank}", format::bytes(series.most_bytes), name.to_lowercase());
-    let shows = "PyTorch's figures are without the CUDA context, NCCL and other processes.".to_owned();
-    Some(stated(FindingCode::Peak, Severity::Info, series.most_bytes, title, shows, RECORD.to_owned()))
+    let shows = "PyTorch's figures are without the CUDA context, NCCL and other processes.";
+    Some(finding(FindingCode::Peak, device, Severity::Info, series.most_bytes, title, shows, RECORD))
 }

@@ -9,7 +9,6 @@ use shared::report::{Finding, HOST, LogOwner, LogOwners, NO_DEVICE};
 /// A program that needs less than 1 GiB fills no GPU by itself.
 const SMALL_PROGRAM_BYTES: u64 = 1 << 30;
 
-/// Reports an error.
 pub(super) fn out_of_memory(repeated: &Repeated<FrameworkOom>) -> Finding {
     let Repeated { error: oom, place, count } = repeated;
     let line = place.clone();
@@ -57,26 +56,25 @@ pub(super) fn owners(oom: &FrameworkOom) -> Option<LogOwners> {
 }
 
 fn title(oom: &FrameworkOom) -> String {
+    let name = oom.framework.name();
     if oom.is_spared {
         let asked = oom.asked_bytes.map_or_else(|| "memory".to_owned(), format::bytes);
-        return format!("{} found no room for {asked} and went on without it: no failure", oom.framework.name());
+        return format!("{name} found no room for {asked} and went on without it: no failure");
     }
     if let Some((used, most)) = beyond_metal(oom) {
-        let (name, used, most) = (oom.framework.name(), format::bytes(used), format::bytes(most));
-        return format!("{name} takes {used} where Metal recommends at most {most}");
+        return format!("{name} takes {} where Metal recommends at most {}", format::bytes(used), format::bytes(most));
     }
     if let Some(bytes) = oom.asked_bytes.filter(|_| oom.is_limited) {
         let operation = if oom.operation.is_empty() { String::new() } else { format!(", for {}", oom.operation) };
-        let name = oom.framework.name();
         return format!("The driver allows no buffer of {} ({name}{operation})", format::bytes(bytes));
     }
     let device = match (oom.is_host, oom.gpu) {
         (true, _) => "The host".to_owned(),
         (false, Some(gpu)) => format!("GPU {gpu}"),
         // The framework is the only one that is known to have no memory.
-        (false, None) => return format!("{} ran out of memory{}", oom.framework.name(), asked(oom, "")),
+        (false, None) => return format!("{name} ran out of memory{}", asked(oom, "")),
     };
-    format!("{device} ran out of memory{}", asked(oom, oom.framework.name()))
+    format!("{device} ran out of memory{}", asked(oom, name))
 }
 
 /// Returns what was requested and by what, as the rest of a title.
@@ -212,9 +210,8 @@ fn advice(oom: &FrameworkOom) -> String {
         }
         (Framework::LlamaCpp, _) if oom.is_limited && oom.operation != COMPUTING => {
             "Let llama.cpp split the weights into smaller buffers: ``GGML_VK_FORCE_MAX_ALLOCATION_SIZE=1073741824``.\n\
-             Make the buffer for computing smaller: smaller batches (`--ubatch-size`), `--flash-attn`, a shorter context \
-             (`--ctx-size`).\n\n\
-             The driver allows no single buffer of this size, even if more memory is free."
+             Make the buffer for computing smaller: smaller batches (`--ubatch-size`), `--flash-attn`, a shorter \
+             context (`--ctx-size`).\n\nThe driver allows no single buffer of this size, even if more memory is free."
         }
         (Framework::LlamaCpp, _) if oom.is_host => {
             "Shorten the context (`--ctx-size`): unless it is set, it is the longest that the model knows, for each process.\n\

@@ -1,14 +1,14 @@
 //! Builds findings on errors of memory that state no figures of the GPU.
 
 use crate::printed::{HostError, HostErrorKind, Repeated};
+use crate::source;
 use shared::analysis::{Confidence, FindingCode, title_of_parts};
 use shared::base::{Severity, format};
 use shared::report::{Finding, HOST, NO_DEVICE};
 
-/// Reports an error.
 pub(super) fn finding(repeated: &Repeated<HostError>) -> Finding {
     let Repeated { error, place, count } = repeated;
-    let (code, title, advice) = statement(error.kind);
+    let (code, (title, advice)) = (code(error.kind), statement(error.kind));
     let title = match (error.kind, error.asked_bytes) {
         (HostErrorKind::HostMemory | HostErrorKind::Mapping, Some(bytes)) => {
             format!("The host refused {} of memory", format::bytes(bytes))
@@ -68,18 +68,15 @@ pub(super) fn finding(repeated: &Repeated<HostError>) -> Finding {
         }
         _ => advice.to_owned(),
     };
+    let severity = match error.kind {
+        HostErrorKind::WorkerLeft => Severity::Info,
+        // The program goes on without.
+        HostErrorKind::Pinned if error.text.starts_with("WARNING") => Severity::Warning,
+        _ => Severity::Error,
+    };
     let (bytes, title) = (error.asked_bytes.unwrap_or(0), title_of_parts(&title, [times]));
-    Finding {
-        severity: match error.kind {
-            HostErrorKind::WorkerLeft => Severity::Info,
-            // The program goes on without.
-            HostErrorKind::Pinned if error.text.starts_with("WARNING") => Severity::Warning,
-            _ => Severity::Error,
-        },
-        confidence: Confidence::Medium,
-        line: place.clone(),
-        ..Finding::stated(code, device, bytes, title, shows, more.to_owned() + &advice)
-    }
+    let found = source::finding(code, device, severity, bytes, title, shows, more.to_owned() + &advice);
+    Finding { confidence: Confidence::Medium, line: place.clone(), ..found }
 }
 
 /// Requests below 64 MiB are no mistake of the program.
@@ -88,31 +85,41 @@ const LITTLE_BYTES: u64 = 64 << 20;
 const INDEX_OUT_OF_RANGE: &str = "See whether an index is out of range, which can be the reason as well: run with \
                                   ``CUDA_LAUNCH_BLOCKING=1``.\n";
 
-/// Returns the code, the title and the advice for a kind of error.
-fn statement(kind: HostErrorKind) -> (FindingCode, &'static str, &'static str) {
+fn code(kind: HostErrorKind) -> FindingCode {
+    use HostErrorKind::*;
+    match kind {
+        WorkerKilled | WorkerLeft | Killed | ContainerKilled | Evicted | SlurmKilled | JobKilled | RayKilled => {
+            FindingCode::HostProcessKilled
+        }
+        SharedMemory | BusError | OpenFiles => FindingCode::SharedMemoryFull,
+        HostMemory | Fork | Mapping | PageFile | Pinned => FindingCode::HostOutOfMemory,
+        Nccl | Rmm | Library | Start => FindingCode::OutsidePytorch,
+        TensorRt | Resources | OnChip | OnTpu | Dispatched => FindingCode::OutOfMemory,
+        Fault => FindingCode::KernelFault,
+    }
+}
+
+/// Returns the title and the advice for a kind of error.
+fn statement(kind: HostErrorKind) -> (&'static str, &'static str) {
     match kind {
         HostErrorKind::WorkerKilled => (
-            FindingCode::HostProcessKilled,
             "A data loader's worker was killed, most often because host memory ran out",
             "Look for `Out of memory: Killed process` in `dmesg`, or for the container's memory limit.\nUse fewer workers \
              (`num_workers`), a smaller `prefetch_factor` and smaller batches.\n[record] To see whether memory climbs \
              within an epoch, sample the training with ``snapscope host -- python train.py``.",
         ),
         HostErrorKind::WorkerLeft => (
-            FindingCode::HostProcessKilled,
             "A data loader's worker was killed when its program ended: no lack of memory",
             "Nothing has to be done if the program had finished.\nTo end workers in order, delete the iterator of the \
              loader before the program ends.\n\nThe error was raised while Python cleaned up, where nobody can catch it.",
         ),
         HostErrorKind::SharedMemory => (
-            FindingCode::SharedMemoryFull,
             "Shared memory has no room: /dev/shm, by which processes send each other tensors",
             "Give the container more shared memory: ``docker run --shm-size=8g`` or `--ipc=host`; in Kubernetes, mount an \
              `emptyDir` with `medium: Memory` at /dev/shm.\nUntil then, use fewer workers or a smaller \
              `prefetch_factor`.\nOr call ``torch.multiprocessing.set_sharing_strategy(\"file_system\")``.",
         ),
         HostErrorKind::BusError => (
-            FindingCode::SharedMemoryFull,
             "Processes ended by a bus error, although /dev/shm has room by this text",
             "See how full it was at that moment: ``df -h /dev/shm`` while it runs; other jobs of the node share it, and a \
              container may have one of its own.\n\
@@ -120,14 +127,12 @@ fn statement(kind: HostErrorKind) -> (FindingCode, &'static str, &'static str) {
              See the memory limit of the job or container, to which files in /dev/shm count.",
         ),
         HostErrorKind::HostMemory => (
-            FindingCode::HostOutOfMemory,
             "The host refused memory",
             "If the host's memory or the container's limit is used up, load files by memory mapping, keep fewer batches in \
              memory, and use fewer workers.\n\
              [record] See which processes climb: ``snapscope host -- python train.py``.",
         ),
         HostErrorKind::Fork => (
-            FindingCode::HostOutOfMemory,
             "The host refused memory for another process",
             "Use fewer workers (`num_workers`), and start them before the program is large.\n\
              Let the machine promise more memory: ``sysctl vm.overcommit_memory=1``, or more swap.\n\
@@ -135,13 +140,11 @@ fn statement(kind: HostErrorKind) -> (FindingCode, &'static str, &'static str) {
              A fork asks for as much memory as its parent has, even if it never writes to it.",
         ),
         HostErrorKind::Mapping => (
-            FindingCode::HostOutOfMemory,
             "The host refused to map a file",
             "Let the machine promise more memory: ``sysctl vm.overcommit_memory=1``, more swap, or a larger limit of the \
              container or of `ulimit -v`.\nOr load the file in parts (`safe_open` of safetensors).",
         ),
         HostErrorKind::PageFile => (
-            FindingCode::HostOutOfMemory,
             "the page file is too small",
             "Make the page file larger: System, Advanced, Performance, Virtual memory; on the disk with the most space, \
              as large as the memory of all workers and models.\nUse fewer workers (`num_workers`): on Windows each one \
@@ -149,7 +152,6 @@ fn statement(kind: HostErrorKind) -> (FindingCode, &'static str, &'static str) {
              Windows promises memory only as far as RAM and page file reach, even if it is never used.",
         ),
         HostErrorKind::Killed => (
-            FindingCode::HostProcessKilled,
             "The process was killed, most often because host memory ran out",
             "See who killed it: `Out of memory: Killed process` in ``dmesg``; in a container, ``docker inspect`` or \
              ``kubectl describe pod`` says `OOMKilled`.\nGive the container or the machine more memory, or keep less in \
@@ -158,7 +160,6 @@ fn statement(kind: HostErrorKind) -> (FindingCode, &'static str, &'static str) {
              Signal 9, exit codes 137 and -9 are the same. Whoever is killed prints nothing, and GPU memory is not the reason.",
         ),
         HostErrorKind::ContainerKilled => (
-            FindingCode::HostProcessKilled,
             "A container was killed because it reached its memory limit",
             "Raise its limit: `resources.limits.memory` in Kubernetes, ``docker run --memory``.\n\
              Or keep less in it: load files by memory mapping, use fewer workers and smaller batches.\n\
@@ -166,7 +167,6 @@ fn statement(kind: HostErrorKind) -> (FindingCode, &'static str, &'static str) {
              Files in /dev/shm count for the limit, too. GPU memory is not the reason.",
         ),
         HostErrorKind::Evicted => (
-            FindingCode::HostProcessKilled,
             "Kubernetes moved a pod away because its node was short of memory",
             "Request as much memory as the pod needs (`resources.requests.memory`): those that use more than they request \
              go first, and without a request that is any.\n\
@@ -174,21 +174,18 @@ fn statement(kind: HostErrorKind) -> (FindingCode, &'static str, &'static str) {
              The container that is named has not filled the node by itself.",
         ),
         HostErrorKind::SlurmKilled => (
-            FindingCode::HostProcessKilled,
             "Slurm killed the job: it used more host memory than it had asked for",
             "Ask for more than it had: `#SBATCH --mem`, `--mem-per-cpu` or `--mem-per-gpu`; ``seff JOBID`` or ``sacct -j JOBID \
              -o MaxRSS,ReqMem`` shows what it used.\nOr use less host memory: fewer workers, memory mapping, smaller \
              batches.\n[record] See which processes climb: ``snapscope host -- python train.py``.",
         ),
         HostErrorKind::JobKilled => (
-            FindingCode::HostProcessKilled,
             "The batch system killed the job: it used more host memory than it had asked for",
             "Ask for more: in LSF `-R \"rusage[mem=16GB]\"` and `-M`, in PBS `-l select=1:mem=16gb`, in Grid Engine `-l \
              h_vmem=16G`.\nOr use less host memory: fewer workers, memory mapping, smaller batches.\n\
              [record] See which processes climb: ``snapscope host -- python train.py``.",
         ),
         HostErrorKind::RayKilled => (
-            FindingCode::HostProcessKilled,
             "Ray killed a task: its node used more memory than Ray's threshold",
             "Run fewer tasks at a time: give each more `num_cpus` or a `memory` of its own.\n\
              Keep smaller batches and replay buffers, and release references to objects in the object store.\n\n\
@@ -196,7 +193,6 @@ fn statement(kind: HostErrorKind) -> (FindingCode, &'static str, &'static str) {
              `RAY_memory_monitor_refresh_ms=0` turns it off; then the kernel kills processes instead.",
         ),
         HostErrorKind::Nccl => (
-            FindingCode::OutsidePytorch,
             "NCCL found no free memory on the GPU",
             "Leave room for NCCL: use a smaller batch, or limit PyTorch's share: \
              ``torch.cuda.set_per_process_memory_fraction(0.9)``; if an engine fills the GPU, lower its share \
@@ -206,32 +202,26 @@ fn statement(kind: HostErrorKind) -> (FindingCode, &'static str, &'static str) {
              NCCL takes memory outside PyTorch's allocator, for each communicator at its first use.",
         ),
         HostErrorKind::Rmm => (
-            FindingCode::OutsidePytorch,
             "A pool of RAPIDS' memory manager (RMM) is used up",
             "Make the pool larger (`rmm.reinitialize`, `--rmm-pool-size`), or let it spill to the host \
              (`managed_memory=True`).\nIf PyTorch shares the GPU, let both use one pool: \
              ``torch.cuda.memory.change_current_allocator(rmm_torch_allocator)``.\nWork in smaller parts.",
         ),
         HostErrorKind::Library => (
-            FindingCode::OutsidePytorch,
             "A call of the GPU's driver or of a library found no free memory on the GPU",
-            "Look for other processes on the GPU: ``nvidia-smi`` or ``rocm-smi --showpids``.\n\
-             Use a smaller batch, model or context.\n\
-             Where PyTorch fills the GPU, leave room: ``torch.cuda.set_per_process_memory_fraction(0.9)``.\n\n\
-             The context, cuBLAS, cuDNN, NCCL and engines with pools of their own take memory outside PyTorch's \
-             allocator, when they are first used.",
+            "Look for other processes on the GPU: ``nvidia-smi`` or ``rocm-smi --showpids``.\nUse a smaller batch, \
+             model or context.\nWhere PyTorch fills the GPU, leave room: \
+             ``torch.cuda.set_per_process_memory_fraction(0.9)``.\n\nThe context, cuBLAS, cuDNN, NCCL and engines with \
+             pools of their own take memory outside PyTorch's allocator, when they are first used.",
         ),
         HostErrorKind::Start => (
-            FindingCode::OutsidePytorch,
             "The GPU had no room for this process to start on it",
-            "See who holds it: ``nvidia-smi`` or ``rocm-smi --showpids``; end notebooks and crashed runs.\n\
-             With several ranks, let each use its own GPU: ``torch.cuda.set_device(local_rank)`` before anything else.\n\
-             Try another GPU (`CUDA_VISIBLE_DEVICES`) or node: one that has a fault says the same.\n\n\
-             A context takes some hundred MiB. Nothing of the program was on the GPU yet, so that a smaller batch changes \
-             nothing.",
+            "See who holds it: ``nvidia-smi`` or ``rocm-smi --showpids``; end notebooks and crashed runs.\nWith \
+             several ranks, let each use its own GPU: ``torch.cuda.set_device(local_rank)`` before anything else.\nTry \
+             another GPU (`CUDA_VISIBLE_DEVICES`) or node: one that has a fault says the same.\n\nA context takes some \
+             hundred MiB. Nothing of the program was on the GPU yet, so that a smaller batch changes nothing.",
         ),
         HostErrorKind::TensorRt => (
-            FindingCode::OutOfMemory,
             "TensorRT found no memory on the GPU",
             "While an engine is built, lower the workspace (`setMemoryPoolLimit`, `--memPoolSize=workspace:1024`): a tactic \
              that does not fit is skipped, and the build goes on.\n\
@@ -239,14 +229,12 @@ fn statement(kind: HostErrorKind) -> (FindingCode, &'static str, &'static str) {
              End other processes on the GPU: ``nvidia-smi``; on a Jetson, whatever uses the memory that both share.",
         ),
         HostErrorKind::Resources => (
-            FindingCode::OutOfMemory,
             "A kernel found no resources on the GPU: memory or something else",
             "See how much memory is free: ``xpu-smi ps``; if little is, use a smaller batch.\n\
              Otherwise make the kernel's blocks smaller or use fewer warps: registers and on-chip memory are resources, too.\n\
              Update the driver: it also gives up like this when a kernel runs for too long.",
         ),
         HostErrorKind::Pinned => (
-            FindingCode::HostOutOfMemory,
             "The host could not page-lock memory for the GPU",
             "Raise the limits: ``ulimit -l unlimited``, in a container ``--ulimit memlock=-1``; in WSL, more memory in \
              `.wslconfig`.\nPin less: ``pin_memory=False``, fewer prefetched batches, or less that is offloaded to the \
@@ -254,7 +242,6 @@ fn statement(kind: HostErrorKind) -> (FindingCode, &'static str, &'static str) {
              Page-locked memory can't be swapped, and systems allow less of it than is free. GPU memory is not the reason.",
         ),
         HostErrorKind::OnChip => (
-            FindingCode::OutOfMemory,
             "A kernel asks for more on-chip shared memory than the GPU has",
             "Make its blocks smaller, or use fewer stages: `BLOCK_M`, `BLOCK_N`, ``num_stages=1``.\n\
              Update Triton and the library that has the kernel: newer versions choose sizes by the GPU.\n\
@@ -263,7 +250,6 @@ fn statement(kind: HostErrorKind) -> (FindingCode, &'static str, &'static str) {
              The memory of the GPU itself is not the reason.",
         ),
         HostErrorKind::OnTpu => (
-            FindingCode::OutOfMemory,
             "A kernel asks for more on-chip memory (VMEM) than it may use of the TPU",
             "Make its blocks smaller: fewer tokens, pages or heads at a time.\n\
              Update JAX, libtpu and the library that has the kernel: sizes of blocks are tuned by the TPU's generation.\n\
@@ -271,23 +257,18 @@ fn statement(kind: HostErrorKind) -> (FindingCode, &'static str, &'static str) {
              The memory of the TPU itself (HBM) is not the reason.",
         ),
         HostErrorKind::OpenFiles => (
-            FindingCode::SharedMemoryFull,
             "The process has as many open files as it may: memory is not the reason",
-            "Call ``torch.multiprocessing.set_sharing_strategy(\"file_system\")``.\n\
-             Or raise the limit: ``ulimit -n 65536``.\n\
-             Keep no batches of a loader with workers: each shared tensor is an open file until it is freed.",
+            "Call ``torch.multiprocessing.set_sharing_strategy(\"file_system\")``.\nOr raise the limit: ``ulimit -n \
+             65536``.\nKeep no batches of a loader with workers: each shared tensor is an open file until it is freed.",
         ),
         HostErrorKind::Fault => (
-            FindingCode::KernelFault,
             "A kernel on the GPU used an index or an address out of range: no lack of memory",
-            "Run it with ``CUDA_LAUNCH_BLOCKING=1``, or once on the CPU: the traceback then ends at the line.\n\
-             Compare the largest index with its table: tokens with the embedding, positions with the longest sequence, labels \
-             with the number of classes.\n\
-             If the kernel is a library's, update it, or use another implementation.\n\n\
+            "Run it with ``CUDA_LAUNCH_BLOCKING=1``, or once on the CPU: the traceback then ends at the line.\nCompare \
+             the largest index with its table: tokens with the embedding, positions with the longest sequence, labels \
+             with the number of classes.\nIf the kernel is a library's, update it, or use another implementation.\n\n\
              Every call after it fails too, also `cublasCreate` and allocations.",
         ),
         HostErrorKind::Dispatched => (
-            FindingCode::OutOfMemory,
             "The quantized model does not fit on the GPU",
             "Free the GPU first: ``nvidia-smi`` lists processes; an earlier model of the same notebook counts, too.\n\
              Quantize to 4 bits instead of 8, or choose a smaller model.\n\

@@ -7,7 +7,7 @@ mod operators;
 
 use crate::engine::{EngineOptions, options_of};
 use crate::printed::{Age, Call, Holder, Oom, OomApi, OomCause, Printed, Repeated, Work};
-use crate::source::{LogPart, Source};
+use crate::source::{LogPart, Source, bytes_cell, finding};
 use counted::{MUCH_UNUSED, RECORD, counted, counter_table, largest_line, line_table};
 use shared::analysis::{Confidence, FindingCode, title_of_parts};
 use shared::base::{Severity, format};
@@ -21,10 +21,8 @@ impl Source for Printed {
     }
 
     fn part(&self) -> LogPart {
-        let left_out = || {
-            let left_out = format::counted(self.left_out, "more error");
-            LogNotice::info(format!("{left_out} of the text are not listed."))
-        };
+        let left_out =
+            || LogNotice::info(format!("{} of the text are not listed.", format::counted(self.left_out, "more error")));
         let tables = [
             (self.ooms.len() > 1).then(|| oom_table(self)),
             (!self.counters.is_empty()).then(|| counter_table(self)),
@@ -76,7 +74,7 @@ fn findings(printed: &Printed) -> Vec<Finding> {
     findings.extend(printed.counters.iter().flat_map(|counters| counted(counters, !printed.ooms.is_empty())));
     findings.extend(counted::printed(&printed.progress));
     findings.extend(largest_line(&printed.line_uses));
-    findings.extend(operators::finding(&printed.operators));
+    findings.extend(operators::largest(&printed.operators));
     if printed.is_foreign {
         findings.iter_mut().for_each(without_pytorch);
     }
@@ -114,7 +112,6 @@ fn groups(ooms: &[Repeated<Oom>]) -> Vec<Group<'_>> {
     groups
 }
 
-/// Returns the words for the GPU of an error.
 fn device_words(oom: &Oom) -> String {
     let device = match oom.api {
         OomApi::Npu => "NPU",
@@ -165,21 +162,21 @@ fn out_of_memory(group: &Group<'_>, printed: &Printed) -> Finding {
     };
     let (devices, number) = devices(group);
     let (often, times) = match (group.len(), count) {
-        (1, 1) => (String::new(), String::new()),
-        (1, count) => (String::new(), format!(", printed {}", format::counted(count, "time"))),
+        (1, 2..) => (String::new(), format!(", printed {}", format::counted(count, "time"))),
         (different, _) if different == number => (String::new(), String::new()),
         (different, _) => (format!(" {}", format::counted(different as u64, "time")), String::new()),
     };
     let what = format!("{devices} ran out of memory{often}{asked}");
-    let stated = Finding::stated(
+    let stated = finding(
         FindingCode::OutOfMemory,
         i64::from(oom.gpu.unwrap_or(0)),
+        Severity::Error,
         oom.asked_bytes.unwrap_or(0),
         title_of_parts(&what, [at, free, times]),
         shows(oom, cause),
         unknown_holder(oom, cause) + &advice(oom, cause, printed),
     );
-    Finding { severity: Severity::Error, confidence: confidence(oom, cause), line, ..stated }
+    Finding { confidence: confidence(oom, cause), line, ..stated }
 }
 
 fn confidence(oom: &Oom, cause: OomCause) -> Confidence {
@@ -202,19 +199,16 @@ fn owners_at(oom: &Oom) -> Option<LogOwners> {
     })
 }
 
-/// Lists the out-of-memory errors of a text.
 fn oom_table(printed: &Printed) -> LogTable {
-    let bytes = |bytes: Option<u64>| bytes.map_or(LogCell::Nothing, LogCell::Bytes);
-    let row = |oom: &Repeated<Oom>| {
-        let error = &oom.error;
+    let row = |Repeated { error, count, .. }: &Repeated<Oom>| {
         vec![
             LogCell::Text(device_words(error)),
-            bytes(error.asked_bytes),
-            bytes(error.free_bytes),
-            bytes(error.allocated_bytes),
-            bytes(error.unused_bytes()),
-            bytes(error.outside_bytes().or_else(|| error.beside_bytes())),
-            LogCell::Count(oom.count),
+            bytes_cell(error.asked_bytes),
+            bytes_cell(error.free_bytes),
+            bytes_cell(error.allocated_bytes),
+            bytes_cell(error.unused_bytes()),
+            bytes_cell(error.outside_bytes().or_else(|| error.beside_bytes())),
+            LogCell::Count(*count),
         ]
     };
     let columns = ["Device", "Requested", "Free", "Tensors", "Unused", "Outside PyTorch", "Times"];
@@ -245,17 +239,13 @@ fn owners(oom: &Oom) -> Vec<(&'static str, u64)> {
 }
 
 fn shows(oom: &Oom, cause: OomCause) -> String {
-    let owners: Vec<String> =
-        owners(oom).iter().map(|(name, bytes)| format!("{name} {}", format::bytes(*bytes))).collect();
-    let mut text = match owners.as_slice() {
-        [] => String::new(),
-        owners => format!("The memory at that moment: {}.", owners.join(", ")),
-    };
+    let owner = |(name, bytes)| format!("{name} {}", format::bytes(bytes));
+    let owners = owners(oom).into_iter().map(owner).collect::<Vec<_>>().join(", ");
+    let mut text = if owners.is_empty() { owners } else { format!("The memory at that moment: {owners}.") };
     if let Some(private) = oom.private_bytes.filter(|bytes| *bytes > 0) {
         text += &format!(" Of the tensors, {} is in private pools (CUDA graphs).", format::bytes(private));
     }
-    let is_virtual = oom.allocated_bytes.zip(oom.capacity_bytes).is_some_and(|(own, capacity)| own > capacity);
-    if is_virtual {
+    if oom.allocated_bytes.zip(oom.capacity_bytes).is_some_and(|(own, capacity)| own > capacity) {
         text += " The tensors take more than the GPU has: either the driver lends memory of the host, which is slow, or the figures \
                  are of several devices.";
     }
@@ -285,7 +275,7 @@ fn pids(oom: &Oom) -> String {
 
 /// Returns how PyTorch comes to use the memory that it holds in pieces.
 fn combine(oom: &Oom, is_windows: bool) -> String {
-    let variable = oom.api.settings_variable();
+    let (_, variable) = oom.api.of_torch();
     match oom.age {
         Age::WithoutSettings => format!(
             "Update PyTorch: since 2.1, ``{variable}=expandable_segments:True`` lets it combine its unused memory. This version \
@@ -338,13 +328,17 @@ fn advice(oom: &Oom, cause: OomCause, printed: &Printed) -> String {
         OomApi::Mps | OomApi::Musa => String::new(),
     };
     match cause {
-        OomCause::Absurd => "Look at the sizes that the failing line computes: one of them is negative, has overflowed, \
+        OomCause::Absurd => {
+            "Look at the sizes that the failing line computes: one of them is negative, has overflowed, \
                              or is not the one that was meant.\nPrint the shapes of its inputs."
-            .to_owned(),
-        OomCause::TooLarge if oom.is_shared() => "Give the GPU a larger share of the machine's memory, in the firmware or by \
+                .to_owned()
+        }
+        OomCause::TooLarge if oom.is_shared() => {
+            "Give the GPU a larger share of the machine's memory, in the firmware or by \
              the driver's settings: this one request is larger than what it has now.\n\
              Or split the operation into parts: a smaller batch, chunks of the sequence, tiles of the image."
-            .to_owned(),
+                .to_owned()
+        }
         OomCause::TooLarge => format!(
             "Split the operation into parts: a smaller batch, chunks of the sequence, tiles of the image.\n\
              Or avoid the tensor: {avoid}.\n\n\
@@ -388,19 +382,14 @@ fn advice(oom: &Oom, cause: OomCause, printed: &Printed) -> String {
             )
         }
         OomCause::Fragmentation if engine.is_some() => format!(
-            "{combine}.\n\
-             Make single requests smaller: `--max-num-batched-tokens` or `--chunked-prefill-size`, and fewer or smaller \
-             images.\nLeave more room: a lower `--gpu-memory-utilization` or `--mem-fraction-static`."
+            "{combine}.\nMake single requests smaller: `--max-num-batched-tokens` or `--chunked-prefill-size`, and \
+             fewer or smaller images.\nLeave more room: a lower `--gpu-memory-utilization` or `--mem-fraction-static`."
         ),
         OomCause::Fragmentation => {
-            let more = match oom.private_bytes.is_some_and(|private| private >= MUCH_UNUSED) {
-                true => "\n\nMemory in private pools stays with its CUDA graphs: let graphs share one pool.",
-                false => "",
-            };
-            let only = match missing {
-                0 => String::new(),
-                _ => format!(" Only {} was missing.", format::bytes(missing)),
-            };
+            let of_pools = "\n\nMemory in private pools stays with its CUDA graphs: let graphs share one pool.";
+            let more = if oom.private_bytes >= Some(MUCH_UNUSED) { of_pools } else { "" };
+            let only =
+                if missing > 0 { format!(" Only {} was missing.", format::bytes(missing)) } else { String::new() };
             let sizes = if is_inference {
                 "Between inputs of different sizes"
             } else {
@@ -408,7 +397,7 @@ fn advice(oom: &Oom, cause: OomCause, printed: &Printed) -> String {
             };
             format!(
                 "{combine}.{only}\n{sizes}, call ``{}.empty_cache()``, which gives back whole unused segments.{more}",
-                oom.api.module()
+                oom.api.of_torch().0
             )
         }
         OomCause::Others if oom.api == OomApi::Mps => format!(
@@ -423,14 +412,17 @@ fn advice(oom: &Oom, cause: OomCause, printed: &Printed) -> String {
         }
         OomCause::Others => {
             let held = oom.reserved_bytes.filter(|held| *held > oom.capacity_bytes.unwrap_or(u64::MAX) / 2);
-            let how = if engine.is_some() { "a lower `--gpu-memory-utilization` or `--mem-fraction-static`" } else { "a smaller batch" };
+            let how = if engine.is_some() {
+                "a lower `--gpu-memory-utilization` or `--mem-fraction-static`"
+            } else {
+                "a smaller batch"
+            };
             let own = |verb: &str, held| {
                 format!("{verb} less in this program, which holds {} itself: {how}.", format::bytes(held))
             };
             let others = format!(
-                "Free the {} from what else runs on it{}.\n\
-                 List its processes: ``{list}``; end notebooks and crashed runs that still hold memory.\n\
-                 Or choose another device by `{choose}`.",
+                "Free the {} from what else runs on it{}.\nList its processes: ``{list}``; end notebooks and crashed \
+                 runs that still hold memory.\nOr choose another device by `{choose}`.",
                 if oom.api == OomApi::Npu { "NPU" } else { "GPU" },
                 pids(oom)
             );
@@ -444,23 +436,23 @@ fn advice(oom: &Oom, cause: OomCause, printed: &Printed) -> String {
         }
         OomCause::Outside if oom.outside_bytes() > Some(oom.capacity_bytes.unwrap_or(u64::MAX) / 2) => format!(
             "Look for another framework in this process: JAX and TensorFlow take most of the GPU when they start \
-             (`XLA_PYTHON_CLIENT_PREALLOCATE=false`, `tf.config.experimental.set_memory_growth`), and engines, DALI, CuPy \
-             and RMM have pools of their own. It holds {} outside PyTorch.\n\
-             Or let each use a process of its own.",
+             (`XLA_PYTHON_CLIENT_PREALLOCATE=false`, `tf.config.experimental.set_memory_growth`), and engines, DALI, \
+             CuPy and RMM have pools of their own. It holds {} outside PyTorch.\nOr let each use a process of its own.",
             format::bytes(oom.outside_bytes().unwrap_or(0))
         ),
-        OomCause::Full | OomCause::Outside if engine.is_some() && oom.work == Work::Loading => "Use a smaller model or one in fewer bits, or spread it \
+        OomCause::Full | OomCause::Outside if engine.is_some() && oom.work == Work::Loading => {
+            "Use a smaller model or one in fewer bits, or spread it \
              over more GPUs (`--tensor-parallel-size`, `--tp`, `--pipeline-parallel-size`).\n\n\
              It failed while the model was loaded: shares, lengths and numbers of requests change nothing."
-            .to_owned(),
+                .to_owned()
+        }
         OomCause::Full | OomCause::Unknown | OomCause::Outside if engine.is_some() => {
             let name = engine.unwrap_or_default();
             let EngineOptions { share, tokens, requests, gpus, without_graphs } = options_of(name);
             format!(
-                "Leave more room beside weights and KV cache: lower the share that {name} may use (`{share}`), `{tokens}` \
-                 and `{requests}`.\n\
-                 Use a smaller or quantized model, or spread it over more GPUs (`{gpus}`).\n\
-                 Use `{without_graphs}`: CUDA graphs take memory of their own."
+                "Leave more room beside weights and KV cache: lower the share that {name} may use (`{share}`), \
+                 `{tokens}` and `{requests}`.\nUse a smaller or quantized model, or spread it over more GPUs \
+                 (`{gpus}`).\nUse `{without_graphs}`: CUDA graphs take memory of their own."
             )
         }
         OomCause::Outside => format!(
@@ -469,11 +461,10 @@ fn advice(oom: &Oom, cause: OomCause, printed: &Printed) -> String {
              hundred MiB each, and libraries such as vLLM, DALI or CuPy have pools of their own.\n\nOnly {} was missing.",
             format::bytes(missing)
         ),
-        OomCause::Full if oom.work == Work::Loading => "Load the weights in fewer bits: ``dtype=torch.bfloat16``, or quantized to \
-             8 or 4 bits.\n\
-             Spread them over several devices (``device_map=\"auto\"``), or let each rank load a part (FSDP, DeepSpeed's \
-             ZeRO-3).\nOr choose a smaller model.\n\n\
-             It failed while the model was loaded: a smaller batch changes nothing."
+        OomCause::Full if oom.work == Work::Loading => "Load the weights in fewer bits: ``dtype=torch.bfloat16``, or \
+             quantized to 8 or 4 bits.\nSpread them over several devices (``device_map=\"auto\"``), or let each rank \
+             load a part (FSDP, DeepSpeed's ZeRO-3).\nOr choose a smaller model.\n\nIt failed while the model was \
+             loaded: a smaller batch changes nothing."
             .to_owned(),
         OomCause::Unknown => format!(
             "Use less memory at once: a smaller batch, image or model.\n\
@@ -483,24 +474,20 @@ fn advice(oom: &Oom, cause: OomCause, printed: &Printed) -> String {
         OomCause::Full if oom.capacity_bytes.is_some_and(|capacity| oom.asked_bytes > Some(capacity / 3)) => {
             let [asked, capacity] = [oom.asked_bytes, oom.capacity_bytes].map(|bytes| bytes.unwrap_or(0));
             format!(
-                "Split the operation into parts (a smaller batch, chunks of the sequence, tiles of the image): this one \
-                 request is {} of the GPU.\n\
-                 Or avoid the tensor: {avoid}.{record}",
+                "Split the operation into parts (a smaller batch, chunks of the sequence, tiles of the image): this \
+                 one request is {} of the GPU.\nOr avoid the tensor: {avoid}.{record}",
                 format::percent(asked, capacity)
             )
         }
         OomCause::Full => {
-            let copy = match oom.call {
-                Call::Copy => "Make no second model on the GPU, which is what the failing line does (`deepcopy`): keep its \
-                               `state_dict()` on the host.\n",
-                _ => "",
-            };
+            let no_copy = "Make no second model on the GPU, which is what the failing line does (`deepcopy`): keep its \
+                           `state_dict()` on the host.\n";
+            let copy = if oom.call == Call::Copy { no_copy } else { "" };
             let less = match oom.work {
                 Work::Inference if oom.call == Call::WithoutGraph => {
-                    "Use less at once: a smaller batch, image or context, fewer beams or shorter outputs, or tiles; take \
-                     results to the host (``.cpu()``).\n\
-                     Keep less of the model on the GPU: weights in `bfloat16`, 8 or 4 bits, and parts on the host until they are \
-                     needed."
+                    "Use less at once: a smaller batch, image or context, fewer beams or shorter outputs, or tiles; \
+                     take results to the host (``.cpu()``).\nKeep less of the model on the GPU: weights in `bfloat16`, \
+                     8 or 4 bits, and parts on the host until they are needed."
                 }
                 Work::Inference => {
                     "Run it under ``torch.inference_mode()``: without, each layer's outputs stay for a backward pass.\n\
@@ -520,7 +507,9 @@ fn advice(oom: &Oom, cause: OomCause, printed: &Printed) -> String {
                      In an evaluation or inference, use ``with torch.no_grad():`` and weights in fewer bits."
                 }
             };
-            format!("{copy}{less}\nIf it fails only after some steps, memory grows: look for losses or outputs that are kept.{record}")
+            format!(
+                "{copy}{less}\nIf it fails only after some steps, memory grows: look for losses or outputs that are kept.{record}"
+            )
         }
     }
 }
@@ -536,11 +525,10 @@ const OUTSIDE_OF_MPS: &str = "Use less at once, since what Metal needs for an op
                               Restart the program, which frees what earlier runs in it have left.";
 
 /// What to do about ranks that open a context on each other's GPU.
-const OTHER_RANKS: &str = "Call ``torch.cuda.set_device(local_rank)`` before anything uses the GPU, or let each rank see \
-                           its own alone by `CUDA_VISIBLE_DEVICES`.\n\
-                           Load checkpoints with ``map_location=\"cpu\"``.\n\n\
-                           Several processes hold the same small amount: other ranks of this job, with a CUDA context on \
-                           this GPU.";
+const OTHER_RANKS: &str = "Call ``torch.cuda.set_device(local_rank)`` before anything uses the GPU, or let each rank \
+                           see its own alone by `CUDA_VISIBLE_DEVICES`.\nLoad checkpoints with \
+                           ``map_location=\"cpu\"``.\n\nSeveral processes hold the same small amount: other ranks of \
+                           this job, with a CUDA context on this GPU.";
 
 /// Reports memory outside PyTorch that is much, whether or not it explains the failure.
 fn outside(oom: &Oom) -> Option<Finding> {
@@ -550,32 +538,31 @@ fn outside(oom: &Oom) -> Option<Finding> {
     let bytes = outside.saturating_add(others);
     // The error itself is about it then.
     let is_told = matches!(OomCause::of(oom), OomCause::Ranks | OomCause::Others | OomCause::Outside);
-    (bytes >= MUCH_BYTES && !is_told).then(|| Finding {
-        severity: Severity::Warning,
-        ..Finding::stated(
-            FindingCode::OutsidePytorch,
-            i64::from(oom.gpu.unwrap_or(0)),
-            bytes,
-            format!("{} of GPU memory was in use outside PyTorch's allocator", format::bytes(bytes)),
-            format!(
-                "This process held {} beside PyTorch's reserved memory, and other processes held {}{}.",
-                format::bytes(outside),
-                format::bytes(others),
-                pids(oom)
-            ),
-            match others {
-                _ if !oom.other_ranks().is_empty() => OTHER_RANKS.to_owned(),
-                0 if oom.api == OomApi::Mps => OUTSIDE_OF_MPS.to_owned(),
-                0 => "Look at what takes it in this process: the CUDA context with its kernels takes about 0.5 GiB; NCCL \
-                      buffers, CUDA graphs and other libraries take the rest."
-                    .to_owned(),
-                _ if outside > others => "Look first at what takes it in this process: libraries with pools of their own, NCCL \
-                      and CUDA graphs."
-                    .to_owned(),
-                _ => format!("Look for other processes: ``{}``.", oom.api.tools().0),
-            },
-        )
-    })
+    if bytes < MUCH_BYTES || is_told {
+        return None;
+    }
+    let title = format!("{} of GPU memory was in use outside PyTorch's allocator", format::bytes(bytes));
+    let shows = format!(
+        "This process held {} beside PyTorch's reserved memory, and other processes held {}{}.",
+        format::bytes(outside),
+        format::bytes(others),
+        pids(oom)
+    );
+    let of_others = format!("Look for other processes: ``{}``.", oom.api.tools().0);
+    let advice = match others {
+        _ if !oom.other_ranks().is_empty() => OTHER_RANKS,
+        0 if oom.api == OomApi::Mps => OUTSIDE_OF_MPS,
+        0 => {
+            "Look at what takes it in this process: the CUDA context with its kernels takes about 0.5 GiB; NCCL \
+             buffers, CUDA graphs and other libraries take the rest."
+        }
+        _ if outside > others => {
+            "Look first at what takes it in this process: libraries with pools of their own, NCCL and CUDA graphs."
+        }
+        _ => &of_others,
+    };
+    let device = i64::from(oom.gpu.unwrap_or(0));
+    Some(finding(FindingCode::OutsidePytorch, device, Severity::Warning, bytes, title, shows, advice))
 }
 
 #[cfg(test)]

@@ -2,20 +2,17 @@
 
 use super::counted::RECORD;
 use crate::printed::OperatorUse;
+use crate::source::{count_cell, finding};
 use shared::analysis::{FindingCode, title_of_parts};
 use shared::base::{Severity, ShortSort, format};
 use shared::report::{Finding, HOST, LogCell, LogTable, NO_DEVICE};
 use std::cmp::Reverse;
 
 /// Reports the operator that allocates the most by itself, on the device if the table has one; all may free more.
-pub(super) fn finding(operators: &[OperatorUse]) -> Option<Finding> {
-    let has_device = operators
-        .iter()
-        .any(|operator| operator.own_device_bytes.or(operator.device_bytes).is_some_and(|bytes| bytes != 0));
-    let bytes_of = |operator: &OperatorUse| match has_device {
-        true => operator.own_device_bytes.or(operator.device_bytes),
-        false => operator.own_host_bytes,
-    };
+pub(super) fn largest(operators: &[OperatorUse]) -> Option<Finding> {
+    let on_device = |operator: &OperatorUse| operator.own_device_bytes.or(operator.device_bytes);
+    let has_device = operators.iter().filter_map(on_device).any(|bytes| bytes != 0);
+    let bytes_of = |operator: &OperatorUse| if has_device { on_device(operator) } else { operator.own_host_bytes };
     // Operators that others call for their memory say nothing, if others are in the table.
     let is_primitive = |operator: &OperatorUse| {
         ["aten::empty", "aten::resize_", "["].iter().any(|start| operator.name.starts_with(start))
@@ -36,18 +33,8 @@ pub(super) fn finding(operators: &[OperatorUse]) -> Option<Finding> {
     if has_device {
         advice += &format!("\n{RECORD}");
     }
-    let device = if has_device { NO_DEVICE } else { HOST };
-    Some(Finding {
-        severity: Severity::Info,
-        ..Finding::stated(
-            FindingCode::Peak,
-            device,
-            bytes.max(0).unsigned_abs(),
-            title_of_parts(&title, [often]),
-            shows.to_owned(),
-            advice,
-        )
-    })
+    let (device, title) = (if has_device { NO_DEVICE } else { HOST }, title_of_parts(&title, [often]));
+    Some(finding(FindingCode::Peak, device, Severity::Info, bytes.max(0).unsigned_abs(), title, shows, advice))
 }
 
 /// Lists the operators, those with the most memory of their own first.
@@ -62,13 +49,11 @@ pub(super) fn table(operators: &[OperatorUse]) -> LogTable {
             bytes(operator.own_device_bytes),
             bytes(operator.device_bytes),
             bytes(operator.own_host_bytes),
-            operator.calls.map_or(LogCell::Nothing, LogCell::Count),
+            count_cell(operator.calls),
         ]
     };
     let mut sorted: Vec<&OperatorUse> = operators.iter().collect();
-    sorted.short_sort_by_key(|operator| {
-        Reverse((operator.own_device_bytes, operator.device_bytes, operator.own_host_bytes))
-    });
+    sorted.short_sort_by_key(|one| Reverse((one.own_device_bytes, one.device_bytes, one.own_host_bytes)));
     let columns = ["Operator", "GPU, itself", "GPU, with what it calls", "Host, itself", "Calls"];
     LogTable::new("Operators, by memory that they allocate", columns, sorted.iter().map(row))
 }
@@ -86,7 +71,7 @@ mod tests {
             ..OperatorUse::default()
         };
         let all = [operator("aten::empty", 9), operator("aten::mul", 2), operator("aten::mm", 3)];
-        let title = |operators: &[OperatorUse]| finding(operators).map(|found| found.title);
+        let title = |operators: &[OperatorUse]| largest(operators).map(|found| found.title);
         assert_eq!(title(&all).as_deref(), Some("aten::mm allocates the most GPU memory: 3.00 GiB in 2 calls"));
         assert!(title(&all[..1]).is_some_and(|title| title.starts_with("aten::empty")));
         let freed = title(&[operator("aten::mm", -1)]);

@@ -11,6 +11,26 @@ fn oom(text: &str) -> Oom {
     log.printed.ooms[0].error.clone()
 }
 
+fn findings(text: &str) -> Vec<Finding> {
+    log_report(&log(text)).diagnosis.findings
+}
+
+#[track_caller]
+fn only(text: &str) -> Finding {
+    let [finding] = findings(text).try_into().expect("one finding");
+    finding
+}
+
+/// Returns the advice on the gravest problem.
+fn advice(text: &str) -> String {
+    findings(text).swap_remove(0).advice
+}
+
+/// Returns the advice on an error below these frames.
+fn at(frames: &str) -> String {
+    advice(&format!("Traceback (most recent call last):\n{frames}\n{}", small("", 80)))
+}
+
 /// Messages, shortened to their figures: a line with the source, one with the cause as the thread and arithmetic tell it.
 const MESSAGES: &str = include_str!("../../../../../tests/data/logs/published-out-of-memory.txt");
 
@@ -75,12 +95,9 @@ fn errors_without_figures_are_known_in_all_words() {
         ("Native API failed. Native API returns: 39 (UR_RESULT_ERROR_OUT_OF_DEVICE_MEMORY)", "GPU"),
         ("RuntimeError: NPU out of memory.", "NPU"),
     ] {
-        let findings = log_report(&log(text)).diagnosis.findings;
-        assert_eq!(
-            findings.iter().map(|one| one.title.clone()).collect::<Vec<_>>(),
-            [format!("{device} ran out of memory")]
-        );
-        assert!(findings[0].advice.contains("_record_memory_history"), "{findings:?}");
+        let finding = only(text);
+        assert_eq!(finding.title, format!("{device} ran out of memory"));
+        assert!(finding.advice.contains("_record_memory_history"), "{finding:?}");
     }
     for quoted in ["    if \"CUDA out of memory\" in str(error):", "except RuntimeError:  # 'CUDA out of memory'"] {
         assert!(log(quoted).is_empty(), "{quoted}");
@@ -97,7 +114,7 @@ fn small(prefix: &str, asked: u32) -> String {
 }
 
 #[test]
-fn forms_of_one_error_are_one() {
+fn what_is_printed_again_or_by_each_rank_is_one_finding() {
     let text = format!(
         "{}{}torch.OutOfMemoryError: CUDA out of memory.\nERROR: CUDA out of memory. Tried to allocate 512.00 MiB. GPU 0 has\n",
         small("torch.OutOfMemoryError: ", 512),
@@ -105,26 +122,16 @@ fn forms_of_one_error_are_one() {
     );
     let [error] = log(&text).printed.ooms.try_into().expect("one error");
     assert_eq!((error.count, error.error.process_bytes.is_some()), (4, true));
-}
-
-#[test]
-fn ranks_that_fail_alike_are_one_finding() {
     let rank = |rank: u32| small(&format!("[rank{rank}]: "), 512).replace("GPU 0", &format!("GPU {rank}"));
-    let titles = |text: &str| -> Vec<String> {
-        log_report(&log(text)).diagnosis.findings.into_iter().map(|found| found.title).collect()
-    };
     let all: String = (0..4).map(rank).collect();
-    assert_eq!(titles(&all), ["4 ranks ran out of memory: tried to allocate 512 MiB, 6.00 MiB of 10.8 GiB free"]);
+    let title = "4 ranks ran out of memory: tried to allocate 512 MiB, 6.00 MiB of 10.8 GiB free";
+    assert_eq!(only(&all).title, title);
     let two = all.replace("[rank", "[worker").lines().take(2).collect::<Vec<_>>().join("\n");
-    assert!(titles(&two)[0].starts_with("GPU 0 and GPU 1 ran out of memory: "), "{two}");
+    assert!(findings(&two)[0].title.starts_with("GPU 0 and GPU 1 ran out of memory: "), "{two}");
     let cut = "CUDA out of memory. Tried to allocate 294.00 MiB. GPU 0 has a total capacity of 31.36 GiB of which 82.62 MiB is \
                free. Process 73820 has 30.29 GiB memory in use. Including non-PyTorch memory, this process has 994.00 MiB memory \
                in use. Of the allocated";
     assert_eq!(OomCause::of(&oom(cut)), OomCause::Others);
-}
-
-#[test]
-fn errors_that_a_program_catches_are_one_finding() {
     let text: String = (0..300).map(|step| small("WARNING:root:", 500 + step)).collect();
     let report = log_report(&log(&text));
     let [finding] = report.diagnosis.findings.try_into().expect("one finding");
@@ -134,12 +141,9 @@ fn errors_that_a_program_catches_are_one_finding() {
 
 #[test]
 fn advice_is_for_the_device_and_the_program() {
-    let advice = |text: &str| log_report(&log(text)).diagnosis.findings[0].advice.clone();
     let npu = advice(message("vllm-project/vllm-ascend#19"));
-    assert!(
-        npu.contains("npu-smi info") && npu.contains("ASCEND_RT_VISIBLE_DEVICES") && !npu.contains("nvidia"),
-        "{npu}"
-    );
+    let names_npu = npu.contains("npu-smi info") && npu.contains("ASCEND_RT_VISIBLE_DEVICES");
+    assert!(names_npu && !npu.contains("nvidia"), "{npu}");
     let hip = advice(message("kyuz0/amd-strix-halo-image-video-toolboxes#3"));
     assert!(hip.contains("rocm-smi --showpids") && !hip.contains("CUDA_VISIBLE"), "{hip}");
     let engine = advice(&small("(EngineCore_DP0 pid=367) ERROR [core.py:868] torch.OutOfMemoryError: ", 80));
@@ -156,7 +160,13 @@ fn advice_is_for_the_device_and_the_program() {
     assert!(advice(cut).starts_with("See who holds the other 45.6 GiB, which the message does not say: `nvidia-smi`."));
     let killed =
         "ValueError: No available memory for the cache blocks. Try increasing `gpu_memory_utilization`\nKilled\n";
-    assert_eq!(log_report(&log(killed)).diagnosis.findings.len(), 1, "the engine had failed by itself");
+    assert_eq!(findings(killed).len(), 1, "the engine had failed by itself");
+    let full = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 298.00 MiB. GPU 1 has a total capacity of 39.38 GiB \
+                of which 65.38 MiB is free. Including non-PyTorch memory, this process has 39.31 GiB memory in use. Of the \
+                allocated memory 35.91 GiB is allocated by PyTorch, and 120.72 MiB is reserved by PyTorch but unallocated.\n";
+    let at = |function: &str| format!("  File \"vllm/v1/worker.py\", line 98, in {function}\n{full}");
+    assert!(advice(&at("apply_top_k_top_p")).starts_with("Leave more room beside weights and KV cache"));
+    assert!(!advice(&at("create_weights")).contains("--gpu-memory-utilization"), "nothing but weights is there");
 }
 
 #[test]
@@ -165,20 +175,13 @@ fn other_processes_are_named() {
                    79.15 GiB of which 1.20 GiB is free. Process 4711 has 30.00 GiB memory in use. Process 17 has 1.50 GiB \
                    memory in use. Including non-PyTorch memory, this process has 46.45 GiB memory in use. Of the allocated \
                    memory 45.50 GiB is allocated by PyTorch, and 100.00 MiB is reserved by PyTorch but unallocated.";
-    let report = log_report(&log(message));
-    let finding = &report.diagnosis.findings[0];
+    let finding = &findings(message)[0];
     assert_eq!((finding.code, finding.device), (FindingCode::OutOfMemory, 1));
     assert_eq!(finding.title, "GPU 1 ran out of memory: tried to allocate 2.00 GiB, 1.20 GiB of 79.2 GiB free");
     assert!(finding.advice.contains(": process 4711 has 30.0 GiB, process 17 has 1.50 GiB."), "{finding:?}");
-    let parts = [
-        "tensors 45.5 GiB",
-        "PyTorch's cache 100 MiB",
-        "this process outside PyTorch 873 MiB",
-        "other processes 31.5 GiB",
-    ];
-    for part in parts {
-        assert!(finding.evidence.shows.contains(part), "{part}: {finding:?}");
-    }
+    let parts =
+        "tensors 45.5 GiB, PyTorch's cache 100 MiB, this process outside PyTorch 873 MiB, other processes 31.5 GiB";
+    assert!(finding.evidence.shows.contains(parts), "{finding:?}");
 }
 
 /// A framework logs an exception, and raises it again; ranks prefix each line.
@@ -266,9 +269,8 @@ fn rows_that_a_summary_lacks_are_unknown() {
     let ooms = "|   CUDA OOMs: 0    |   cudaMalloc retries: 0   |\n";
     let allocated = "| Allocated memory      |  14324 MiB |  27916 MiB |  14324 MiB |      0 B   |\n";
     let shows = |text: &str| {
-        let report = log_report(&log(text));
-        let [found] = report.diagnosis.findings.as_slice() else { panic!("{text}: {report:?}") };
-        (found.title.clone(), found.evidence.shows.clone())
+        let found = only(text);
+        (found.title, found.evidence.shows)
     };
     let (peak, told) = shows(&format!("{title}{ooms}{allocated}"));
     assert_eq!(peak, "The peak is 27.3 GiB allocated");
@@ -301,7 +303,7 @@ done
 ";
 
 #[test]
-fn tables_of_memory_profiler_name_the_largest_line() {
+fn tables_of_memory_profiler_and_tracemalloc_name_the_largest_line() {
     let report = log_report(&log(LINES));
     let finding = &report.diagnosis.findings[0];
     assert_eq!(finding.title, "Line 6 of load.py adds the most host memory: 153 MiB in 20 runs");
@@ -312,60 +314,6 @@ fn tables_of_memory_profiler_name_the_largest_line() {
     assert_eq!(rows[0][3], LogCell::Count(20));
     let without_times = LINES.replace("Occurrences  ", "").replace("         20  ", "").replace("          1  ", "");
     assert_eq!(log(&without_times).printed.line_uses[2].times, None);
-}
-
-#[test]
-fn memory_that_a_program_prints_shows_its_growth() {
-    let steps = |bytes: &dyn Fn(u64) -> u64| -> String {
-        (0..20).map(|step| format!("step {step} loss 0.3 memory_allocated: {}\n", bytes(step))).collect()
-    };
-    let title = |text: &str| {
-        let findings = log_report(&log(text)).diagnosis.findings;
-        let [finding] = findings.try_into().expect("one finding");
-        finding.title
-    };
-    let grows = title(&steps(&|step| (1 << 30) + (step << 26)));
-    assert_eq!(grows, "Allocated memory climbs from 1.00 GiB to 2.19 GiB");
-    let flat = title(&steps(&|step| (1 << 30) + ((step % 2) << 26)));
-    assert_eq!(flat, "At most 1.06 GiB was printed as allocated");
-    let line = |step: u64| {
-        format!("nvidia-smi GPU-0 memory (MB) {}\ntorch.cuda.memory_allocated(0) 318986240\n", 2796 + 2 * step)
-    };
-    let outside = title(&(0..20).map(line).collect::<String>());
-    assert_eq!(outside, "GPU memory outside PyTorch climbs from 2.73 GiB to 2.77 GiB");
-}
-
-#[test]
-fn ranks_on_one_gpu_are_no_strangers() {
-    let report = log_report(&log(message("hiyouga/LLaMA-Factory (ranks)")));
-    let [error, ranks] = report.diagnosis.findings.as_slice() else { panic!("{report:?}") };
-    assert!(!error.advice.contains("62201") && error.advice.contains("micro-batch"), "{error:?}");
-    assert!(ranks.advice.contains("set_device(local_rank)"), "{ranks:?}");
-}
-
-#[test]
-fn what_fails_while_a_model_is_loaded_needs_no_smaller_batch() {
-    let error = "RuntimeError: NPU out of memory. Tried to allocate 386.00 MiB (NPU 2; 60.97 GiB total capacity; 59.57 GiB \
-                 already allocated; 16.54 MiB free; 60.06 GiB reserved in total by PyTorch)\n";
-    let bar = "Loading checkpoint shards:  42%|████      | 16/38 [00:14<00:19,  1.13it/s]\n";
-    for text in [error.to_owned() + bar, bar.to_owned() + error] {
-        let finding = log_report(&log(&text)).diagnosis.findings.remove(0);
-        assert!(finding.advice.contains("device_map") && !finding.advice.contains("torch.cuda"), "{finding:?}");
-    }
-    let loaded = bar.replace(" 42%", "100%") + error;
-    assert!(log_report(&log(&loaded)).diagnosis.findings[0].advice.contains("micro-batch"));
-}
-
-#[test]
-fn a_mac_has_no_cuda_context() {
-    let text = "RuntimeError: MPS backend out of memory (MPS allocated: 16.00 GB, other allocations: 3.31 GB, max allowed: \
-                18.13 GB). Tried to allocate 256 bytes on shared pool.";
-    let said = format!("{:?}", log_report(&log(text)).diagnosis.findings);
-    assert!(!said.contains("CUDA") && !said.contains("cache 0 B") && said.contains("torch.mps.empty_cache"), "{said}");
-}
-
-#[test]
-fn lines_that_tracemalloc_prints_name_the_largest() {
     let text = "[ Top 10 differences ]\n\
                 /v/torch/utils/data/sampler.py:110: size=7804 KiB (+7804 KiB), count=221927 (+221927), average=36 B\n\
                 <frozen importlib._bootstrap_external>:580: size=300 KiB (-20.0 KiB), count=3266 (-3), average=94 B\n";
@@ -376,114 +324,73 @@ fn lines_that_tracemalloc_prints_name_the_largest() {
 }
 
 #[test]
-fn a_cache_that_climbs_is_no_leak_of_tensors() {
+fn memory_that_a_program_prints_shows_its_growth_and_its_peak() {
+    let steps = |bytes: &dyn Fn(u64) -> u64| -> String {
+        (0..20).map(|step| format!("step {step} loss 0.3 memory_allocated: {}\n", bytes(step))).collect()
+    };
+    let title = |text: &str| only(text).title;
+    let grows = title(&steps(&|step| (1 << 30) + (step << 26)));
+    assert_eq!(grows, "Allocated memory climbs from 1.00 GiB to 2.19 GiB");
+    let flat = title(&steps(&|step| (1 << 30) + ((step % 2) << 26)));
+    assert_eq!(flat, "At most 1.06 GiB was printed as allocated");
+    let line = |step: u64| {
+        format!("nvidia-smi GPU-0 memory (MB) {}\ntorch.cuda.memory_allocated(0) 318986240\n", 2796 + 2 * step)
+    };
+    let outside = title(&(0..20).map(line).collect::<String>());
+    assert_eq!(outside, "GPU memory outside PyTorch climbs from 2.73 GiB to 2.77 GiB");
     let step = |step: u64| {
         let reserved = 52.0 + step as f64;
         format!("Step {step} | loss:2.4 lr:2e-05 peak_memory_active:47.3 peak_memory_reserved:{reserved:.2} \n")
     };
     let text: String = (1..8).map(step).collect();
-    let finding = log_report(&log(&text)).diagnosis.findings.remove(0);
+    let finding = findings(&text).remove(0);
     assert_eq!(finding.title, "PyTorch's reserved memory climbs from 53.0 GiB to 59.0 GiB");
     assert_eq!(finding.code, FindingCode::ReservedAboveLive);
+    let line = |rank: u32, mib: u32| format!("[Rank {rank}] (after 1 iterations) memory (MB) | reserved: {mib}.0\n");
+    let finding = only(&(line(14, 2048) + &line(0, 3072) + &line(22, 1024)));
+    assert_eq!(finding.title, "At most 3.00 GiB was printed as reserved of rank 0");
+    let text = "[see_memory_usage] MA 0.5 GB         Max_MA 0.5 GB         CA 0.5 GB         Max_CA 1 GB\n\
+                [see_memory_usage] CPU Virtual Memory:  used = 26.23 GB, percent = 83.8%\n\
+                [see_memory_usage] CPU Virtual Memory:  used = 28.95 GB, percent = 92.5%\n";
+    let is_of_host = |finding: &Finding| finding.code == FindingCode::HostNearlyFull;
+    let told = findings(text).into_iter().find(is_of_host).expect("a finding");
+    assert_eq!(told.title, "The host's memory was 92.5 % in use: 29.0 GiB");
+    assert_eq!(told.severity, Severity::Warning);
 }
 
 #[test]
-fn an_error_in_front_of_its_traceback_is_read() {
+fn ranks_on_one_gpu_are_no_strangers() {
+    let found = findings(message("hiyouga/LLaMA-Factory (ranks)"));
+    let [error, ranks] = found.as_slice() else { panic!("{found:?}") };
+    assert!(!error.advice.contains("62201") && error.advice.contains("micro-batch"), "{error:?}");
+    assert!(ranks.advice.contains("set_device(local_rank)"), "{ranks:?}");
+}
+
+#[test]
+fn what_fails_while_a_model_is_loaded_needs_no_smaller_batch() {
+    let error = "RuntimeError: NPU out of memory. Tried to allocate 386.00 MiB (NPU 2; 60.97 GiB total capacity; 59.57 GiB \
+                 already allocated; 16.54 MiB free; 60.06 GiB reserved in total by PyTorch)\n";
+    let bar = "Loading checkpoint shards:  42%|████      | 16/38 [00:14<00:19,  1.13it/s]\n";
+    for text in [error.to_owned() + bar, bar.to_owned() + error] {
+        let advice = advice(&text);
+        assert!(advice.contains("device_map") && !advice.contains("torch.cuda"), "{advice}");
+    }
+    assert!(advice(&(bar.replace(" 42%", "100%") + error)).contains("micro-batch"));
+}
+
+#[test]
+fn a_mac_has_no_cuda_context() {
+    let text = "RuntimeError: MPS backend out of memory (MPS allocated: 16.00 GB, other allocations: 3.31 GB, max allowed: \
+                18.13 GB). Tried to allocate 256 bytes on shared pool.";
+    let said = format!("{:?}", findings(text));
+    assert!(!said.contains("CUDA") && !said.contains("cache 0 B") && said.contains("torch.mps.empty_cache"), "{said}");
+}
+
+#[test]
+fn a_message_is_read_however_it_is_divided() {
     let text = "ERROR Exception in worker while processing method profile: CUDA out of memory. Tried to allocate 19.63 GiB. GPU 3 \
                 has a total capacity of 79.15 GiB of which 17.73 GiB is free. Traceback (most recent call last):\n";
     assert_eq!(oom(text).gpu, Some(3));
-}
-
-#[test]
-fn engines_are_told_what_they_can_change() {
-    let full = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 298.00 MiB. GPU 1 has a total capacity of 39.38 GiB \
-                of which 65.38 MiB is free. Including non-PyTorch memory, this process has 39.31 GiB memory in use. Of the \
-                allocated memory 35.91 GiB is allocated by PyTorch, and 120.72 MiB is reserved by PyTorch but unallocated.\n";
-    let advice = |text: &str| log_report(&log(text)).diagnosis.findings.swap_remove(0).advice;
-    let at = |function: &str| format!("  File \"vllm/v1/worker.py\", line 98, in {function}\n{full}");
-    assert!(advice(&at("apply_top_k_top_p")).starts_with("Leave more room beside weights and KV cache"));
-    assert!(!advice(&at("create_weights")).contains("--gpu-memory-utilization"), "nothing but weights is there");
-}
-
-#[test]
-fn programs_of_others_get_no_advice_for_pytorch() {
-    let error = "CUDA error: out of memory\n";
-    let advice = |text: &str| log_report(&log(text)).diagnosis.findings.swap_remove(0).advice;
-    assert!(advice(error).contains("torch.cuda"));
-    let foreign = advice(&format!("ggml_cuda_init: found 1 CUDA devices\n{error}"));
-    assert!(foreign.contains("nvidia-smi") && !foreign.contains("orch"), "{foreign}");
-    assert!(advice(&format!("import torch, jax\n{error}")).contains("torch.cuda"));
-    let own =
-        "CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 8.00 GiB total capacity; 7.00 GiB already allocated)";
-    assert!(
-        advice(&format!("ggml is also loaded\n{own}\n")).contains("torch.utils.checkpoint"),
-        "the words are PyTorch's"
-    );
-}
-
-#[test]
-fn a_difference_that_rounding_hides_is_told() {
-    let text = "CUDA out of memory. Tried to allocate 15.41 GiB (GPU 3; 79.10 GiB total capacity; 61.00 GiB already allocated; \
-                15.40 GiB free; 61.20 GiB reserved in total by PyTorch)";
-    let title = log_report(&log(text)).diagnosis.findings.swap_remove(0).title;
-    assert_eq!(title, "GPU 3 ran out of memory: tried to allocate 15.4 GiB, 10.2 MiB more than is free");
-}
-
-#[test]
-fn of_ranks_without_growth_the_fullest_is_told() {
-    let line = |rank: u32, mib: u32| format!("[Rank {rank}] (after 1 iterations) memory (MB) | reserved: {mib}.0\n");
-    let findings = log_report(&log(&(line(14, 2048) + &line(0, 3072) + &line(22, 1024)))).diagnosis.findings;
-    assert_eq!(findings.len(), 1, "{findings:?}");
-    assert_eq!(findings[0].title, "At most 3.00 GiB was printed as reserved of rank 0");
-}
-
-#[test]
-fn advice_is_for_what_the_program_does() {
-    let advice = |text: &str| log_report(&log(text)).diagnosis.findings.swap_remove(0).advice;
-    let at = |frame: &str| advice(&format!("Traceback (most recent call last):\n{frame}\n{}", small("", 80)));
-    let frame =
-        |file: &str, function: &str, call: &str| format!("  File \"{file}\", line 3, in {function}\n    {call}");
-    let training = at(&frame("main.py", "<module>", "loss.backward()"));
-    assert!(training.contains("micro-batch") && !training.contains("inference"), "{training}");
-    let predict = frame("C:\\\\nnunet\\\\training\\\\trainer.py", "predict_3D", "y = self.net(x)");
-    for inference in [
-        at(&predict),
-        at(&frame("demo.py", "main", "y = net(x)")),
-        advice(&("python infer.py\n".to_owned() + &small("", 80))),
-    ] {
-        assert!(
-            inference.starts_with("Run it under `torch.inference_mode()`") && !inference.contains("micro"),
-            "{inference}"
-        );
-    }
-    let moved = at(&frame("/v/torch/nn/modules/module.py", "_apply", "param_applied = fn(param)"));
-    assert!(moved.contains("quantized to 8 or 4 bits"), "{moved}");
-    let unknown = at(&frame("a.py", "main", "y = net(x)"));
-    assert!(unknown.contains("micro-batch") && unknown.contains("no_grad"), "{unknown}");
-}
-
-#[test]
-fn settings_exist_in_the_version_that_wrote_the_message() {
-    let advice = |text: &str| log_report(&log(text)).diagnosis.findings.swap_remove(0).advice;
-    let pieces = |held: &str| {
-        format!(
-            "CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 8.00 GiB total capacity; 4.00 GiB already allocated; 1.00 GiB free; {held})"
-        )
-    };
-    let reserved = pieces("6.50 GiB reserved in total by PyTorch");
-    assert!(advice(&pieces("2.50 GiB cached")).starts_with("Update PyTorch: since 2.1"));
-    assert!(advice(&reserved).contains("max_split_size_mb"));
-    let on_windows = advice(&format!("File \"C:\\\\train.py\", line 3, in main\n{reserved}"));
-    assert!(
-        on_windows.contains("backend:cudaMallocAsync") && !on_windows.contains("expandable_segments:True"),
-        "{on_windows}"
-    );
-    let larger = reserved.replace("8.00 GiB", "8.50 GiB");
-    assert_eq!(log_report(&log(&format!("{reserved}\n{larger}"))).diagnosis.findings.len(), 2, "two cards");
-}
-
-#[test]
-fn a_message_is_read_without_its_first_sentence_and_in_lines_or_in_one() {
     let headless = "GPU 0 has a total capacity of 190.00 GiB of which 0 bytes is free.\n50.00 GiB allowed; Of the allocated \
                     memory 9.50 GiB is allocated by PyTorch, and 1.00 GiB is reserved by PyTorch but unallocated";
     let found = oom(headless);
@@ -498,10 +405,6 @@ fn a_message_is_read_without_its_first_sentence_and_in_lines_or_in_one() {
         let found = oom(&format!("{of_driver}{joint}{}", figures.join(joint)));
         assert_eq!((found.allocated_bytes, found.capacity_bytes), (Some(53 << 29), Some(16 << 30)), "{joint:?}");
     }
-}
-
-#[test]
-fn a_tpu_s_figures_may_stand_in_the_next_line() {
     let text =
         "RESOURCE_EXHAUSTED: Ran out of memory in memory space hbm.\nUsed 32.10G of 31.25G hbm. Exceeded by 876.30M.";
     let found = &log(text).printed.framework_ooms[0].error;
@@ -510,8 +413,65 @@ fn a_tpu_s_figures_may_stand_in_the_next_line() {
 }
 
 #[test]
+fn programs_of_others_get_no_advice_for_pytorch() {
+    let error = "CUDA error: out of memory\n";
+    assert!(advice(error).contains("torch.cuda"));
+    let foreign = advice(&format!("ggml_cuda_init: found 1 CUDA devices\n{error}"));
+    assert!(foreign.contains("nvidia-smi") && !foreign.contains("orch"), "{foreign}");
+    assert!(advice(&format!("import torch, jax\n{error}")).contains("torch.cuda"));
+    let own =
+        "CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 8.00 GiB total capacity; 7.00 GiB already allocated)";
+    let of_both = advice(&format!("ggml is also loaded\n{own}\n"));
+    assert!(of_both.contains("torch.utils.checkpoint"), "the words are PyTorch's");
+}
+
+#[test]
+fn a_difference_that_rounding_hides_is_told() {
+    let text = "CUDA out of memory. Tried to allocate 15.41 GiB (GPU 3; 79.10 GiB total capacity; 61.00 GiB already allocated; \
+                15.40 GiB free; 61.20 GiB reserved in total by PyTorch)";
+    let title = "GPU 3 ran out of memory: tried to allocate 15.4 GiB, 10.2 MiB more than is free";
+    assert_eq!(findings(text)[0].title, title);
+}
+
+#[test]
+fn advice_is_for_what_the_program_does() {
+    let frame = |file: &str, name: &str, call: &str| format!("  File \"{file}\", line 3, in {name}\n    {call}");
+    let training = at(&frame("main.py", "<module>", "loss.backward()"));
+    assert!(training.contains("micro-batch") && !training.contains("inference"), "{training}");
+    let predict = frame("C:\\\\nnunet\\\\training\\\\trainer.py", "predict_3D", "y = self.net(x)");
+    for inference in [
+        at(&predict),
+        at(&frame("demo.py", "main", "y = net(x)")),
+        advice(&("python infer.py\n".to_owned() + &small("", 80))),
+    ] {
+        let is_told = inference.starts_with("Run it under `torch.inference_mode()`");
+        assert!(is_told && !inference.contains("micro"), "{inference}");
+    }
+    let moved = at(&frame("/v/torch/nn/modules/module.py", "_apply", "param_applied = fn(param)"));
+    assert!(moved.contains("quantized to 8 or 4 bits"), "{moved}");
+    let unknown = at(&frame("a.py", "main", "y = net(x)"));
+    assert!(unknown.contains("micro-batch") && unknown.contains("no_grad"), "{unknown}");
+}
+
+#[test]
+fn settings_exist_in_the_version_that_wrote_the_message() {
+    let pieces = |held: &str| {
+        format!(
+            "CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 8.00 GiB total capacity; 4.00 GiB already allocated; 1.00 GiB free; {held})"
+        )
+    };
+    let reserved = pieces("6.50 GiB reserved in total by PyTorch");
+    assert!(advice(&pieces("2.50 GiB cached")).starts_with("Update PyTorch: since 2.1"));
+    assert!(advice(&reserved).contains("max_split_size_mb"));
+    let on_windows = advice(&format!("File \"C:\\\\train.py\", line 3, in main\n{reserved}"));
+    let is_told = on_windows.contains("backend:cudaMallocAsync");
+    assert!(is_told && !on_windows.contains("expandable_segments:True"), "{on_windows}");
+    let larger = reserved.replace("8.00 GiB", "8.50 GiB");
+    assert_eq!(findings(&format!("{reserved}\n{larger}")).len(), 2, "two cards");
+}
+
+#[test]
 fn advice_leaves_out_what_cannot_help() {
-    let advice = |text: &str| log_report(&log(text)).diagnosis.findings.swap_remove(0).advice;
     let free = |cached: &str| {
         format!(
             "CUDA out of memory. Tried to allocate 64.00 MiB (GPU 0; 6.00 GiB total capacity; 1.00 GiB already allocated; \
@@ -520,7 +480,6 @@ fn advice_leaves_out_what_cannot_help() {
     };
     assert!(!advice(&free("1.01 GiB")).contains("expandable_segments"), "nothing is unused");
     assert!(advice(&free("1.50 GiB")).contains("expandable_segments"));
-    let at = |frames: &str| advice(&format!("Traceback (most recent call last):\n{frames}\n{}", small("", 80)));
     let frame = |function: &str| format!("  File \"lib/x.py\", line 3, in {function}\n    y = f(x)\n");
     let evaluation = at(&(frame("decorate_context") + &frame("generate")));
     assert!(evaluation.starts_with("Use less at once") && !evaluation.contains("inference_mode"), "{evaluation}");
@@ -533,16 +492,4 @@ fn advice_leaves_out_what_cannot_help() {
         ))
     };
     assert!(limit("9.50 GiB").contains("9.50 GiB that no tensor uses"));
-}
-
-#[test]
-fn the_host_s_memory_is_told_beside_that_of_the_gpu() {
-    let text = "[see_memory_usage] MA 0.5 GB         Max_MA 0.5 GB         CA 0.5 GB         Max_CA 1 GB\n\
-                [see_memory_usage] CPU Virtual Memory:  used = 26.23 GB, percent = 83.8%\n\
-                [see_memory_usage] CPU Virtual Memory:  used = 28.95 GB, percent = 92.5%\n";
-    let report = log_report(&log(text));
-    let told = report.diagnosis.findings.iter().find(|finding| finding.code == FindingCode::HostNearlyFull);
-    let told = told.expect("a finding");
-    assert_eq!(told.title, "The host's memory was 92.5 % in use: 29.0 GiB");
-    assert_eq!(told.severity, Severity::Warning);
 }
