@@ -4,7 +4,7 @@ use super::Matched;
 use super::allocations::{SortBy, SortColumn};
 use super::compare::DiffData;
 use shared::analysis::{Category, Change, DiffBy, DiffRow};
-use shared::base::{StackLabel, format};
+use shared::base::{ShortSort, StackLabel, format};
 use shared::names;
 use std::cmp::{Ordering, Reverse};
 
@@ -146,7 +146,7 @@ pub fn total_text(diff: &DiffData) -> String {
         _ => format!("{} {}", format::bytes(delta.unsigned_abs()), if delta > 0 { "more" } else { "less" }),
     };
     let mut changed: Vec<_> = diff.found.by_category.iter().filter(|(_, change)| change.bytes() != 0).collect();
-    changed.sort_by_key(|(_, change)| Reverse(change.bytes().unsigned_abs()));
+    changed.short_sort_by_key(|(_, change)| Reverse(change.bytes().unsigned_abs()));
     let name =
         |(of, change): &&(Category, Change)| format!("{} {}", of.plural(), delta_text(change.bytes(), format::bytes));
     let named: Vec<String> = changed.iter().take(NAMED).map(name).collect();

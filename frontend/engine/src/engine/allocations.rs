@@ -21,6 +21,7 @@ use shared::allocator::Settings;
 use shared::analysis::{
     AllocationId, Group, GroupKey, Groups, Label, Scope, former_label, label, stack_group, stack_labels,
 };
+use shared::base::ShortSort;
 use shared::report::frames;
 use shared::trace::Trace;
 
@@ -169,8 +170,8 @@ pub(super) fn marked(ready: Ready<'_>, of: GroupMark) -> Result<Option<(GroupKey
 fn sort_groups(trace: &Trace, groups: &mut Groups, sort: Sort) {
     let mut rows = std::mem::take(&mut groups.rows);
     match sort.column {
-        Column::Title => rows.sort_by_cached_key(|row| label(trace, groups, row.key).title.to_lowercase()),
-        column => rows.sort_unstable_by_key(|row| {
+        Column::Title => rows.short_sort_by_key(|row| label(trace, groups, row.key).title.to_lowercase()),
+        column => rows.short_sort_by_key(|row| {
             let (bytes, count) = (row.totals.bytes, row.totals.count);
             let figures = if column == Column::Count { (count, bytes) } else { (bytes, count) };
             (figures, row.key)

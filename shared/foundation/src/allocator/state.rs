@@ -5,6 +5,7 @@ use super::core::Allocator;
 use super::counters::Counters;
 use super::driver::Driver;
 use super::free_list::FreeKey;
+use crate::base::ShortSort;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockState {
@@ -59,7 +60,7 @@ impl<D: Driver> Allocator<D> {
         };
         let heads = self.blocks.iter().filter(|(_, block)| is_head(block));
         let mut segments: Vec<_> = heads.map(|(id, _)| self.segment(id)).collect();
-        segments.sort_by_key(|segment| segment.addr);
+        segments.short_sort_by_key(|segment| segment.addr);
         segments
     }
 

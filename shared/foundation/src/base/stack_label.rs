@@ -16,6 +16,7 @@
 //! The cost is the number of frames of the stacks with equal labels.
 
 use super::{OwnCode, frame_rules};
+use crate::base::ShortSort;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -307,7 +308,7 @@ fn names<'a>(frames: impl Iterator<Item = Option<FrameText<'a>>>) -> Vec<String>
     };
     let names: Vec<String> = frames.iter().map(short).collect();
     let mut sorted = names.clone();
-    sorted.sort_unstable();
+    sorted.short_sort_by(Ord::cmp);
     sorted.dedup();
     if sorted.len() == names.len() {
         return names;

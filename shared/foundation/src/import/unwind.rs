@@ -6,6 +6,7 @@
 //! For other blocks it is the request rounded up to 512 bytes, and the gaps between blocks are free.
 
 use super::part::{Keeper, Open};
+use crate::base::ShortSort;
 use crate::trace::{
     Action, Block, BlockState, ContextTable, Event, OlderBlock, PartOf, Segment, SegmentTable, StackId, cut,
 };
@@ -102,7 +103,7 @@ fn lay(
     mut alive: Vec<Alive>,
     older: &mut Vec<OlderBlock>,
 ) -> Vec<Alive> {
-    alive.sort_by_key(|alive| (alive.block.addr, alive.older_bytes.is_none()));
+    alive.short_sort_by_key(|alive| (alive.block.addr, alive.older_bytes.is_none()));
     let mut alive = alive.into_iter().peekable();
     let mut outside = Vec::new();
     for segment in segments {

@@ -19,6 +19,7 @@ use crate::analysis::study::sites::{Operation, Rounds, SpineId};
 use crate::analysis::study::studied::Study;
 use crate::analysis::track::allocations::{AllocationId, Allocations};
 use crate::analysis::track::stack_title::own_frame;
+use crate::base::ShortSort;
 use crate::trace::{Device, PoolId, Segment, StackId};
 use hashbrown::HashMap;
 
@@ -48,7 +49,7 @@ pub(in crate::analysis) fn settle(study: &mut Study<'_>) {
     };
     let classes: Vec<Option<GrowthClass>> = study.growth.kept.iter().map(class_of).collect();
     study.growth.kept.iter_mut().zip(classes).for_each(|(kept, class)| kept.reclass(class));
-    study.growth.sort();
+    study.growth.short_sort_by(Ord::cmp);
 }
 
 fn class(study: &Study<'_>, kept: &Kept, weights: &Counts, trained: &Counts) -> Option<GrowthClass> {
@@ -223,7 +224,7 @@ impl<'a> Captured<'a> {
     pub(in crate::analysis) fn of(device: &'a Device) -> Self {
         let segments = device.segments.segments.iter().filter(|segment| is_private(segment));
         let mut ranges: Vec<_> = segments.map(|one| (one.addr, one.addr.saturating_add(one.size_bytes))).collect();
-        ranges.sort_unstable();
+        ranges.short_sort_by(Ord::cmp);
         Self { device, ranges }
     }
 

@@ -3,7 +3,7 @@
 //! All texts of a copy are listed, for people to read before it leaves their machine.
 
 use super::hosts::is_project;
-use crate::base::{StringId, StringTable};
+use crate::base::{ShortSort, StringId, StringTable};
 use crate::trace::{Annotation, ContextId, ContextTable, FrameTable, Settings, StackId, StackTable};
 use hashbrown::HashMap;
 
@@ -150,7 +150,7 @@ pub(super) fn remaining(tables: &Tables) -> Vec<Remaining> {
         kinds.into_iter().map(|(text, kind)| Remaining { kind, text: text.to_owned() }).collect();
     let settings = tables.settings.entries.iter();
     all.extend(settings.map(|(name, value)| Remaining { kind: TextKind::Setting, text: format!("{name}: {value}") }));
-    all.sort_unstable();
+    all.short_sort_by(Ord::cmp);
     all
 }
 

@@ -5,6 +5,7 @@ use crate::engine::ready::Ready;
 use frontend::ask::{Column, RowFacts};
 use shared::allocator::Settings;
 use shared::analysis::{AllocationId, Phase, pool_of, recorded_settings, stack_title, stream_of};
+use shared::base::ShortSort;
 use shared::trace::{PoolId, StackId, Trace};
 
 /// Returns the settings by which requests were rounded; those that are not modelled count as the default ones.
@@ -88,7 +89,7 @@ fn title_ranks(ready: Ready<'_>, ids: &[AllocationId]) -> Vec<u32> {
     let used = (0..is_used.len()).filter(|&stack| is_used[stack]);
     let mut titles: Vec<(String, usize)> =
         used.map(|stack| (title(ready.trace, StackId::from_index(stack)).to_lowercase(), stack)).collect();
-    titles.sort_unstable();
+    titles.short_sort_by(Ord::cmp);
     let mut ranks = vec![0; is_used.len()];
     let mut rank = 0;
     for (position, (title, stack)) in titles.iter().enumerate() {

@@ -5,6 +5,7 @@ use crate::engine::ready::Ready;
 use crate::engine::selection::Selected;
 use frontend::ask::{AllocationRow, FilterData, GroupKey, GroupRow, MixedRow, SelectionData, TableRequest, TableRows};
 use shared::analysis::{AllocationId, Group, Groups};
+use shared::base::ShortSort;
 use std::ops::Range;
 
 /// Maximum number of groups that are open at once.
@@ -26,7 +27,7 @@ impl Table {
 fn members(ready: Ready<'_>, selection: &SelectionData, key: GroupKey) -> Result<Vec<AllocationId>, String> {
     let filter = FilterData { group: Some(key), ..selection.filter.clone() };
     let mut ids = Selected::new(ready, &SelectionData { filter, ..selection.clone() })?.ids;
-    ids.sort_by_key(|&id| std::cmp::Reverse(ready.timeline.allocations.size_bytes_of(id)));
+    ids.short_sort_by_key(|&id| std::cmp::Reverse(ready.timeline.allocations.size_bytes_of(id)));
     Ok(ids)
 }
 

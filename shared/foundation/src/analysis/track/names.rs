@@ -7,8 +7,8 @@
 
 use crate::analysis::track::allocations::{AllocationId, Allocations, Origin};
 use crate::analysis::track::category::Category;
-use crate::base::StringId;
 use crate::base::frame_rules::ALL_HOOKED;
+use crate::base::{ShortSort, StringId};
 use crate::trace::{Action, Device, Trace};
 use hashbrown::HashMap;
 
@@ -61,7 +61,7 @@ impl Names {
             let of_allocation = of_addr.iter().filter(|row| (allocation.born..allocation.died).contains(&row.0));
             names.extend(of_allocation.map(|&(_, text)| name(id, text)));
         }
-        names.sort_unstable();
+        names.short_sort_by(Ord::cmp);
         names.dedup();
         Self { names }
     }

@@ -14,7 +14,7 @@
 //! Cost: linear in the events; the map holds the live allocations, never more than the result has rows.
 
 use crate::analysis::track::allocations::Allocations;
-use crate::base::{PackedColumn, pieces};
+use crate::base::{PackedColumn, ShortSort, pieces};
 use crate::trace::{Action, Block, BlockState, Device, PartOf};
 use hashbrown::{HashMap, HashSet};
 use std::cmp::Reverse;
@@ -169,7 +169,7 @@ impl Pairing {
 /// Returns the blocks that are older than a part, the largest first, and their requested sizes.
 fn blocks_of_part(device: &Device, part: &PartOf) -> (Vec<u32>, Vec<u64>) {
     let mut older = part.older.clone();
-    older.sort_by_key(|older| (Reverse(older.size_bytes), device.segments.blocks[older.block as usize].addr));
+    older.short_sort_by_key(|older| (Reverse(older.size_bytes), device.segments.blocks[older.block as usize].addr));
     older.iter().map(|older| (older.block, older.size_bytes)).unzip()
 }
 
@@ -192,7 +192,7 @@ fn older_blocks(device: &Device, freeing: Action, open: &HashMap<u64, u32>) -> (
     };
     let mut older: Vec<u32> = (0..blocks.len() as u32).filter(older).collect();
     let live_bytes = |block: u32| blocks[block as usize].live_bytes();
-    older.sort_by_key(|&block| (Reverse(live_bytes(block)), blocks[block as usize].addr));
+    older.short_sort_by_key(|&block| (Reverse(live_bytes(block)), blocks[block as usize].addr));
     let sizes = older.iter().map(|&block| live_bytes(block)).collect();
     (older, sizes)
 }

@@ -1,6 +1,7 @@
 //! Sums the live bytes of a moment by the stack that allocated them.
 
 use crate::analysis::track::allocations::Allocations;
+use crate::base::ShortSort;
 use crate::trace::{Device, StackId};
 use hashbrown::HashMap;
 use std::cmp::Reverse;
@@ -32,7 +33,7 @@ pub fn live_by_stack(device: &Device, allocations: &Allocations, moment: u32) ->
         row.initial_bytes += if allocations.is_initial(id) { size_bytes } else { 0 };
     }
     let mut rows: Vec<_> = by_stack.into_values().collect();
-    rows.sort_unstable_by_key(|row| (Reverse(row.bytes), row.stack));
+    rows.short_sort_by_key(|row| (Reverse(row.bytes), row.stack));
     rows
 }
 

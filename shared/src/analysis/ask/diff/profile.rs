@@ -5,7 +5,7 @@ use crate::analysis::track::allocations::{AllocationId, AllocationKey, Allocatio
 use crate::analysis::track::category::Category;
 use crate::analysis::track::timeline::Timeline;
 use crate::base::stack_label::Labelled;
-use crate::base::{OwnCode, frame_rules};
+use crate::base::{OwnCode, ShortSort, frame_rules};
 use crate::trace::{Device, FrameId, StackId, Trace};
 use hashbrown::HashMap;
 use serde::{Deserialize, Serialize};
@@ -56,7 +56,7 @@ impl Profile {
             sum.add(id, size_bytes);
         }
         let mut sums: Vec<_> = sums.into_iter().collect();
-        sums.sort_unstable_by_key(|&((stack, category), sum)| (Reverse(sum.bytes), stack, category));
+        sums.short_sort_by_key(|&((stack, category), sum)| (Reverse(sum.bytes), stack, category));
         let mut profile = Self { moment, ..Self::default() };
         let mut places = HashMap::new();
         for ((stack, category), Sum { bytes, count, largest, .. }) in sums {

@@ -10,6 +10,7 @@
 //! initial     S |AAAA|xx......|                      T does not exist, x is as long as its rounded request
 //! ```
 
+use crate::base::ShortSort;
 use std::ops::Range;
 
 use hashbrown::HashMap;
@@ -46,9 +47,9 @@ pub(super) struct Initial {
 impl Initial {
     pub(super) fn of(trace: &Trace, device: &Device, allocations: &Allocations) -> Self {
         let mut initial = Self { segments: wound_back(trace, device), guessed_blocks: 0 };
-        initial.segments.sort_by_key(|segment| (segment.range.start, segment.range.end));
+        initial.segments.short_sort_by_key(|segment| (segment.range.start, segment.range.end));
         let mut blocks = blocks_before(device, allocations);
-        blocks.sort_by_key(|block| block.addr);
+        blocks.short_sort_by_key(|block| block.addr);
         for block in blocks {
             initial.guessed_blocks += u64::from(block.size_bytes == 0);
             let after = initial.segments.partition_point(|segment| segment.range.start <= block.addr);

@@ -14,6 +14,7 @@
 //! If segments are given back right after that event, the allocator itself waited for it: the step that gives them back
 //! comes first.
 
+use crate::base::ShortSort;
 use std::collections::VecDeque;
 use std::ops::Range;
 
@@ -220,7 +221,7 @@ impl KnownPools {
             Some(PrivateSegment { range, since: 0, pool })
         };
         let mut segments: Vec<_> = device.segments.segments.iter().filter_map(private).collect();
-        segments.sort_unstable_by_key(|segment| segment.range.start);
+        segments.short_sort_by_key(|segment| segment.range.start);
         let mut pools = Self { segments };
         if !pools.segments.is_empty() {
             pools.find_beginnings(device);

@@ -17,6 +17,7 @@ use crate::analysis::ask::replay::recorded_settings;
 use crate::analysis::track::allocations::{Allocation, AllocationId, Allocations, Origin};
 use crate::analysis::track::pairing::SizeLimit;
 use crate::analysis::track::segments_at::SegmentAt;
+use crate::base::ShortSort;
 use crate::trace::{Action, BlockState, Device, Trace};
 use hashbrown::HashMap;
 use std::ops::Range;
@@ -105,7 +106,7 @@ impl Lasting {
     pub(super) fn of(trace: &Trace, device: &Device, allocations: &Allocations, changes: &[u32]) -> Self {
         let used = device.segments.blocks.iter().filter(|block| block.state != BlockState::Inactive);
         let mut final_blocks: Vec<_> = used.map(|block| (block.addr, block.size_bytes)).collect();
-        final_blocks.sort_unstable();
+        final_blocks.short_sort_by(Ord::cmp);
         let settings = recorded_settings(trace).unwrap_or_default();
         Self {
             rests: Rests::of(trace, device, allocations, &settings, changes),
@@ -147,7 +148,7 @@ fn homes(device: &Device, changes: &[u32]) -> Vec<Range<u64>> {
     let is_map = |action| matches!(action, Action::SegmentMap | Action::SegmentUnmap);
     let moved = changes.iter().map(|&change| device.events.at(change as usize)).filter(|event| is_map(event.action));
     ranges.extend(moved.map(|event| (event.addr, event.size_bytes)));
-    ranges.sort_unstable();
+    ranges.short_sort_by(Ord::cmp);
     let mut homes: Vec<Range<u64>> = Vec::new();
     for (start, size_bytes) in ranges {
         let end = start.saturating_add(size_bytes);

@@ -6,6 +6,7 @@ use super::{Population, TextFilter, pool_of, stream_of};
 use crate::analysis::track::allocations::{AllocationId, Origin};
 use crate::analysis::track::category::Category;
 use crate::analysis::track::stack_title::place;
+use crate::base::ShortSort;
 use crate::trace::{EventContext, Frame, PoolId, StackId, Trace};
 use hashbrown::HashSet;
 use std::ops::{Range, RangeInclusive};
@@ -167,7 +168,7 @@ fn is_in_context(trace: &Trace, context: &EventContext, text: &TextFilter) -> bo
 fn births(population: &Population<'_>, text: &TextFilter) -> Vec<Range<u32>> {
     let named = population.spans.iter().filter(|span| text.is_in(population.trace.strings.whole(span.name)));
     let mut births: Vec<Range<u32>> = named.map(|span| span.start_moment + 1..span.end_moment + 1).collect();
-    births.sort_unstable_by_key(|births| births.start);
+    births.short_sort_by_key(|births| births.start);
     births.dedup_by(|next, last| {
         let is_joined = next.start <= last.end;
         if is_joined {

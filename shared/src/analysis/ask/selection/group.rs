@@ -4,7 +4,7 @@ use super::module_names::ModuleNames;
 use super::{Population, Weigher};
 use crate::analysis::track::allocations::{AllocationId, Allocations, Origin};
 use crate::analysis::track::category::Category;
-use crate::base::StringId;
+use crate::base::{ShortSort, StringId};
 use crate::trace::{Device, EventContext, FrameId, PoolId, Segment, StackId, Trace};
 use hashbrown::HashMap;
 use serde::{Deserialize, Serialize};
@@ -162,7 +162,7 @@ pub fn group(population: &Population<'_>, selection: &[AllocationId], weigher: &
         }
     };
     let mut rows: Vec<Group> = sums.into_iter().map(|(key, totals)| Group { key, totals }).collect();
-    rows.sort_unstable_by_key(|row| (Reverse(row.totals.weight), Reverse(row.totals.bytes), row.key));
+    rows.short_sort_by_key(|row| (Reverse(row.totals.weight), Reverse(row.totals.bytes), row.key));
     Groups { rows, totals: Totals::of(population, selection, weigher), modules }
 }
 

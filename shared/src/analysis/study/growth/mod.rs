@@ -27,6 +27,7 @@ use self::course::{Change, Levels};
 use crate::analysis::study::period::Step;
 use crate::analysis::study::phases::{Phase, Phases};
 use crate::analysis::track::allocations::{AllocationId, Allocations};
+use crate::base::ShortSort;
 use crate::trace::{Device, StackId};
 use hashbrown::HashMap;
 use std::cmp::Reverse;
@@ -150,14 +151,14 @@ impl Growth {
         let count = steps.len();
         let finished = groups.into_iter().map(|(key, group)| group.finish(key, count, phases.are_told()));
         let mut growth = Self { kept: finished.collect(), steps: count };
-        growth.sort();
+        growth.short_sort_by(Ord::cmp);
         growth
     }
 
     /// Sorts the groups again after a change of their classes.
     pub(in crate::analysis) fn sort(&mut self) {
         let key = |kept: &Kept| (Reverse((kept.bytes_per_step, kept.end_bytes)), kept.stack, kept.size_bytes);
-        self.kept.sort_unstable_by_key(key);
+        self.kept.short_sort_by_key(key);
     }
 
     /// Iterates over the groups that leak.
@@ -253,7 +254,7 @@ impl Group {
     }
 
     fn finish(mut self, (stack, size_bytes): (StackId, u64), steps: usize, are_phases_told: bool) -> Kept {
-        self.changes.sort_unstable_by_key(|&(step, _)| step);
+        self.changes.short_sort_by_key(|&(step, _)| step);
         let levels = Levels::of(&self.changes, steps);
         let course = levels.course(&self.births);
         let phase = self.bytes_by_phase.into_iter().max_by_key(|&(phase, bytes)| (bytes, phase));

@@ -5,6 +5,7 @@
 
 use crate::analysis::track::allocations::AllocationId;
 use crate::analysis::track::timeline::Axis;
+use crate::base::ShortSort;
 use serde::{Deserialize, Serialize};
 
 /// Memory that a rectangle stands for.
@@ -242,7 +243,7 @@ impl Tally {
 
 /// Returns the colour with the largest area, and the sum of all areas; clears the list.
 fn most(areas: &mut Vec<(u32, u128)>) -> Option<(u32, u128)> {
-    areas.sort_unstable_by_key(|&(color, _)| color);
+    areas.short_sort_by_key(|&(color, _)| color);
     let (mut most, mut sum) = (None, 0_u128);
     for colors in areas.chunk_by(|a, b| a.0 == b.0) {
         let area = colors.iter().map(|&(_, area)| area).sum::<u128>();

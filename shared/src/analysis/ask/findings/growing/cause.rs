@@ -14,6 +14,7 @@ use crate::analysis::study::phases::Phase;
 use crate::analysis::study::run_kind::RunKind;
 use crate::analysis::study::sites::{Operation, Site, SpineId};
 use crate::analysis::study::studied::Study;
+use crate::base::ShortSort;
 use crate::trace::Action;
 use hashbrown::HashMap;
 use std::cmp::Ordering;
@@ -237,7 +238,7 @@ fn of_own_code(study: &Study<'_>, kept: &Kept, own: &[&Kept]) -> Cause {
     };
     let beside = || own.iter().filter(is_beside);
     let mut lines: Vec<_> = beside().map(|kept| study.sites.of_stack(kept.stack).spine).collect();
-    lines.sort_unstable();
+    lines.short_sort_by(Ord::cmp);
     let is_one_line_of_several = lines.windows(2).any(|pair| pair[0] == pair[1]);
     // Without known operations a line has a single stack; if some of its tensors are intermediate ones, it has more of
     // them than its neighbours.
