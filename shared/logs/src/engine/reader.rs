@@ -13,7 +13,6 @@ const MOST_ERRORS: usize = 16;
 /// Longest name of a process, in bytes.
 const LONGEST_NAME: usize = 64;
 
-/// Reader of a log, line by line.
 #[derive(Debug, Default)]
 pub struct EngineReader {
     log: EngineLog,

@@ -1,10 +1,11 @@
 //! Reports on the memory of NCCL, which PyTorch's allocator and its snapshots do not know.
 
 use crate::nccl::{NcclLog, NcclProcess, NcclSize};
+use crate::sampled::sampled;
 use crate::source::{LogPart, Source};
 use shared::analysis::{Confidence, FindingCode};
 use shared::base::{Severity, ShortSort, format};
-use shared::report::{Finding, LogCell, LogCurves, LogNotice, LogSeries, LogTable, MOST_TIMES, extremes};
+use shared::report::{Finding, LogCell, LogCurves, LogNotice, LogTable};
 
 /// Memory of one process on a GPU from which NCCL is worth a warning, 1 GiB.
 ///
@@ -68,42 +69,13 @@ fn curves(log: &NcclLog) -> Option<LogCurves> {
         log.processes.iter().filter(|process| process.samples.iter().any(|sample| sample.bytes > 0)).collect();
     processes.short_sort_by_key(|process| std::cmp::Reverse(process.peak_bytes));
     processes.truncate(MOST_SERIES);
-    let mut times_ms: Vec<i64> =
-        processes.iter().flat_map(|process| process.samples.iter().map(|sample| sample.time_ms)).collect();
-    times_ms.sort_unstable();
-    times_ms.dedup();
-    if times_ms.len() < 2 {
-        return None;
-    }
-    let all: Vec<Vec<u64>> = processes.iter().map(|process| at_times(process, &times_ms)).collect();
-    let shown =
-        extremes(times_ms.len(), MOST_TIMES, |at| all.iter().map(|bytes| bytes[at]).fold(0, u64::saturating_add));
-    let series = processes.iter().zip(&all).map(|(process, bytes)| LogSeries {
-        name: name_of(process),
-        bytes: shown.iter().map(|&at| bytes[at]).collect(),
-    });
     Some(LogCurves {
         quantity: "GPU memory of NCCL".to_owned(),
         has_steps: true,
         has_dates: true,
         has_times: true,
-        times_us: shown.iter().map(|&at| times_ms[at].saturating_mul(1000)).collect(),
-        series: series.collect(),
-        ..LogCurves::default()
+        ..sampled(processes.iter().map(|process| (name_of(process), &process.samples[..])))?
     })
-}
-
-/// Returns the memory at each time: that of the last sample until then.
-fn at_times(process: &NcclProcess, times_ms: &[i64]) -> Vec<u64> {
-    let mut samples = process.samples.iter().peekable();
-    let mut bytes = 0;
-    let at = |&time: &i64| {
-        while let Some(sample) = samples.next_if(|sample| sample.time_ms <= time) {
-            bytes = sample.bytes;
-        }
-        bytes
-    };
-    times_ms.iter().map(at).collect()
 }
 
 /// Reports the process with the most memory.

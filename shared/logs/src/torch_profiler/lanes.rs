@@ -23,10 +23,10 @@ pub(super) fn lanes(spans: &Spans<'_>, kernels: &[Kernel], base_us: f64) -> Vec<
         let all = all.filter(|span| is_step(span, spans.names()) == of_steps);
         all.map(|span| LaneSpan { name: span.name, start_us: span.start_us, end_us: span.end_us, count: 1 }).collect()
     };
-    let of_kernel = |kernel: &Kernel| LaneSpan {
-        name: kernel.name,
-        start_us: kernel.start_us,
-        end_us: kernel.start_us + kernel.duration_us,
+    let of_kernel = |&Kernel { name, start_us, duration_us, .. }: &Kernel| LaneSpan {
+        name,
+        start_us,
+        end_us: start_us + duration_us,
         count: 1,
     };
     let kernels: Vec<LaneSpan> = kernels.iter().map(of_kernel).collect();
@@ -101,10 +101,8 @@ pub(super) struct Kernel {
 /// Kernels by the thread and the time of their launches.
 #[derive(Debug, Default)]
 pub(super) struct Kernels {
-    /// Launches of each thread in the order of their times, each with the sum of kernels before it.
+    /// Launches of each thread in the order of their times, each with the sum of the kernels up to it.
     launches: HashMap<u64, Vec<(f64, f64)>>,
-    /// Sum of all kernels of each thread.
-    sums: HashMap<u64, f64>,
 }
 
 impl Kernels {
@@ -115,9 +113,9 @@ impl Kernels {
         let mut all = Self::default();
         for call in calls.iter().filter(|call| call.kind == CallKind::Launch) {
             let Some(duration_us) = durations.get(&call.correlation) else { continue };
-            let sum = all.sums.entry(call.thread).or_default();
-            all.launches.entry(call.thread).or_default().push((call.start_us, *sum));
-            *sum += duration_us;
+            let launches = all.launches.entry(call.thread).or_default();
+            let before = launches.last().map_or(0.0, |(_, sum)| *sum);
+            launches.push((call.start_us, before + duration_us));
         }
         all
     }
@@ -125,9 +123,7 @@ impl Kernels {
     /// Returns the time of the kernels that the thread of a span launched within it, in microseconds.
     pub(super) fn within(&self, span: &Span) -> f64 {
         let Some(launches) = self.launches.get(&span.thread) else { return 0.0 };
-        let sum_before = |position: usize| {
-            launches.get(position).map_or_else(|| self.sums.get(&span.thread).copied().unwrap_or(0.0), |(_, sum)| *sum)
-        };
+        let sum_before = |position: usize| position.checked_sub(1).map_or(0.0, |last| launches[last].1);
         let start = launches.partition_point(|(time_us, _)| *time_us < span.start_us);
         let end = launches.partition_point(|(time_us, _)| *time_us <= span.end_us);
         sum_before(end) - sum_before(start)

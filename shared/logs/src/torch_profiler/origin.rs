@@ -68,7 +68,8 @@ pub(super) fn attribute(events: &mut [&mut MemoryEvent], spans: &Spans<'_>, kern
     for event in events {
         let positioned = walk.around(event.thread, event.time_us);
         let around = positioned.clone().map(|(_, span)| span);
-        event.operator = around.clone().find(|span| is_operation(span)).map(|span| span.name);
+        let is_operation = |span: &&Span| matches!(span.kind, SpanKind::Operator | SpanKind::Annotation);
+        event.operator = around.clone().find(is_operation).map(|span| span.name);
         event.function = around.clone().find(|span| own.has(span)).map(|span| span.name);
         if event.bytes > 0 {
             event.origin = known.origin(around, spans.names(), &mut own);
@@ -82,8 +83,4 @@ pub(super) fn attribute(events: &mut [&mut MemoryEvent], spans: &Spans<'_>, kern
         }
     }
     operations
-}
-
-fn is_operation(span: &Span) -> bool {
-    matches!(span.kind, SpanKind::Operator | SpanKind::Annotation)
 }

@@ -3,7 +3,7 @@
 use super::lanes::{Call, CallKind, Copied, Kernel, Kernels, direction, lanes, transfers};
 use super::origin::attribute;
 use super::spans::{Span, SpanKind, Spans, fields, is_step};
-use super::trace::{Course, DeviceKind, MemoryEvent, Origin, Profile};
+use super::trace::{Course, DeviceKind, MemoryEvent, Profile};
 use crate::source::FileReader;
 use shared::base::{Sink, StringTable, unpacked_head};
 
@@ -162,13 +162,12 @@ impl ProfileReader {
 
     /// Reads the fields of the document itself, as far as they stand before the events.
     fn document_fields(&mut self) {
-        let mut base_us = self.base_us;
-        fields(&self.rest, |(key, value)| {
+        let Self { rest, base_us, .. } = self;
+        fields(rest, |(key, value)| {
             if key == b"baseTimeNanoseconds" {
-                base_us = number(value).map(|ns| ns / 1e3);
+                *base_us = number(value).map(|ns| ns / 1e3);
             }
         });
-        self.base_us = base_us;
     }
 
     /// Keeps bytes of an event, or of the document before or behind the events.
@@ -296,10 +295,7 @@ impl<'a> Event<'a> {
             allocated_bytes: self.allocated_bytes,
             reserved_bytes: self.reserved_bytes,
             thread: self.thread,
-            operator: None,
-            function: None,
-            origin: Origin::Other,
-            operation: None,
+            ..MemoryEvent::default()
         };
         (self.bytes != 0).then_some((kind, index, event))
     }

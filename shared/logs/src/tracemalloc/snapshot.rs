@@ -131,20 +131,23 @@ impl TracemallocSnapshot {
 
     /// Returns the frames of a stack, innermost first.
     pub fn frames(&self, stack: usize) -> Frames<'_> {
-        self.stacks.of(stack).iter().map(|&frame| self.place(frame)).collect()
+        let place = |&frame: &u32| {
+            let (file, line) = self.stacks.frames[frame as usize];
+            Place { file: &self.files[file as usize], line }
+        };
+        self.stacks.of(stack).iter().map(place).collect()
     }
 
     /// Returns the innermost line of the user's own code in a stack.
     pub fn own_place(&self, stack: usize) -> Option<Place<'_>> {
-        let mut places = self.stacks.of(stack).iter().map(|&frame| self.place(frame));
-        places.find(|place| frame_rules::is_own(place.file))
+        self.frames(stack).into_iter().find(|place| frame_rules::is_own(place.file))
     }
 
     /// Sums the blocks by a property, the most bytes first; blocks without the property are in no sum.
     ///
     /// The order is that of `Snapshot.statistics`.
     pub fn by(&self, grouping: Grouping) -> Vec<Placed<'_>> {
-        let own = self.own_files();
+        let own: Vec<bool> = self.files.iter().map(|file| frame_rules::is_own(file)).collect();
         let mut sums: HashMap<(u32, u32), (Total, usize)> = HashMap::new();
         for (stack, &total) in self.by_stack.iter().enumerate().filter(|(_, total)| total.blocks > 0) {
             let Some(key) = self.key(stack, grouping, &own) else { continue };
@@ -164,29 +167,15 @@ impl TracemallocSnapshot {
         sums
     }
 
-    /// Returns the file and the line to which a stack belongs; the line is 0 in sums of files.
+    /// Returns the file and the line to which a stack belongs; the line is 0 in sums of files. `own` says which files look
+    /// like the user's own code.
     fn key(&self, stack: usize, grouping: Grouping, own: &[bool]) -> Option<(u32, u32)> {
-        let frame = match grouping {
-            Grouping::Line | Grouping::File => *self.stacks.of(stack).first()?,
-            Grouping::OwnLine => self.own_frame(stack, own)?,
+        let mut frames = self.stacks.of(stack).iter().map(|&frame| self.stacks.frames[frame as usize]);
+        let (file, line) = match grouping {
+            Grouping::Line | Grouping::File => frames.next()?,
+            Grouping::OwnLine => frames.find(|(file, _)| own[*file as usize])?,
         };
-        let (file, line) = self.stacks.frames[frame as usize];
         Some((file, if grouping == Grouping::File { 0 } else { line }))
-    }
-
-    fn own_frame(&self, stack: usize, own: &[bool]) -> Option<u32> {
-        let is_own = |frame: &u32| own[self.stacks.frames[*frame as usize].0 as usize];
-        self.stacks.of(stack).iter().copied().find(is_own)
-    }
-
-    /// Returns which files look like the user's own code.
-    fn own_files(&self) -> Vec<bool> {
-        self.files.iter().map(|file| frame_rules::is_own(file)).collect()
-    }
-
-    fn place(&self, frame: u32) -> Place<'_> {
-        let (file, line) = self.stacks.frames[frame as usize];
-        Place { file: &self.files[file as usize], line }
     }
 }
 
@@ -293,7 +282,10 @@ pub fn steady_growth<'a>(snapshots: &[&'a TracemallocSnapshot]) -> Vec<SteadyGro
     let Some((last, earlier)) = snapshots.split_last().filter(|(_, earlier)| earlier.len() >= 2) else {
         return Vec::new();
     };
-    let earlier: Vec<HashMap<Place<'a>, Total>> = earlier.iter().map(|snapshot| totals(snapshot)).collect();
+    let totals = |snapshot: &&'a TracemallocSnapshot| -> HashMap<Place<'a>, Total> {
+        snapshot.by(Grouping::Line).into_iter().map(|placed| (placed.place, placed.total)).collect()
+    };
+    let earlier: Vec<HashMap<Place<'a>, Total>> = earlier.iter().map(totals).collect();
     let growth = |placed: Placed<'a>| {
         let of = |totals: &HashMap<Place<'a>, Total>| totals.get(&placed.place).copied().unwrap_or_default();
         let totals = earlier.iter().map(of).chain([placed.total]).collect();
@@ -304,10 +296,6 @@ pub fn steady_growth<'a>(snapshots: &[&'a TracemallocSnapshot]) -> Vec<SteadyGro
     let mut growing: Vec<SteadyGrowth<'a>> = lines.map(growth).filter(SteadyGrowth::is_steady).collect();
     growing.short_sort_by_key(|line| Reverse(line.bytes_per_snapshot()));
     growing
-}
-
-fn totals(snapshot: &TracemallocSnapshot) -> HashMap<Place<'_>, Total> {
-    snapshot.by(Grouping::Line).into_iter().map(|placed| (placed.place, placed.total)).collect()
 }
 
 impl Place<'_> {

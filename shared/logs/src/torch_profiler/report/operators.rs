@@ -37,7 +37,11 @@ pub fn operators_at_peak(device: &Device, timeline: &Timeline, makers: &Makers) 
     let made = &makers.devices.iter().find(is_same)?.allocations;
     let rows = (0..device.events.len()).filter(|&event| device.events.at(event).action == Action::Alloc);
     let rows: Vec<usize> = rows.collect();
-    let found = matches(made, rows.iter().map(|&event| allocated(device, event)));
+    let allocated = rows.iter().map(|&row| {
+        let event = device.events.at(row);
+        Allocated { time_us: event.time_us, addr: event.addr, size_bytes: event.size_bytes }
+    });
+    let found = matches(made, allocated);
     let (matched, of) = (format::count(found.matched as u64), format::counted(made.len() as u64, "allocation"));
     if found.matched * LEAST_PART < made.len() || found.matched == 0 {
         let few = "by address, size and time, too few for files of one run";
@@ -46,7 +50,8 @@ pub fn operators_at_peak(device: &Device, timeline: &Timeline, makers: &Makers) 
     }
     let by_row: BTreeMap<usize, usize> =
         rows.into_iter().zip(&found.found).filter_map(|(row, position)| Some((row, (*position)?))).collect();
-    let (moment, peak) = peak_within(timeline, &by_row)?;
+    let ((first, _), (last, _)) = (by_row.first_key_value()?, by_row.last_key_value()?);
+    let (moment, peak) = timeline.live_max_in(*first as u32 + 1..*last as u32 + 2);
     let live = live_at(timeline, moment, |row| by_row.get(&row).map(|&position| &made[position]));
     let known: u64 = live.iter().filter(|(_, made)| made.is_some()).map(|(bytes, _)| bytes).sum();
     let matched = format!(
@@ -62,12 +67,6 @@ pub fn operators_at_peak(device: &Device, timeline: &Timeline, makers: &Makers) 
     Some(OperatorsAtPeak { matched, table: Some(table(device, makers, &live)) })
 }
 
-/// Returns the moment with the most live memory between the first and the last matched event, and its bytes.
-fn peak_within(timeline: &Timeline, by_row: &BTreeMap<usize, usize>) -> Option<(u32, u64)> {
-    let ((first, _), (last, _)) = (by_row.first_key_value()?, by_row.last_key_value()?);
-    Some(timeline.live_max_in(*first as u32 + 1..*last as u32 + 2))
-}
-
 /// Returns the sizes of what is live at a moment, with the allocations of the trace.
 fn live_at<'a>(
     timeline: &Timeline,
@@ -80,11 +79,6 @@ fn live_at<'a>(
     };
     let live = timeline.allocations.alive_at(moment);
     live.map(|(id, _)| (timeline.allocations.size_bytes_of(id), made(id))).collect()
-}
-
-fn allocated(device: &Device, event: usize) -> Allocated {
-    let event = device.events.at(event);
-    Allocated { time_us: event.time_us, addr: event.addr, size_bytes: event.size_bytes }
 }
 
 /// Lists the tensors by operator and function, the most memory first.
