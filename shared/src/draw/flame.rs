@@ -1,10 +1,8 @@
 //! Draws the boxes of a flame graph, and decides their labels and colours.
 
-use super::color::Color;
-use super::op::{Align, Font, Op};
-use super::rect::Rect;
-use super::theme::HUES;
 use crate::base::frame_rules;
+use crate::draw::theme::HUES;
+use crate::draw::{Align, Color, Font, Op, Rect};
 
 /// Height of a row with its gap, in CSS pixels.
 pub const ROW: f64 = 20.0;

@@ -2,8 +2,7 @@
 //!
 //! The page carries them out on a canvas, [`super::svg`] writes them as SVG, and the server paints them as pixels.
 
-use super::color::Color;
-use super::rect::Rect;
+use crate::draw::{Color, Rect};
 
 /// Position in CSS pixels from the left and from the top.
 pub type Point = (f64, f64);

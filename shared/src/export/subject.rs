@@ -27,16 +27,19 @@ impl<'a> Subject<'a> {
         self.moment.map_or(timeline.live_peak().0, |moment| moment.min(timeline.events()))
     }
 
+    pub(super) fn findings_config(&self) -> FindingsConfig {
+        FindingsConfig { capacity_bytes: self.capacity_bytes, ..FindingsConfig::default() }
+    }
+
     /// Returns the findings about all devices, each with its parts.
     pub(super) fn findings(&self) -> Vec<(Finding, Vec<FindingPart>)> {
-        let config = FindingsConfig { capacity_bytes: self.capacity_bytes, ..FindingsConfig::default() };
         let studies = studies(self.trace, self.devices);
         let with_parts = |finding: Finding| {
             let study = studies.iter().find(|study| study.device.index == finding.device);
             let parts = study.map_or_else(Vec::new, |study| finding_parts(study, &finding));
             (finding, parts)
         };
-        findings_of(self.trace, &studies, &config).into_iter().map(with_parts).collect()
+        findings_of(self.trace, &studies, &self.findings_config()).into_iter().map(with_parts).collect()
     }
 
     /// Analyses each device.

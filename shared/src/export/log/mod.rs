@@ -5,7 +5,7 @@
 mod page;
 
 use crate::base::format;
-use crate::draw::theme::Theme;
+use crate::draw::Theme;
 use crate::export::csv_text;
 use crate::export::subject::quoted;
 use crate::report::{Diagnosis, LogCell, LogOwners, LogReport, LogTable};
@@ -141,13 +141,9 @@ pub fn diagnosis_markdown(name: &str, diagnosis: &Diagnosis, word: &str) -> Stri
 }
 
 fn of_owners(owners: &LogOwners) -> LogTable {
-    let row = |owner: &crate::report::LogOwner| vec![LogCell::Text(owner.name.clone()), LogCell::Bytes(owner.bytes)];
-    LogTable {
-        title: format!("{}, {}", owners.title, format::bytes(owners.capacity_bytes)),
-        columns: ["Owner", "Memory"].map(str::to_owned).to_vec(),
-        rows: owners.parts.iter().map(row).collect(),
-        left_out: 0,
-    }
+    let title = format!("{}, {}", owners.title, format::bytes(owners.capacity_bytes));
+    let rows = owners.parts.iter().map(|owner| vec![LogCell::Text(owner.name.clone()), LogCell::Bytes(owner.bytes)]);
+    LogTable::new(title, ["Owner", "Memory"], rows)
 }
 
 fn table(table: &LogTable, text: &mut String) {

@@ -3,8 +3,7 @@
 use super::{LogForm, log_picture};
 use crate::analysis::{AdviceStep, Confidence, FindingCode};
 use crate::base::Severity;
-use crate::draw::op::Op;
-use crate::draw::theme::Theme;
+use crate::draw::{Op, Theme};
 use crate::report::{
     Diagnosis, Evidence, Finding, HOST, LogCell, LogCurves, LogLimit, LogOwner, LogOwners, LogReport, LogSeries,
     LogTable,

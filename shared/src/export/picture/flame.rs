@@ -6,10 +6,7 @@ use super::{LEAST_PX, MOST_PX, when};
 use crate::analysis::{CallTree, Calls, Cut, CutContent, PathConfig, Site, Timeline, TreeConfig, cut};
 use crate::base::format;
 use crate::draw::flame::{GAP, ROW, box_label, box_rect, site_hue, site_label, site_name};
-use crate::draw::op::Op;
-use crate::draw::rect::Rect;
-use crate::draw::sketch::Sketch;
-use crate::draw::theme::Theme;
+use crate::draw::{Op, Rect, Sketch, Theme};
 use crate::trace::{Device, Trace};
 
 /// Minimum height in pixels of a row with its gap.
@@ -80,7 +77,7 @@ impl Placed<'_> {
         let mut labels = Vec::new();
         for cut in self.cuts.iter().filter(|cut| cut.depth < self.shown) {
             let rect = self.place(cut);
-            let Look { tone, name, place } = Look::of(trace, cut);
+            let (tone, name, place) = look(trace, cut);
             boxes.add(tone, box_rect(rect));
             labels.extend(box_label(rect, (&name, &place), tone.color(theme).text_on()));
         }
@@ -95,29 +92,20 @@ impl Placed<'_> {
     }
 }
 
-/// Colour and label of a box.
-struct Look {
-    tone: Tone,
-    name: String,
-    place: String,
-}
-
-impl Look {
-    fn of(trace: &Trace, cut: &Cut) -> Self {
-        let (tone, name, place) = match cut.content {
-            CutContent::Merged(count) => (Tone::Rest, format::counted(u64::from(count), "small part"), String::new()),
-            CutContent::Node(Site::All) => (Tone::Initial, "All".to_owned(), format::bytes(cut.total.weight)),
-            CutContent::Node(Site::NoStack) => (Tone::Initial, "No stack recorded".to_owned(), String::new()),
-            CutContent::Node(Site::Frame(id)) => {
-                let frame = trace.frames.get(id);
-                let filename = trace.strings.get(frame.filename);
-                let name = site_name(trace.strings.get(frame.name), filename);
-                let hue = site_hue(&name, filename);
-                let (name, place) = site_label(&name, filename, frame.line);
-                (Tone::Single(hue), name, place)
-            }
-        };
-        Self { tone, name, place }
+/// Returns the colour of a box, its name and its place.
+fn look(trace: &Trace, cut: &Cut) -> (Tone, String, String) {
+    match cut.content {
+        CutContent::Merged(count) => (Tone::Rest, format::counted(u64::from(count), "small part"), String::new()),
+        CutContent::Node(Site::All) => (Tone::Initial, "All".to_owned(), format::bytes(cut.total.weight)),
+        CutContent::Node(Site::NoStack) => (Tone::Initial, "No stack recorded".to_owned(), String::new()),
+        CutContent::Node(Site::Frame(id)) => {
+            let frame = trace.frames.get(id);
+            let filename = trace.strings.get(frame.filename);
+            let name = site_name(trace.strings.get(frame.name), filename);
+            let hue = site_hue(&name, filename);
+            let (name, place) = site_label(&name, filename, frame.line);
+            (Tone::Single(hue), name, place)
+        }
     }
 }
 

@@ -3,13 +3,8 @@
 use super::tone::Tone;
 use crate::analysis::{Axis, Span as Marked, Timeline, spans};
 use crate::base::{Moment, format};
-use crate::draw::color::Color;
-use crate::draw::op::{Align, Font, Op, Point};
-use crate::draw::rect::Rect;
-use crate::draw::sketch::Sketch;
-use crate::draw::span::Span;
-use crate::draw::theme::Theme;
 use crate::draw::ticks::{Tick, byte_ticks, count_ticks, time_ticks};
+use crate::draw::{Align, Color, Font, Op, Point, Rect, Sketch, Span, Theme};
 use crate::trace::{Action, Device, Trace};
 use std::ops::Range;
 

@@ -5,11 +5,9 @@ use super::tone::{Layers, Tone};
 use super::{LEAST_PX, MOST_PX, when};
 use crate::analysis::{Room, SegmentMap, Timeline, rooms};
 use crate::base::format;
-use crate::draw::op::Point;
 use crate::draw::segment_lines::{HEAD, LINE, Line, Piece, Run, Writer, bytes_per_line, pieces};
 use crate::draw::segment_parts::{Content, Part, head, piece_parts, run_parts};
-use crate::draw::sketch::Sketch;
-use crate::draw::theme::Theme;
+use crate::draw::{Point, Sketch, Theme};
 use crate::trace::{BlockState, Device, Trace};
 
 /// Approximate height in pixels for the peak of the reserved bytes if no height is requested.
@@ -179,8 +177,7 @@ mod tests {
     use super::super::tests::{check_inside, is_single, words};
     use super::*;
     use crate::analysis::naive;
-    use crate::draw::color::Color;
-    use crate::draw::op::Op;
+    use crate::draw::{Color, Op};
     use crate::trace::text;
 
     const TRACE: &str = "

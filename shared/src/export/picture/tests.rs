@@ -2,13 +2,10 @@
 
 use super::*;
 use crate::analysis::{Timeline, naive};
-use crate::draw::color::Color;
-use crate::draw::op::Op;
-use crate::draw::rect::Rect;
 use crate::draw::shade::{self, ColorBy, SHADES};
-use crate::draw::sketch::Sketch;
 use crate::draw::svg::{svg, svg_for_both};
-use crate::draw::theme::{HUES, Theme};
+use crate::draw::theme::HUES;
+use crate::draw::{Color, Op, Rect, Sketch, Theme};
 use crate::trace::{Trace, text};
 
 const TRACE: &str = "

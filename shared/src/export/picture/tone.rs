@@ -1,12 +1,9 @@
 //! Names the colours of memory before there is a theme.
 
 use crate::analysis::{Band, BandOwner};
-use crate::draw::color::Color;
-use crate::draw::op::Op;
-use crate::draw::rect::Rect;
 use crate::draw::segment_parts::Part;
 use crate::draw::shade::{self, ColorBy};
-use crate::draw::theme::Theme;
+use crate::draw::{Color, Op, Rect, Theme};
 use std::collections::BTreeMap;
 
 /// Number of different colours of bands; higher colour numbers repeat them.

@@ -11,8 +11,8 @@ use super::picture::{PictureOptions, TimelinePicture};
 use super::subject::{Subject, device_name};
 use crate::analysis::Study;
 use crate::base::markup::escaped;
+use crate::draw::Theme;
 use crate::draw::svg::svg_for_both;
-use crate::draw::theme::Theme;
 pub(crate) use html::Html;
 
 const STYLE: &str = include_str!("style.css");
@@ -31,7 +31,7 @@ pub fn report(subject: &Subject<'_>) -> String {
     let studies: Vec<Study<'_>> = subject.studies().collect();
     framed(subject.file, "GPU memory report", |page| {
         sections::headlines(subject, &studies, page);
-        sections::figures(subject, &studies, page);
+        sections::figures(&studies, page);
         sections::findings(subject, page);
         for study in &studies {
             of_device(subject, study, page);

@@ -2,7 +2,7 @@
 
 use super::html::Html;
 use crate::analysis::{
-    Course, Finding, FindingPart, FindingsConfig, Fragmentation, PhaseBasis, StackBytes, StepSource, Study, Summary,
+    Course, Finding, FindingPart, Fragmentation, Kept, PhaseBasis, StackBytes, StepSource, Study, Summary,
     live_by_category, live_by_stack, recording_diagnostics, stack_labels,
 };
 use crate::base::Moment;
@@ -26,6 +26,17 @@ fn percent(part: u64, whole: u64) -> String {
     escaped(&format::percent(part, whole))
 }
 
+/// Writes the parts of a whole below each other, each with its bytes and its share.
+fn bars(page: &mut Html, whole: u64, parts: impl Iterator<Item = (String, u64)>) {
+    page.push("<div class=\"bars\">\n");
+    for (name, part) in parts {
+        page.push(&format!("<div><span>{}</span>", escaped(&name)));
+        page.bar(part as f64 / whole as f64);
+        page.push(&format!("<b>{}</b><i>{}</i></div>\n", bytes(part), percent(part, whole)));
+    }
+    page.push("</div>\n");
+}
+
 /// Writes what is alive at the moment of the report, by category and by stack.
 pub(super) fn live(subject: &Subject<'_>, study: &Study<'_>, of: &str, page: &mut Html) {
     let moment = subject.moment_of(study.timeline);
@@ -37,14 +48,8 @@ pub(super) fn live(subject: &Subject<'_>, study: &Study<'_>, of: &str, page: &mu
         }
         page.paragraph("lead", &format!("{} live {}", bytes(total), Moment(moment)));
         if study.phases.are_told() {
-            page.push("<div class=\"bars\">\n");
-            for held in live_by_category(study, moment) {
-                let name = escaped(held.category.name());
-                page.push(&format!("<div><span>{}</span>", name.replace('-', " ")));
-                page.bar(held.bytes as f64 / total as f64);
-                page.push(&format!("<b>{}</b><i>{}</i></div>\n", bytes(held.bytes), percent(held.bytes, total)));
-            }
-            page.push("</div>\n");
+            let held = live_by_category(study, moment).into_iter();
+            bars(page, total, held.map(|held| (held.category.name().replace('-', " "), held.bytes)));
             if study.phases.basis() == PhaseBasis::Operations {
                 page.paragraph(
                     "muted",
@@ -96,16 +101,14 @@ pub(super) fn steps(subject: &Subject<'_>, study: &Study<'_>, of: &str, page: &m
         };
         page.paragraph("lead", &format!("{} steps, found {found}; {growth}", count(steps.steps.len() as u64)));
         let growing = study.growth.kept.iter().filter(|kept| kept.course == Course::Grows);
-        let rows: Vec<Vec<String>> = growing
-            .take(MOST_STACKS)
-            .map(|kept| {
-                let what = match kept.size_bytes {
-                    Some(size) => format!("allocations of {} without a stack", bytes(size)),
-                    None => subject.title(kept.stack),
-                };
-                vec![what, bytes(kept.bytes_per_step), bytes(kept.end_bytes), count(kept.end_count)]
-            })
-            .collect();
+        let row = |kept: &Kept| {
+            let what = match kept.size_bytes {
+                Some(size) => format!("allocations of {} without a stack", bytes(size)),
+                None => subject.title(kept.stack),
+            };
+            vec![what, bytes(kept.bytes_per_step), bytes(kept.end_bytes), count(kept.end_count)]
+        };
+        let rows: Vec<Vec<String>> = growing.take(MOST_STACKS).map(row).collect();
         if !rows.is_empty() {
             page.table(&["Growing memory", "Per step", "At the end", "Allocations"], &[1, 2, 3], &rows);
         }
@@ -141,20 +144,14 @@ pub(super) fn reserved(study: &Study<'_>, of: &str, page: &mut Html) {
             return;
         }
         let parts = Fragmentation::at(study, moment);
-        let whole = parts.reserved_bytes.max(1);
         page.paragraph("lead", &format!("{} reserved at the peak, {}", bytes(most_bytes), Moment(moment)));
-        page.push("<div class=\"bars\">\n");
-        for (name, part) in [
+        let named = [
             ("live", parts.live_bytes),
             ("rounding", parts.rounding_bytes + parts.unsplit_bytes),
             ("free in segments in use", parts.free_in_used_bytes),
             ("unused segments", parts.free_segment_bytes),
-        ] {
-            page.push(&format!("<div><span>{name}</span>"));
-            page.bar(part as f64 / whole as f64);
-            page.push(&format!("<b>{}</b><i>{}</i></div>\n", bytes(part), percent(part, whole)));
-        }
-        page.push("</div>\n");
+        ];
+        bars(page, parts.reserved_bytes.max(1), named.map(|(name, part)| (name.to_owned(), part)).into_iter());
         let segments = counted(parts.segments, "segment");
         let longest = bytes(parts.largest_free_bytes);
         page.paragraph(
@@ -196,50 +193,41 @@ pub(super) fn out_of_memory(subject: &Subject<'_>, study: &Study<'_>, of: &str, 
 
 /// Writes the figures of the only device, or a table of all devices.
 pub(super) fn headlines(subject: &Subject<'_>, studies: &[Study<'_>], page: &mut Html) {
-    let findings = FindingsConfig { capacity_bytes: subject.capacity_bytes, ..FindingsConfig::default() };
-    let told = diagnosis(subject.trace, studies, &DiagnosisConfig { findings, ..DiagnosisConfig::default() });
+    let config = DiagnosisConfig { findings: subject.findings_config(), ..DiagnosisConfig::default() };
+    let told = diagnosis(subject.trace, studies, &config);
     told.runs.iter().for_each(|run| page.paragraph("lead", &run.headline));
 }
 
-pub(super) fn figures(subject: &Subject<'_>, studies: &[Study<'_>], page: &mut Html) {
+pub(super) fn figures(studies: &[Study<'_>], page: &mut Html) {
     match studies {
         [] => page.paragraph("lead", "The snapshot has no device: CUDA was never initialized in its process."),
         [study] => {
-            let summary = Summary::of(study.device, study.timeline);
-            page.figures(&of_device(&summary, study.timeline.duration_us()));
+            let figures = figures_of(study);
+            let events = if figures[3] == "1" { "event" } else { "events" };
+            let names = ["peak live", "peak reserved", "live at the end", events, "duration"];
+            page.figures(&figures.into_iter().zip(names.map(str::to_owned)).collect::<Vec<_>>());
         }
         _ => {
-            let rows: Vec<Vec<String>> = { subject.devices.iter() }
-                .map(|(device, timeline)| {
-                    row(device_name(device), &Summary::of(device, timeline), timeline.duration_us())
-                })
-                .collect();
+            let row = |study: &Study<'_>| {
+                let mut row = figures_of(study);
+                row.insert(0, device_name(study.device));
+                row.resize(6, "–".to_owned());
+                row
+            };
+            let rows: Vec<Vec<String>> = studies.iter().map(row).collect();
             let columns = ["Device", "Peak live", "Peak reserved", "Live at the end", "Events", "Duration"];
             page.table(&columns, &[1, 2, 3, 4, 5], &rows);
         }
     }
 }
 
-fn of_device(summary: &Summary, duration_us: Option<u64>) -> Vec<(String, String)> {
-    let mut figures = vec![
-        (bytes(summary.peak_live_bytes), "peak live".to_owned()),
-        (bytes(summary.peak_reserved_bytes), "peak reserved".to_owned()),
-        (bytes(summary.end_live_bytes), "live at the end".to_owned()),
-        (count(summary.events), if summary.events == 1 { "event" } else { "events" }.to_owned()),
-    ];
-    figures.extend(duration_us.map(|time_us| (duration(time_us), "duration".to_owned())));
-    figures
-}
-
-fn row(name: String, summary: &Summary, duration_us: Option<u64>) -> Vec<String> {
-    vec![
-        name,
-        bytes(summary.peak_live_bytes),
-        bytes(summary.peak_reserved_bytes),
-        bytes(summary.end_live_bytes),
-        count(summary.events),
-        duration_us.map_or_else(|| "–".to_owned(), duration),
-    ]
+/// Returns the highest live and reserved bytes of a device, those that are live at the end, the number of events, and
+/// their duration if they have times.
+fn figures_of(study: &Study<'_>) -> Vec<String> {
+    let summary = Summary::of(study.device, study.timeline);
+    let sizes = [summary.peak_live_bytes, summary.peak_reserved_bytes, summary.end_live_bytes].map(bytes);
+    let duration = study.timeline.duration_us().map(duration);
+    sizes.into_iter().chain([count(summary.events)]).chain(duration).collect()
 }
 
 /// Writes the allocator settings, the diagnostics and how the page was made.

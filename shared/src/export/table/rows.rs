@@ -2,10 +2,10 @@
 //! and what explains it.
 
 use super::{Cell, Rows};
-use crate::analysis::{self, Axis, Category, FindingPart, Origin, live_by_category, live_by_stack};
+use crate::analysis::{self, Axis, Category, FindingPart, Origin, Timeline, live_by_category, live_by_stack};
 use crate::base::{Moment, StringId, format};
 use crate::export::subject::Subject;
-use crate::trace::{Action, PoolId, StackId};
+use crate::trace::{Action, Device, PoolId, StackId};
 use std::borrow::Cow;
 
 /// Columns of the allocations; the frames have a table of their own, because here they would be most of the file.
@@ -30,10 +30,7 @@ pub(super) fn allocations(subject: &Subject<'_>, row: &mut Rows<'_>) {
         let (device, timeline) = (study.device, study.timeline);
         let allocations = &timeline.allocations;
         let categories = analysis::categories(device, timeline, &study.phases);
-        let time_us = |moment: u32| match timeline.has_times() {
-            true => Cell::number(timeline.x_of_moment(device, Axis::Time, moment) as i64),
-            false => Cell::Nothing,
-        };
+        let time_us = |moment: u32| time_us(device, timeline, moment);
         for id in allocations.ids() {
             let allocation = allocations.get(id, device);
             let stack = allocations.allocation_stack(id, device);
@@ -103,6 +100,11 @@ pub(super) fn events(subject: &Subject<'_>, row: &mut Rows<'_>) {
             ]);
         }
     }
+}
+
+/// Returns the time of a moment since the first event.
+fn time_us(device: &Device, timeline: &Timeline, moment: u32) -> Cell<'static> {
+    timeline.has_times().then(|| timeline.x_of_moment(device, Axis::Time, moment) as i64).into()
 }
 
 /// Returns the title of every stack, by the stack's number, because a million rows share a few thousand stacks.
@@ -222,10 +224,6 @@ pub(super) const STEPS: &[&str] = &[
 pub(super) fn steps(subject: &Subject<'_>, row: &mut Rows<'_>) {
     for study in subject.studies() {
         let (device, timeline) = (study.device, study.timeline);
-        let time_us = |moment: u32| match timeline.has_times() {
-            true => Cell::number(timeline.x_of_moment(device, Axis::Time, moment) as i64),
-            false => Cell::Nothing,
-        };
         for (index, step) in study.steps.iter().flat_map(|steps| &steps.steps).enumerate() {
             let (peak_moment, peak_live_bytes) = timeline.live_max_in(step.start..step.end + 1);
             row(&[
@@ -233,8 +231,8 @@ pub(super) fn steps(subject: &Subject<'_>, row: &mut Rows<'_>) {
                 Cell::number(index as i64),
                 Cell::number(step.start),
                 Cell::number(Moment(step.end).event_number()),
-                time_us(step.start + 1),
-                time_us(step.end),
+                time_us(device, timeline, step.start + 1),
+                time_us(device, timeline, step.end),
                 Cell::number(peak_live_bytes),
                 Cell::number(Moment(peak_moment).event_number()),
                 Cell::number(timeline.live_at(step.end)),

@@ -175,20 +175,14 @@ impl<'a> Cell<'a> {
             Self::Address(addr) => format::address(*addr),
             Self::Text(text) => csv_text(text),
             Self::Numbers(numbers) => numbers.iter().map(u32::to_string).collect::<Vec<_>>().join(" "),
-            Self::Frames(stack) => {
-                let places = subject.frames(*stack).map(|(name, filename, line)| place(name, filename, line));
-                csv_text(&places.collect::<Vec<_>>().join(" < "))
-            }
+            Self::Frames(stack) => csv_text(&places(subject, *stack)),
         }
     }
 
     pub(super) fn markdown(&self, subject: &Subject<'_>) -> String {
         match self {
             Self::Text(text) => markdown_text(text),
-            Self::Frames(stack) => {
-                let places = subject.frames(*stack).map(|(name, filename, line)| place(name, filename, line));
-                markdown_text(&places.collect::<Vec<_>>().join(" < "))
-            }
+            Self::Frames(stack) => markdown_text(&places(subject, *stack)),
             // Numbers and addresses need no escapes in any format.
             Self::Nothing | Self::Number(_) | Self::Flag(_) | Self::Address(_) | Self::Numbers(_) => self.csv(subject),
         }
@@ -218,6 +212,12 @@ impl<T: Into<i128>> From<Option<T>> for Cell<'_> {
     fn from(number: Option<T>) -> Self {
         number.map_or(Self::Nothing, Self::number)
     }
+}
+
+/// Formats the places of a stack's frames, innermost first.
+fn places(subject: &Subject<'_>, stack: StackId) -> String {
+    let places = subject.frames(stack).map(|(name, filename, line)| place(name, filename, line));
+    places.collect::<Vec<_>>().join(" < ")
 }
 
 /// Formats a text as a CSV field that no spreadsheet takes for a formula.
