@@ -193,15 +193,13 @@ mod tests {
     use super::*;
     use crate::analysis::naive::{self, Random};
     use crate::base::StringId;
+    use crate::export::subject::with_subject;
     use crate::trace::{Trace, text};
     use serde_json::Value;
 
     fn document(trace: &Trace) -> Value {
-        let timelines: Vec<_> = trace.devices.iter().map(|device| Timeline::new(trace, device)).collect();
-        let devices: Vec<_> = trace.devices.iter().zip(&timelines).collect();
         let mut bytes = Vec::new();
-        let subject = Subject { file: "run.pickle", trace, devices: &devices, moment: None, capacity_bytes: None };
-        perfetto(&subject, |piece| bytes.extend_from_slice(piece));
+        with_subject(trace, |subject| perfetto(&subject, |piece| bytes.extend_from_slice(piece)));
         serde_json::from_slice(&bytes).unwrap()
     }
 
@@ -288,13 +286,16 @@ mod tests {
 
     #[test]
     fn spans_of_a_lane_nest() {
-        let place = |start_us, end_us| Span { start_us, end_us, ..span() };
+        let place = |start_us, end_us| Span {
+            name: StringId::EMPTY,
+            start_us,
+            end_us,
+            start_moment: 0,
+            end_moment: 0,
+            depth: 0,
+        };
         let spans = [place(0, 10), place(2, 7), place(6, 14), place(10, 12), place(14, 20)];
         assert_eq!(lanes(&spans), [0, 0, 1, 0, 0]);
-    }
-
-    fn span() -> Span {
-        Span { name: StringId::EMPTY, start_us: 0, end_us: 0, start_moment: 0, end_moment: 0, depth: 0 }
     }
 
     #[test]

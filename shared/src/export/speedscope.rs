@@ -69,16 +69,15 @@ pub fn speedscope<S: FnMut(&[u8])>(subject: &Subject<'_>, sink: S) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::Timeline;
+    use crate::export::subject::with_subject;
     use crate::trace::{Trace, text};
     use serde_json::Value;
 
     fn document(trace: &Trace, moment: Option<u32>) -> Value {
-        let timelines: Vec<_> = trace.devices.iter().map(|device| Timeline::new(trace, device)).collect();
-        let devices: Vec<_> = trace.devices.iter().zip(&timelines).collect();
         let mut bytes = Vec::new();
-        let subject = Subject { file: "a \"file\"", trace, devices: &devices, moment, capacity_bytes: None };
-        speedscope(&subject, |piece| bytes.extend_from_slice(piece));
+        with_subject(trace, |subject| {
+            speedscope(&Subject { file: "a \"file\"", moment, ..subject }, |piece| bytes.extend_from_slice(piece));
+        });
         serde_json::from_slice(&bytes).unwrap()
     }
 

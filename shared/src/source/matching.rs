@@ -120,7 +120,6 @@ fn owners(best: &[Vec<(Fit, usize)>]) -> HashMap<usize, Owner> {
     owners
 }
 
-/// Path of the stacks.
 struct Wanted {
     parts: Vec<String>,
     ignores_case: bool,

@@ -4,10 +4,8 @@ use super::log::{Engine, EngineError, EngineLog, EngineWorker};
 use super::{sglang, vllm};
 use crate::source::{LineReader, Source};
 
-/// Most processes of an engine that are kept.
 const MOST_WORKERS: usize = 1024;
 
-/// Most errors that are kept.
 const MOST_ERRORS: usize = 16;
 
 /// Longest name of a process, in bytes.
@@ -100,13 +98,10 @@ impl EngineReader {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::source::read_lines;
 
     fn read(text: &str) -> EngineLog {
-        let mut reader = EngineReader::default();
-        text.lines().for_each(|line| {
-            reader.line(line);
-        });
-        reader.finish()
+        read_lines::<EngineReader>(text)
     }
 
     /// Returns a size in hundredths of GiB, as the engines print it.

@@ -120,7 +120,6 @@ fn finding(code: FindingCode, severity: Severity, bytes: i64, title: String, sho
     Finding { severity, ..Finding::stated(code, NO_DEVICE, unsigned(bytes), title, shows, advice) }
 }
 
-/// Reports an error.
 fn failed(log: &EngineLog, error: &EngineError) -> Finding {
     let (bytes, title, shows, advice) = error::stated(log, error, name(log), &more_cache(log));
     let severity = if *error == EngineError::Preempted { Severity::Warning } else { Severity::Error };

@@ -239,13 +239,10 @@ pub struct NcclSize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::source::read_lines;
 
     fn read(text: &str) -> NcclLog {
-        let mut reader = NcclReader::default();
-        text.lines().for_each(|line| {
-            reader.line(line);
-        });
-        reader.finish()
+        read_lines::<NcclReader>(text)
     }
 
     /// Lines of NVIDIA/nccl#660 and ultralytics/ultralytics#12905, among others.

@@ -35,7 +35,6 @@ pub(super) struct OtherTools {
     has_shares: bool,
 }
 
-/// What a line says.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Said {
     pub(super) tool: (&'static str, OomApi),
@@ -222,7 +221,7 @@ fn gpustat(line: &str) -> Option<Said> {
 #[cfg(test)]
 mod tests {
     use crate::nvidia_smi::{CardLog, CardReader};
-    use crate::source::{LineReader as _, Source as _};
+    use crate::source::{LineReader as _, Source as _, read_lines};
 
     fn read(text: &str) -> CardLog {
         let mut reader = CardReader::default();
@@ -243,12 +242,8 @@ mod tests {
 
     #[test]
     fn amd_smi_lists_processes() {
-        let mut reader = CardReader::default();
         let text = "GPU: 0\n    PROCESS_INFO:\n        NAME: N/A\n        PID: 1693982\n        MEMORY_USAGE:\n            VRAM_MEM: 10.1 GB\n";
-        text.lines().for_each(|line| {
-            reader.line(line);
-        });
-        assert_eq!(card(&reader.finish(), 0), ": 10342, 1693982 N/A 10342");
+        assert_eq!(card(&read_lines::<CardReader>(text), 0), ": 10342, 1693982 N/A 10342");
     }
 
     #[test]

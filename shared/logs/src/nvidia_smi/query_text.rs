@@ -135,7 +135,6 @@ pub struct Card {
     pub processes: Vec<CardProcess>,
 }
 
-/// Process on a GPU.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CardProcess {
     pub pid: u32,
@@ -144,7 +143,6 @@ pub struct CardProcess {
 }
 
 impl Card {
-    /// Returns the largest memory in use.
     pub fn peak_bytes(&self) -> u64 {
         let of_processes = self.processes.iter().map(|process| process.bytes).fold(0, u64::saturating_add);
         self.samples.iter().map(|sample| sample.bytes).max().unwrap_or(of_processes)
@@ -161,7 +159,6 @@ pub(super) struct Record {
     pub(super) gpus: Vec<RecordGpu>,
 }
 
-/// What nvidia-smi says about one GPU.
 #[derive(Debug, Default)]
 pub(super) struct RecordGpu {
     /// Address on the bus, such as `00000000:07:00.0`.
@@ -223,9 +220,7 @@ mod tests {
 
     fn read(text: &str) -> Vec<Record> {
         let (mut reader, mut done) = (QueryText::default(), Vec::new());
-        text.lines().for_each(|line| {
-            reader.line(line, &mut done);
-        });
+        text.lines().for_each(|line| _ = reader.line(line, &mut done));
         done.extend(reader.finish());
         done
     }

@@ -321,14 +321,10 @@ fn process_of(cells: &[&str]) -> Option<(u32, u32, String, u64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::source::Source as _;
+    use crate::source::{Source as _, read_lines};
 
     fn read(text: &str) -> CardLog {
-        let mut reader = CardReader::default();
-        text.lines().for_each(|line| {
-            reader.line(line);
-        });
-        reader.finish()
+        read_lines::<CardReader>(text)
     }
 
     /// Printed by nvidia-smi 545, as in vllm-project/vllm#2140, with processes of the form of its manual.

@@ -39,7 +39,6 @@ impl Source for CardLog {
     }
 }
 
-/// Returns what the log leaves out.
 fn notices(log: &CardLog) -> Vec<LogNotice> {
     let left_out = (log.left_out > 0).then(|| {
         let left_out = format::counted(log.left_out, "sample");
@@ -58,7 +57,6 @@ fn notices(log: &CardLog) -> Vec<LogNotice> {
     warnings.chain(chosen.into_iter().chain(shares).map(notice(Severity::Info))).collect()
 }
 
-/// Returns what the log is and how much it has.
 fn title(log: &CardLog) -> String {
     let word = if log.tool.1 == OomApi::Npu { "NPU" } else { "GPU" };
     if log.cards.is_empty() {
@@ -131,7 +129,6 @@ fn process_name(CardProcess { pid, name, .. }: &CardProcess) -> String {
     }
 }
 
-/// Reports GPUs whose memory climbs, that are nearly full or that are shared.
 fn findings(log: &CardLog) -> Vec<Finding> {
     let of = |card: &Card| {
         let climbs = climbs(log, card);
@@ -157,7 +154,6 @@ fn climbs(log: &CardLog, card: &Card) -> Option<Finding> {
     Some(finding(card, code, title, shows.join(" "), CLIMBS))
 }
 
-/// Advice if memory in use climbs.
 const CLIMBS: &str = "Look for losses or outputs in a list (append loss.item() instead of loss), a running sum of them \
      (total += loss.item()), and results that stay on the GPU (append output.detach().cpu()).\n\
      [record] A snapshot names the lines: ``snapscope record -- python train.py``, or in the program \
@@ -165,7 +161,6 @@ const CLIMBS: &str = "Look for losses or outputs in a list (append loss.item() i
      The driver counts what PyTorch has reserved. That climbs while tensors or their sizes increase: PyTorch uses what it \
      has freed again, so that a training whose steps are alike reaches its level within a few steps.";
 
-/// Says when the memory of a GPU is used up.
 fn until_full(log: &CardLog, card: &Card, climb: &Climb) -> Option<String> {
     let room = card.total_bytes?.saturating_sub(card.reserved_bytes.unwrap_or(0));
     let (has, most) = (format::bytes(room), format::bytes(climb.peak_bytes));
@@ -282,7 +277,6 @@ fn cut(log: &CardLog, card: &Card) -> Option<Finding> {
     is_cut.then(|| finding(card, (FindingCode::GpuShared, Severity::Info, bytes), title, shows, advice))
 }
 
-/// Lists the GPUs.
 fn table(log: &CardLog) -> LogTable {
     let lists = log.lists_none || log.cards.iter().any(|card| !card.processes.is_empty());
     let row = |card: &Card| {

@@ -9,7 +9,6 @@ use shared::base::MetricHead;
 use shared::base::stamp::{self, Stamp};
 use std::borrow::Cow;
 
-/// Quantity in a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Column {
     Stamp,
@@ -34,7 +33,6 @@ enum Column {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Head(Vec<Column>);
 
-/// What a row says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Row<'a> {
     pub(super) stamp: Option<Stamp>,
@@ -130,7 +128,6 @@ pub(super) fn mebibytes(cell: &str) -> Option<u64> {
     (0.0..(1_u64 << 32) as f64).contains(&number).then_some((number * (1 << 20) as f64) as u64)
 }
 
-/// Metric of one GPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CardMetric {
     /// Bytes in use on the GPU with this index.

@@ -23,7 +23,6 @@ const MUCH_BYTES: u64 = 1 << 20;
 /// Least share of contiguous copies in what a step allocates, as its inverse.
 const SHARE: u64 = 10;
 
-/// Most places that are named.
 const MOST_PLACES: usize = 3;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,7 +58,6 @@ pub struct Habit {
     pub places: Vec<(StringId, usize)>,
 }
 
-/// Something that happens in a step.
 struct Act {
     place: Option<StringId>,
     bytes: u64,

@@ -19,8 +19,8 @@ const MOST_SPANS: usize = 4000;
 /// Returns the rows that have spans; `base_us` is added to all times.
 pub(super) fn lanes(spans: &Spans<'_>, kernels: &[Kernel], base_us: f64) -> Vec<Lane> {
     let annotations = |of_steps: bool| -> Vec<LaneSpan> {
-        let all = spans.all().iter().filter(|span| span.kind == SpanKind::Annotation);
-        let all = all.filter(|span| is_step(span, spans.names()) == of_steps);
+        let all = spans.all.iter().filter(|span| span.kind == SpanKind::Annotation);
+        let all = all.filter(|span| is_step(span, spans.names) == of_steps);
         all.map(|span| LaneSpan { name: span.name, start_us: span.start_us, end_us: span.end_us, count: 1 }).collect()
     };
     let of_kernel = |&Kernel { name, start_us, duration_us, .. }: &Kernel| LaneSpan {
@@ -88,7 +88,6 @@ fn joined(spans: impl Iterator<Item = LaneSpan>, is_one: impl Fn(&LaneSpan, &Lan
     rows
 }
 
-/// Kernel that the GPU ran.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Kernel {
     /// Number that the kernel shares with its launch.
@@ -134,7 +133,6 @@ impl Kernels {
 const READS: [&str; 6] =
     ["aten::item", "aten::_local_scalar_dense", "aten::nonzero", "aten::is_nonzero", "aten::equal", "aten::unique_dim"];
 
-/// Call of the runtime.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Call {
     pub(super) thread: u64,
@@ -145,7 +143,6 @@ pub(super) struct Call {
     pub(super) kind: CallKind,
 }
 
-/// Call of the runtime that matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CallKind {
     Copy,
@@ -153,7 +150,6 @@ pub(super) enum CallKind {
     Launch,
 }
 
-/// Copy that the GPU made.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Copied {
     pub(super) correlation: u64,
@@ -185,7 +181,7 @@ pub(super) fn direction(name: &[u8]) -> Option<Direction> {
 /// Returns the copies in the order of the calls, which is that of their times, with the time that the program waited for each.
 pub(super) fn transfers(calls: &[Call], copied: &[Copied], spans: &Spans<'_>) -> Vec<Transfer> {
     let copied: HashMap<u64, &Copied> = copied.iter().map(|copied| (copied.correlation, copied)).collect();
-    let (mut walk, mut own) = (spans.walk(), OwnFunctions::new(spans.names()));
+    let (mut walk, mut own) = (spans.walk(), OwnFunctions::new(spans.names));
     let mut transfers: Vec<Transfer> = Vec::new();
     // The last transfer of each thread, with the position of the operator that made it.
     let mut last: HashMap<u64, (usize, usize)> = HashMap::new();
@@ -204,7 +200,9 @@ pub(super) fn transfers(calls: &[Call], copied: &[Copied], spans: &Spans<'_>) ->
         let around = around.map(|(_, span)| span);
         transfers.push(transfer(call, copied, around, spans, &mut own));
     }
-    transfers.retain(|transfer| transfer.direction != Direction::ToPinned || is_read(transfer, spans));
+    // Of copies to pinned memory, the program waits at once for those that it reads.
+    let is_read = |operator| READS.contains(&spans.names.get(operator));
+    transfers.retain(|one| one.direction != Direction::ToPinned || one.operator.is_some_and(is_read));
     transfers
 }
 
@@ -216,7 +214,7 @@ fn transfer<'a>(
     own: &mut OwnFunctions<'_>,
 ) -> Transfer {
     let operators = around.clone().filter(|span| span.kind == SpanKind::Operator);
-    let annotation = around.clone().find(|span| span.kind == SpanKind::Annotation && !is_step(span, spans.names()));
+    let annotation = around.clone().find(|span| span.kind == SpanKind::Annotation && !is_step(span, spans.names));
     let function = around.clone().find(|span| own.has(span));
     Transfer {
         time_us: call.start_us,
@@ -227,11 +225,6 @@ fn transfer<'a>(
         place: function.or(annotation).map(|span| span.name),
         modules: around.filter(|span| span.kind == SpanKind::Module).count(),
     }
-}
-
-/// Returns true for copies to pinned memory that the program waits for at once.
-fn is_read(transfer: &Transfer, spans: &Spans<'_>) -> bool {
-    transfer.operator.is_some_and(|operator| READS.contains(&spans.names().get(operator)))
 }
 
 #[cfg(test)]

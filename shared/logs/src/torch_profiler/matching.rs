@@ -23,7 +23,6 @@ pub struct Allocated {
     pub size_bytes: u64,
 }
 
-/// What belongs together.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Matches {
     /// Position of the trace's allocation for each allocation of the snapshot.

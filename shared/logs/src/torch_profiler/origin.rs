@@ -63,8 +63,8 @@ impl Known {
 pub(super) fn attribute(events: &mut [&mut MemoryEvent], spans: &Spans<'_>, kernels: &Kernels) -> Vec<Operation> {
     let mut operations = Vec::new();
     let mut by_span: HashMap<usize, u32> = HashMap::new();
-    let (mut walk, mut own) = (spans.walk(), OwnFunctions::new(spans.names()));
-    let known = Known::new(spans.names());
+    let (mut walk, mut own) = (spans.walk(), OwnFunctions::new(spans.names));
+    let known = Known::new(spans.names);
     for event in events {
         let positioned = walk.around(event.thread, event.time_us);
         let around = positioned.clone().map(|(_, span)| span);
@@ -72,7 +72,7 @@ pub(super) fn attribute(events: &mut [&mut MemoryEvent], spans: &Spans<'_>, kern
         event.operator = around.clone().find(is_operation).map(|span| span.name);
         event.function = around.clone().find(|span| own.has(span)).map(|span| span.name);
         if event.bytes > 0 {
-            event.origin = known.origin(around, spans.names(), &mut own);
+            event.origin = known.origin(around, spans.names, &mut own);
             let outermost = positioned.filter(|(_, span)| span.kind == SpanKind::Operator).last();
             event.operation = outermost.map(|(position, span)| {
                 *by_span.entry(position).or_insert_with(|| {

@@ -66,6 +66,9 @@ impl FileReader for ProfileReader {
         self.calls.sort_by(|a, b| a.start_us.total_cmp(&b.start_us));
         let operations = attribute(&mut events, &spans, &Kernels::new(&self.calls, &self.kernels));
         let base_us = self.base_us.unwrap_or(0.0);
+        let steps = spans.all.iter().filter(|span| is_step(span, spans.names));
+        let mut steps: Vec<(f64, f64)> = steps.map(|span| (span.start_us + base_us, span.end_us + base_us)).collect();
+        steps.sort_by(|(a, _), (b, _)| a.total_cmp(b));
         let mut transfers = transfers(&self.calls, &self.copied, &spans);
         transfers.iter_mut().for_each(|transfer| transfer.time_us += base_us);
         let mut courses: Vec<Course> = Vec::new();
@@ -81,7 +84,7 @@ impl FileReader for ProfileReader {
         let has_dates = first.reduce(f64::min).is_some_and(|first| first >= EARLIEST_US);
         Profile {
             courses,
-            steps: steps(&spans, base_us),
+            steps,
             lanes: lanes(&spans, &self.kernels, base_us),
             transfers,
             operations,
@@ -224,15 +227,6 @@ impl ProfileReader {
     }
 }
 
-/// Returns the starts and ends of the profiler's steps.
-fn steps(spans: &Spans<'_>, base_us: f64) -> Vec<(f64, f64)> {
-    let steps = spans.all().iter().filter(|span| is_step(span, spans.names()));
-    let mut steps: Vec<(f64, f64)> = steps.map(|span| (span.start_us + base_us, span.end_us + base_us)).collect();
-    steps.sort_by(|(a, _), (b, _)| a.total_cmp(b));
-    steps
-}
-
-/// Fields of an event.
 #[derive(Debug, Default)]
 struct Event<'a> {
     phase: &'a [u8],

@@ -50,7 +50,6 @@ pub struct Course {
     pub events: Vec<MemoryEvent>,
 }
 
-/// Memory that a device has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DeviceKind {
     /// Memory of the host, type 0 of `c10::DeviceType`.
@@ -59,7 +58,6 @@ pub enum DeviceKind {
     Gpu,
 }
 
-/// Allocation or free.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct MemoryEvent {
     pub time_us: f64,
@@ -106,7 +104,6 @@ pub struct Lane {
     pub spans: Vec<LaneSpan>,
 }
 
-/// What ran in a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LaneKind {
     Steps,
@@ -146,7 +143,6 @@ pub struct Transfer {
     pub modules: usize,
 }
 
-/// Where a copy goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// To the GPU, from memory of the host that is not pinned.

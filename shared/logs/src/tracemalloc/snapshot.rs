@@ -37,7 +37,6 @@ pub enum Flaw {
     Foreign(String),
 }
 
-/// Blocks of memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Total {
     pub bytes: u64,
@@ -45,7 +44,6 @@ pub struct Total {
 }
 
 impl Total {
-    /// Adds blocks.
     pub fn add(&mut self, more: Self) {
         self.bytes = self.bytes.saturating_add(more.bytes);
         self.blocks = self.blocks.saturating_add(more.blocks);
@@ -63,7 +61,6 @@ pub enum Grouping {
     OwnLine,
 }
 
-/// Line of a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Place<'a> {
     pub file: &'a str,
@@ -71,7 +68,6 @@ pub struct Place<'a> {
     pub line: u32,
 }
 
-/// Blocks of one place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Placed<'a> {
     pub place: Place<'a>,
@@ -242,7 +238,6 @@ pub fn changes<'a>(
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SteadyGrowth<'a> {
     pub place: Place<'a>,
-    /// Blocks in each snapshot.
     pub totals: Vec<Total>,
     /// Stack with the most bytes of the place in the last snapshot.
     pub stack: usize,
@@ -299,12 +294,10 @@ pub fn steady_growth<'a>(snapshots: &[&'a TracemallocSnapshot]) -> Vec<SteadyGro
 }
 
 impl Place<'_> {
-    /// Returns true for the module that imports others.
     pub fn is_of_importlib(&self) -> bool {
         self.file.starts_with("<frozen importlib")
     }
 
-    /// Returns true for the module that takes the snapshots.
     pub fn is_of_tracemalloc(&self) -> bool {
         self.file.rsplit(['/', '\\']).next() == Some("tracemalloc.py") && !frame_rules::is_own(self.file)
     }

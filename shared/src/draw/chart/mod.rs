@@ -103,7 +103,6 @@ impl Chart {
         area.present()
     }
 
-    /// Draws the grid and the labels.
     fn draw_mesh(
         &self,
         context: &mut ChartContext<'_, Recorder<'_>, Cartesian2d<Scale, Scale>>,

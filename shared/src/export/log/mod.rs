@@ -24,7 +24,6 @@ pub enum LogForm {
     Png,
     /// The curves: a row for each time and group.
     Csv,
-    /// The whole report.
     Json,
     /// Findings and tables, for issues.
     Markdown,
@@ -94,7 +93,6 @@ fn log_csv(report: &LogReport) -> String {
     text
 }
 
-/// Writes the whole report as one document.
 fn log_json(name: &str, report: &LogReport) -> String {
     let report = serde_json::to_string_pretty(report).expect("plain data can be written");
     format!("{{\"file\":{},\"report\":{report}}}\n", quoted(name))

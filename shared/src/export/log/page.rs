@@ -196,7 +196,6 @@ fn lane_ops(lane: &LogLane, (from, to): (i64, i64), rect: Rect, theme: &Theme) -
     ops
 }
 
-/// Returns the colour of a series by its position.
 pub fn series_color(position: usize, theme: &Theme) -> Color {
     theme.hues[position % theme.hues.len()]
 }

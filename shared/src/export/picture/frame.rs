@@ -182,7 +182,6 @@ impl<'a> Frame<'a> {
         format!("peak live {} {when} · peak reserved {reserved}", format::bytes(live_bytes))
     }
 
-    /// Returns the entries of the legend.
     fn entries(&self, theme: &Theme) -> Vec<(&'static str, Swatch)> {
         let mut entries = vec![
             ("live", Swatch::Line(theme.live)),
@@ -316,7 +315,6 @@ impl Swatch {
     }
 }
 
-/// Draws the mark of the peak.
 pub(super) fn dot(at: Point, color: Color, theme: &Theme) -> Op {
     Op::Dot { at, radius: 3.25, color, ring: theme.background }
 }

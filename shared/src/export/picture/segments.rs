@@ -45,7 +45,6 @@ pub fn segments_picture(
     sketch
 }
 
-/// Returns the entries of the legend.
 fn entries(map: &SegmentMap, theme: &Theme) -> Vec<(&'static str, Swatch)> {
     let one = |tone: Tone| Swatch::Stripes(vec![tone.color(theme)]);
     let mut entries = vec![

@@ -33,7 +33,6 @@ pub(super) enum Tone {
 }
 
 impl Tone {
-    /// Returns the tone of a band of the timeline.
     pub(super) fn of(band: &Band) -> Self {
         match band.owner {
             BandOwner::Allocation(_) | BandOwner::Area => Self::of_number(band.color, false),

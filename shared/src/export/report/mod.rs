@@ -26,7 +26,6 @@ const ICON: &str = "<svg class=\"icon\" viewBox=\"0 0 32 32\" width=\"28\" heigh
 /// Maximum number of bands in a timeline: the page should stay small enough for a ticket.
 const MOST_BANDS: usize = 6000;
 
-/// Writes the page as HTML.
 pub fn report(subject: &Subject<'_>) -> String {
     let studies: Vec<Study<'_>> = subject.studies().collect();
     framed(subject.file, "GPU memory report", |page| {

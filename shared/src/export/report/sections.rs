@@ -12,13 +12,11 @@ use crate::export::subject::{Subject, device_name};
 use crate::report::{DiagnosisConfig, diagnosis};
 use crate::trace::{Action, Container, Encoding};
 
-/// Maximum number of stacks to show.
 const MOST_STACKS: usize = 15;
 
 /// Maximum number of steps to show; of more, the first and the last ones are shown.
 const MOST_STEPS: usize = 12;
 
-/// Maximum number of out-of-memory events to show.
 const MOST_OOMS: usize = 20;
 
 /// Formats a share in percent, escaped because it may begin with `<`.
@@ -161,7 +159,6 @@ pub(super) fn reserved(study: &Study<'_>, of: &str, page: &mut Html) {
     });
 }
 
-/// Writes a table of the out-of-memory events.
 pub(super) fn out_of_memory(subject: &Subject<'_>, study: &Study<'_>, of: &str, page: &mut Html) {
     let events = &study.device.events;
     let ooms: Vec<usize> =
@@ -270,7 +267,6 @@ fn format(subject: &Subject<'_>) -> String {
     }
 }
 
-/// Maximum number of stacks to show for a finding.
 const MOST_EVIDENCE_STACKS: usize = 3;
 
 pub(super) fn findings(subject: &Subject<'_>, page: &mut Html) {

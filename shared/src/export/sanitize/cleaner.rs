@@ -300,7 +300,6 @@ pub struct SanitizeOptions {
     pub packages: Option<Vec<String>>,
     /// Leaves out the users' texts on events (`user_metadata`), except for what our recorder says about purposes.
     pub drop_metadata: bool,
-    /// Leaves out the annotated spans.
     pub drop_annotations: bool,
 }
 

@@ -96,7 +96,6 @@ pub(super) fn package_of(filename: &str) -> String {
     if frame_rules::is_runtime(filename) { runtime } else { PROJECT }.to_owned()
 }
 
-/// Returns true for a file of the user's own code.
 pub(super) fn is_project(filename: &str) -> bool {
     package_of(filename) == PROJECT
 }

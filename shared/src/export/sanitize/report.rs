@@ -100,7 +100,6 @@ pub struct Change {
     pub examples: Vec<(String, String)>,
 }
 
-/// Frames of one package.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Package {
     /// Name of the package, or the kind of code.

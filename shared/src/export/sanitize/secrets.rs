@@ -243,7 +243,6 @@ static IN_PROSE: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
     .into()
 });
 
-/// Removes what the shapes of this module reveal.
 fn without_shapes(text: String, language: Language) -> String {
     let prose = IN_PROSE.iter().filter(|_| language == Language::Prose);
     EVERYWHERE.iter().chain(prose).fold(text, |text, (pattern, place)| {

@@ -20,7 +20,6 @@ pub enum Table {
     Events,
     /// Segments at the end.
     Segments,
-    /// Training steps.
     Steps,
     Findings,
     /// Every stack, frame by frame.

@@ -86,7 +86,6 @@ impl Sheet<'_> {
     }
 }
 
-/// Format of a table's file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum TableFormat {
     /// RFC 4180: a header line, commas, CRLF, and quotes around texts that need them.

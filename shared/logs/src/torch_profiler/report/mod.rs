@@ -32,7 +32,6 @@ impl Source for Profile {
     }
 }
 
-/// Returns what the trace is and how much it has.
 fn title(profile: &Profile) -> String {
     let memory: u64 = profile.courses.iter().map(|course| course.events.len() as u64).sum();
     format!(
@@ -158,7 +157,6 @@ fn tables(profile: &Profile) -> Vec<LogTable> {
     profile.courses.iter().filter_map(table).chain(of_spans).collect()
 }
 
-/// Reports the peak of each device, and what each step does again.
 fn findings(profile: &Profile) -> Vec<Finding> {
     // No habit is a problem by itself.
     let habits = habits(profile).into_iter().map(|habit| finding(profile, &habit));
@@ -207,7 +205,6 @@ fn peak(profile: &Profile, course: &Course) -> Option<Finding> {
     ))
 }
 
-/// Says what is missing in the trace.
 fn notices(profile: &Profile) -> Vec<LogNotice> {
     let cut = "The file ends within its list of events, as when the profiler was killed: later events are missing.";
     let cut = profile.is_cut.then(|| cut.to_owned());

@@ -21,7 +21,6 @@ pub struct OperatorsAtPeak {
     pub table: Option<LogTable>,
 }
 
-/// Tensors of one maker.
 #[derive(Clone, Debug, Default)]
 struct Group {
     bytes: u64,

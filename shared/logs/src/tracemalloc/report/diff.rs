@@ -29,7 +29,6 @@ pub struct TracedComparison {
     pub files: Vec<ComparedPlace>,
 }
 
-/// One side of a comparison.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct TracedSide {
     /// File as named on the command line.
@@ -132,7 +131,6 @@ fn listed(mut figures: Vec<String>) -> String {
     figures.join(", ")
 }
 
-/// Reports a line that grows through all snapshots.
 fn grows(last: &TracemallocSnapshot, line: &SteadyGrowth<'_>) -> Finding {
     let (bytes, blocks) = (line.bytes_per_snapshot(), line.blocks_per_snapshot());
     let title = format!("{} grows by {} per snapshot", label(line.place), format::bytes(bytes));

@@ -37,7 +37,6 @@ impl Source for TracemallocSnapshot {
     }
 }
 
-/// Returns what the snapshot is and how much it has.
 fn title(snapshot: &TracemallocSnapshot) -> String {
     match &snapshot.flaw {
         Some(Flaw::Foreign(_)) => "Pickle that begins as a snapshot of tracemalloc".to_owned(),
@@ -92,12 +91,10 @@ pub(super) fn stacks_of(snapshot: &TracemallocSnapshot, stack: usize) -> Vec<Vec
     frames.into_iter().collect()
 }
 
-/// Returns true if stacks have callers.
 pub(super) fn has_callers(snapshot: &TracemallocSnapshot) -> bool {
     snapshot.traceback_limit != 1
 }
 
-/// Builds a finding about host memory.
 pub(super) fn finding(
     (code, severity, bytes): (FindingCode, Severity, u64),
     place: Place<'_>,
@@ -175,7 +172,6 @@ pub(super) fn caller(snapshot: &TracemallocSnapshot, place: Place<'_>, stack: Op
     own.map_or(LogCell::Nothing, |own| LogCell::Text(label(own)))
 }
 
-/// Says what is missing in the snapshot.
 fn notices(snapshot: &TracemallocSnapshot) -> Vec<LogNotice> {
     let error = |message| LogNotice { severity: Severity::Error, message };
     let flaw = snapshot.flaw.as_ref().map(|flaw| match flaw {
