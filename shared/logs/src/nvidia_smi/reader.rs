@@ -263,15 +263,11 @@ impl CardReader {
 
     fn card(&mut self, index: u32) -> Option<&mut Card> {
         let cards = &mut self.log.cards;
-        let position = match cards.iter().position(|card| card.index == index) {
-            Some(position) => position,
-            None if cards.len() < MOST_CARDS => {
-                cards.push(Card { index, ..Card::default() });
-                cards.len() - 1
-            }
-            None => return None,
-        };
-        Some(&mut cards[position])
+        let known = cards.iter().position(|card| card.index == index);
+        if known.is_none() && cards.len() < MOST_CARDS {
+            cards.push(Card { index, ..Card::default() });
+        }
+        cards.iter_mut().find(|card| card.index == index)
     }
 }
 

@@ -111,7 +111,7 @@ fn look(trace: &Trace, cut: &Cut) -> (Tone, String, String) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{check_inside, words};
+    use super::super::tests::{of_moment, words};
     use super::*;
     use crate::analysis::naive;
     use crate::trace::text;
@@ -124,8 +124,7 @@ mod tests {
     ";
 
     fn drawn(trace: &Trace, options: &MomentOptions) -> Sketch {
-        let device = &trace.devices[0];
-        flame_picture(trace, (device, &Timeline::new(trace, device)), options, &Theme::light())
+        of_moment(flame_picture, trace, options)
     }
 
     /// Sums the widths in pixels of the boxes in a row, with their gaps.
@@ -202,19 +201,6 @@ mod tests {
     }
 
     #[test]
-    fn everything_lies_within_the_picture() {
-        for seed in 0..10 {
-            let trace = naive::random_trace(seed, 500);
-            for (width, height) in [(1200, None), (10, Some(10)), (400, Some(900)), (3000, Some(240))] {
-                let sketch = drawn(&trace, &MomentOptions { width, height, ..MomentOptions::default() });
-                assert_eq!(sketch.width, f64::from(width.max(240)));
-                assert!(height.is_none_or(|height| sketch.height == f64::from(height.max(240))));
-                check_inside(&sketch);
-            }
-        }
-    }
-
-    #[test]
     fn rows_without_room_are_counted() {
         let stack: Vec<String> = (0..30).map(|depth| format!("f{depth}")).collect();
         let trace = text::parse(&format!("alloc a 1MiB @{}", stack.join("<"))).unwrap();
@@ -224,13 +210,5 @@ mod tests {
         // Of 31 rows, (240 - 82 - 18) / 14 fit.
         let missing = "1.00 MiB live at the peak, after event 0, in 1 allocation · 21 deeper rows not shown";
         assert!(words(&small).contains(&missing), "{:?}", words(&small));
-    }
-
-    #[test]
-    fn an_empty_trace_has_a_picture_too() {
-        let sketch = drawn(&text::parse("").unwrap(), &MomentOptions::default());
-        let figures = "0 B live at the peak, before the first event, in 0 allocations";
-        assert!(words(&sketch).contains(&figures), "{:?}", words(&sketch));
-        assert_eq!(sketch.height, 240.0);
     }
 }

@@ -173,9 +173,8 @@ impl Painter<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{check_inside, is_single, words};
+    use super::super::tests::{THEME, is_single, of_moment, words};
     use super::*;
-    use crate::analysis::naive;
     use crate::draw::{Color, Op};
     use crate::trace::text;
 
@@ -193,11 +192,8 @@ mod tests {
         block 0x10200000 3MiB
     ";
 
-    const THEME: Theme = Theme::light();
-
     fn drawn(trace: &Trace, options: &MomentOptions) -> Sketch {
-        let device = &trace.devices[0];
-        segments_picture(trace, (device, &Timeline::new(trace, device)), options, &THEME)
+        of_moment(segments_picture, trace, options)
     }
 
     /// Sums the widths of the boxes of some colours that are as high as a line and below the legend.
@@ -247,19 +243,6 @@ mod tests {
     }
 
     #[test]
-    fn everything_lies_within_the_picture() {
-        for seed in 0..10 {
-            let trace = naive::random_trace(seed, 500);
-            for (width, height) in [(1200, None), (10, Some(10)), (400, Some(900)), (3000, Some(240))] {
-                let sketch = drawn(&trace, &MomentOptions { width, height, ..MomentOptions::default() });
-                assert_eq!(sketch.width, f64::from(width.max(240)));
-                assert!(height.is_none_or(|height| sketch.height == f64::from(height.max(240))));
-                check_inside(&sketch);
-            }
-        }
-    }
-
-    #[test]
     fn a_picture_of_a_height_has_the_finest_scale_that_fits() {
         let trace = text::parse(TRACE).unwrap();
         let scale = |height| {
@@ -269,12 +252,5 @@ mod tests {
             words.split_once("each line is ").map(|(_, rest)| rest.split(" M").next().unwrap().to_owned())
         };
         assert_eq!((scale(240), scale(900)), (Some("8.00".to_owned()), Some("2.00".to_owned())));
-    }
-
-    #[test]
-    fn an_empty_trace_has_a_picture_too() {
-        let sketch = drawn(&text::parse("").unwrap(), &MomentOptions::default());
-        let figures = "0 B reserved at the peak, before the first event, in 0 segments · 0 B free in them · each line is 2.00 MiB";
-        assert!(words(&sketch).contains(&figures), "{:?}", words(&sketch));
     }
 }

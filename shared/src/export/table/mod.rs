@@ -39,12 +39,12 @@ crate::names!(Table {
 
 impl Table {
     /// Returns the names of the columns, which are the fields of the JSON form.
-    pub fn columns(self) -> &'static [&'static str] {
-        self.content().0
+    pub fn columns(self) -> Vec<&'static str> {
+        self.content().0.split(' ').collect()
     }
 
-    /// Returns the columns, and what writes the rows.
-    fn content(self) -> (&'static [&'static str], fn(&Subject<'_>, &mut Rows<'_>)) {
+    /// Returns the names of the columns, with spaces between them, and what writes the rows.
+    fn content(self) -> (&'static str, fn(&Subject<'_>, &mut Rows<'_>)) {
         match self {
             Self::Stacks => (rows::STACKS, rows::stacks),
             Self::Categories => (rows::CATEGORIES, rows::categories),
@@ -60,8 +60,9 @@ impl Table {
 
 /// Writes a table in a format, piece after piece into `sink`.
 pub fn table<S: FnMut(&[u8])>(subject: &Subject<'_>, table: Table, format: TableFormat, sink: S) {
-    let (columns, rows) = table.content();
-    Sheet { name: table.name(), columns }.write(format, subject, |row| rows(subject, row), sink);
+    let (_, rows) = table.content();
+    let sheet = Sheet { name: table.name(), columns: &table.columns() };
+    sheet.write(format, subject, |row| rows(subject, row), sink);
 }
 
 #[cfg(test)]

@@ -9,20 +9,8 @@ use crate::trace::{Action, Device, PoolId, StackId};
 use std::borrow::Cow;
 
 /// Columns of the allocations; the frames have a table of their own, because here they would be most of the file.
-pub(super) const ALLOCATIONS: &[&str] = &[
-    "device",
-    "allocation",
-    "alloc_event",
-    "free_event",
-    "address",
-    "bytes",
-    "alloc_us",
-    "free_us",
-    "is_initial",
-    "category",
-    "stack",
-    "title",
-];
+pub(super) const ALLOCATIONS: &str =
+    "device allocation alloc_event free_event address bytes alloc_us free_us is_initial category stack title";
 
 pub(super) fn allocations(subject: &Subject<'_>, row: &mut Rows<'_>) {
     let titles = titles(subject);
@@ -58,21 +46,8 @@ pub(super) fn allocations(subject: &Subject<'_>, row: &mut Rows<'_>) {
     }
 }
 
-pub(super) const EVENTS: &[&str] = &[
-    "device",
-    "event",
-    "action",
-    "address",
-    "bytes",
-    "free_bytes",
-    "time_us",
-    "stream",
-    "pool",
-    "stack",
-    "title",
-    "user_metadata",
-    "compile_context",
-];
+pub(super) const EVENTS: &str =
+    "device event action address bytes free_bytes time_us stream pool stack title user_metadata compile_context";
 
 pub(super) fn events(subject: &Subject<'_>, row: &mut Rows<'_>) {
     let titles = titles(subject);
@@ -116,7 +91,7 @@ fn titled<'t>(titles: &'t [String], stack: StackId) -> Cell<'t> {
     if stack.has_frames() { Cell::text(Cow::Borrowed(titles[stack.index()].as_str())) } else { Cell::Nothing }
 }
 
-pub(super) const STACKS: &[&str] = &["device", "event", "stack", "bytes", "count", "initial_bytes", "title", "frames"];
+pub(super) const STACKS: &str = "device event stack bytes count initial_bytes title frames";
 
 pub(super) fn stacks(subject: &Subject<'_>, row: &mut Rows<'_>) {
     for &(device, timeline) in subject.devices {
@@ -136,7 +111,7 @@ pub(super) fn stacks(subject: &Subject<'_>, row: &mut Rows<'_>) {
     }
 }
 
-pub(super) const CATEGORIES: &[&str] = &["device", "event", "category", "bytes", "count"];
+pub(super) const CATEGORIES: &str = "device event category bytes count";
 
 pub(super) fn categories(subject: &Subject<'_>, row: &mut Rows<'_>) {
     for study in subject.studies() {
@@ -153,21 +128,9 @@ pub(super) fn categories(subject: &Subject<'_>, row: &mut Rows<'_>) {
     }
 }
 
-pub(super) const SEGMENTS: &[&str] = &[
-    "device",
-    "address",
-    "bytes",
-    "allocated_bytes",
-    "active_bytes",
-    "blocks",
-    "segment_type",
-    "stream",
-    "pool",
-    "is_expandable",
-    "stack",
-    "title",
-    "frames",
-];
+pub(super) const SEGMENTS: &str =
+    "device address bytes allocated_bytes active_bytes blocks segment_type stream pool is_expandable stack title \
+     frames";
 
 pub(super) fn segments(subject: &Subject<'_>, row: &mut Rows<'_>) {
     for &(device, _) in subject.devices {
@@ -192,7 +155,7 @@ pub(super) fn segments(subject: &Subject<'_>, row: &mut Rows<'_>) {
     }
 }
 
-pub(super) const FRAMES: &[&str] = &["stack", "depth", "name", "filename", "line"];
+pub(super) const FRAMES: &str = "stack depth name filename line";
 
 pub(super) fn frames(subject: &Subject<'_>, row: &mut Rows<'_>) {
     for stack in subject.trace.stacks.ids() {
@@ -208,18 +171,9 @@ pub(super) fn frames(subject: &Subject<'_>, row: &mut Rows<'_>) {
     }
 }
 
-pub(super) const STEPS: &[&str] = &[
-    "device",
-    "step",
-    "first_event",
-    "last_event",
-    "start_us",
-    "end_us",
-    "peak_live_bytes",
-    "peak_event",
-    "end_live_bytes",
-    "peak_reserved_bytes",
-];
+pub(super) const STEPS: &str =
+    "device step first_event last_event start_us end_us peak_live_bytes peak_event end_live_bytes \
+     peak_reserved_bytes";
 
 pub(super) fn steps(subject: &Subject<'_>, row: &mut Rows<'_>) {
     for study in subject.studies() {
@@ -242,22 +196,8 @@ pub(super) fn steps(subject: &Subject<'_>, row: &mut Rows<'_>) {
     }
 }
 
-pub(super) const FINDINGS: &[&str] = &[
-    "code",
-    "severity",
-    "confidence",
-    "device",
-    "bytes",
-    "title",
-    "shows",
-    "advice",
-    "events",
-    "stack",
-    "frames",
-    "parts",
-    "steps",
-    "why",
-];
+pub(super) const FINDINGS: &str =
+    "code severity confidence device bytes title shows advice events stack frames parts steps why";
 
 pub(super) fn findings(subject: &Subject<'_>, row: &mut Rows<'_>) {
     for (finding, parts) in subject.findings() {

@@ -106,11 +106,7 @@ crate::names!(TableFormat {
 impl TableFormat {
     /// Returns the ending of file names, without the dot.
     pub fn ending(self) -> &'static str {
-        match self {
-            Self::Csv => "csv",
-            Self::Json => "json",
-            Self::Markdown => "md",
-        }
+        if self == Self::Markdown { "md" } else { self.name() }
     }
 
     /// Returns the name on buttons.
