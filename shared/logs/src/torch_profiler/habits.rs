@@ -3,7 +3,7 @@
 //! Steps are the profiler's own, `ProfilerStep#7`; without at least three of them nothing is found. A few copies and reads
 //! a step are normal: a batch, a loss.
 
-use super::trace::{Course, DeviceKind, Direction, MemoryEvent, Origin, Profile, Transfer};
+use super::trace::{Course, Direction, MemoryEvent, Origin, Profile, Transfer};
 use hashbrown::{HashMap, HashSet};
 use shared::base::{ShortSort, StringId};
 use std::cmp::Reverse;
@@ -84,7 +84,7 @@ pub fn habits(profile: &Profile) -> Vec<Habit> {
     }
     let transfers = in_steps(profile, &profile.transfers, |transfer| transfer.time_us);
     let of_transfers = [copies_in_model(&transfers), copies(&transfers), reads(&transfers)];
-    let gpus = profile.courses.iter().filter(|course| course.kind == DeviceKind::Gpu);
+    let gpus = profile.courses.iter().filter(|course| course.gpu.is_some());
     let of_memory = gpus.flat_map(|course| {
         let steps = in_steps(profile, &course.events, |event| event.time_us);
         [contiguous(&steps, course), creations(&steps, course)]
@@ -165,7 +165,7 @@ fn contiguous(steps: &[Vec<&MemoryEvent>], course: &Course) -> Option<Habit> {
     let most = all.max().unwrap_or(0);
     let habit = habit(HabitKind::Contiguous, steps, 1, |event| event.origin == Origin::Contiguous)?;
     let is_much = habit.bytes >= MUCH_BYTES && habit.bytes >= most / SHARE;
-    is_much.then_some(Habit { device: Some(course.index), ..habit })
+    is_much.then_some(Habit { device: course.gpu, ..habit })
 }
 
 /// Finds large tensors that the same function creates in the same size in each step.
@@ -177,5 +177,5 @@ fn creations(steps: &[Vec<&MemoryEvent>], course: &Course) -> Option<Habit> {
     let same = in_each_step(steps, key);
     let is_again = |event: &MemoryEvent| key(event).is_some_and(|key| same.contains(&key));
     let habit = habit(HabitKind::Creations, steps, 1, is_again)?;
-    Some(Habit { device: Some(course.index), ..habit })
+    Some(Habit { device: course.gpu, ..habit })
 }

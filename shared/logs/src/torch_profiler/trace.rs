@@ -44,18 +44,9 @@ impl Profile {
 /// Memory events of one device, in the order of their times.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Course {
-    pub kind: DeviceKind,
-    /// CUDA index; 0 for the host.
-    pub index: u32,
+    /// CUDA index; `None` for the host.
+    pub gpu: Option<u32>,
     pub events: Vec<MemoryEvent>,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum DeviceKind {
-    /// Memory of the host, type 0 of `c10::DeviceType`.
-    #[default]
-    Host,
-    Gpu,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

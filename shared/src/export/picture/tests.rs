@@ -181,6 +181,7 @@ fn an_empty_trace_has_a_picture_too() {
     assert!(words(&flame).contains(&"0 B live at the peak, before the first event, in 0 allocations"));
     assert_eq!(flame.height, 240.0);
     let segments = of_moment(segments_picture, &empty, &MomentOptions::default());
-    let figures = "0 B reserved at the peak, before the first event, in 0 segments · 0 B free in them · each line is 2.00 MiB";
+    let figures =
+        "0 B reserved at the peak, before the first event, in 0 segments · 0 B free in them · each line is 2.00 MiB";
     assert!(words(&segments).contains(&figures), "{:?}", words(&segments));
 }

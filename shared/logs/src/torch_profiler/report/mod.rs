@@ -4,7 +4,7 @@ mod operators;
 
 use crate::source::{LogPart, Source};
 use crate::torch_profiler::{
-    Course, DeviceKind, Habit, HabitKind, Lane, LaneKind, LaneSpan, LiveGroup, Profile, habits, live_groups,
+    Course, Habit, HabitKind, Lane, LaneKind, LaneSpan, LiveGroup, Profile, habits, live_groups,
 };
 use hashbrown::HashMap;
 pub use operators::{OperatorsAtPeak, operators_at_peak};
@@ -42,10 +42,7 @@ fn title(profile: &Profile) -> String {
 }
 
 fn name_of(course: &Course) -> String {
-    match course.kind {
-        DeviceKind::Host => "Host".to_owned(),
-        DeviceKind::Gpu => format!("GPU {}", course.index),
-    }
+    course.gpu.map_or_else(|| "Host".to_owned(), |index| format!("GPU {index}"))
 }
 
 /// Returns the devices that matter: a training on a GPU also allocates some numbers on the host.
@@ -68,7 +65,7 @@ fn curves(profile: &Profile, course: &Course) -> LogCurves {
     };
     let allocated = series("Allocated", &|at| heights[at]);
     let reserved = series("Reserved", &|at| course.events[at].reserved_bytes);
-    let has_reserved = course.kind == DeviceKind::Gpu;
+    let has_reserved = course.gpu.is_some();
     LogCurves {
         quantity: format!("Memory of {}", if has_reserved { name_of(course) } else { "the host".to_owned() }),
         has_steps: true,
@@ -192,7 +189,7 @@ fn peak(profile: &Profile, course: &Course) -> Option<Finding> {
         None | Some(0) => String::new(),
         Some(reserved) => format!(" PyTorch reserved {} at most.", format::bytes(reserved)),
     };
-    let device = if course.kind == DeviceKind::Host { HOST } else { i64::from(course.index) };
+    let device = course.gpu.map_or(HOST, i64::from);
     Some(Finding::stated(
         FindingCode::Peak,
         device,
