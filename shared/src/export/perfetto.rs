@@ -23,8 +23,8 @@ const MARKS: u32 = 0;
 pub fn perfetto<S: FnMut(&[u8])>(subject: &Subject<'_>, sink: S) {
     let origins_us: Vec<Option<i64>> = subject.devices.iter().map(|(device, _)| origin_us(device)).collect();
     let origin_us = origins_us.iter().flatten().min().copied();
-    let mut out = Events { out: Pieces::new(sink), is_first: true };
-    out.out.put(format_args!(
+    let mut out = Pieces::new(sink);
+    out.put(format_args!(
         "{{\"displayTimeUnit\":\"ms\",\"otherData\":{{\"file\":{},\"time_unit\":\"{}\",\"start_unix_us\":{}}},\"traceEvents\":[",
         quoted(subject.file),
         if origin_us.is_some() { "us" } else { "events" },
@@ -32,10 +32,10 @@ pub fn perfetto<S: FnMut(&[u8])>(subject: &Subject<'_>, sink: S) {
     ));
     for (position, (&(device, timeline), of_device)) in subject.devices.iter().zip(&origins_us).enumerate() {
         let late_us = of_device.zip(origin_us).map_or(0, |(device, first)| device - first);
-        Process { pid: position + 1, device, timeline, late_us, out: &mut out }.write(subject);
+        Process { pid: position + 1, device, timeline, late_us, out: &mut out, is_first: position == 0 }.write(subject);
     }
-    out.out.put(format_args!("\n]}}\n"));
-    out.out.finish();
+    out.put(format_args!("\n]}}\n"));
+    out.finish();
 }
 
 /// Returns the time of the first event that has one.
@@ -43,14 +43,11 @@ fn origin_us(device: &Device) -> Option<i64> {
     device.events.times_us().iter().find(|&time_us| time_us != 0)
 }
 
-struct Events<S> {
-    out: Pieces<S>,
-    is_first: bool,
-}
-
 /// One device as a process.
 struct Process<'a, S> {
-    out: &'a mut Events<S>,
+    out: &'a mut Pieces<S>,
+    /// True if no event was written yet.
+    is_first: bool,
     pid: usize,
     device: &'a Device,
     timeline: &'a Timeline,
@@ -71,8 +68,8 @@ impl<S: FnMut(&[u8])> Process<'_, S> {
 
     /// Writes one event; `fields` follow its phase and process.
     fn event(&mut self, phase: char, fields: std::fmt::Arguments<'_>) {
-        let comma = if std::mem::take(&mut self.out.is_first) { "" } else { "," };
-        self.out.out.put(format_args!("{comma}\n{{\"ph\":\"{phase}\",\"pid\":{},{fields}}}", self.pid));
+        let comma = if std::mem::take(&mut self.is_first) { "" } else { "," };
+        self.out.put(format_args!("{comma}\n{{\"ph\":\"{phase}\",\"pid\":{},{fields}}}", self.pid));
     }
 
     fn ts(&self, moment: u32) -> i64 {

@@ -8,7 +8,7 @@
 //! kernels       |#|#|  |#|              |##|                     those at the same time are one
 //! ```
 
-use super::spans::{OwnFunctions, Span, SpanKind, Spans, is_step};
+use super::spans::{Span, SpanKind, Spans, is_step, own_functions};
 use super::trace::{Direction, Lane, LaneKind, LaneSpan, Transfer};
 use hashbrown::HashMap;
 use shared::base::StringId;
@@ -181,7 +181,7 @@ pub(super) fn direction(name: &[u8]) -> Option<Direction> {
 /// Returns the copies in the order of the calls, which is that of their times, with the time that the program waited for each.
 pub(super) fn transfers(calls: &[Call], copied: &[Copied], spans: &Spans<'_>) -> Vec<Transfer> {
     let copied: HashMap<u64, &Copied> = copied.iter().map(|copied| (copied.correlation, copied)).collect();
-    let (mut walk, mut own) = (spans.walk(), OwnFunctions::new(spans.names));
+    let (mut walk, mut is_own) = (spans.walk(), own_functions(spans.names));
     let mut transfers: Vec<Transfer> = Vec::new();
     // The last transfer of each thread, with the position of the operator that made it.
     let mut last: HashMap<u64, (usize, usize)> = HashMap::new();
@@ -198,7 +198,7 @@ pub(super) fn transfers(calls: &[Call], copied: &[Copied], spans: &Spans<'_>) ->
         let Some(copied) = copied.get(&call.correlation) else { continue };
         last.insert(call.thread, (transfers.len(), operator));
         let around = around.map(|(_, span)| span);
-        transfers.push(transfer(call, copied, around, spans, &mut own));
+        transfers.push(transfer(call, copied, around, spans, &mut is_own));
     }
     // Of copies to pinned memory, the program waits at once for those that it reads.
     let is_read = |operator| READS.contains(&spans.names.get(operator));
@@ -211,11 +211,11 @@ fn transfer<'a>(
     copied: &Copied,
     around: impl Iterator<Item = &'a Span> + Clone,
     spans: &Spans<'_>,
-    own: &mut OwnFunctions<'_>,
+    mut is_own: impl FnMut(&Span) -> bool,
 ) -> Transfer {
     let operators = around.clone().filter(|span| span.kind == SpanKind::Operator);
     let annotation = around.clone().find(|span| span.kind == SpanKind::Annotation && !is_step(span, spans.names));
-    let function = around.clone().find(|span| own.has(span));
+    let function = around.clone().find(|span| is_own(span));
     Transfer {
         time_us: call.start_us,
         direction: copied.direction,

@@ -1,7 +1,7 @@
 //! Finds the operator and the function behind each memory event.
 
 use super::lanes::Kernels;
-use super::spans::{OwnFunctions, Span, SpanKind, Spans};
+use super::spans::{Span, SpanKind, Spans, own_functions};
 use super::trace::{MemoryEvent, Operation, Origin};
 use hashbrown::HashMap;
 use shared::base::{StringId, StringTable};
@@ -37,7 +37,7 @@ impl Known {
         &self,
         around: impl Iterator<Item = &'a Span>,
         names: &StringTable,
-        own: &mut OwnFunctions<'_>,
+        mut is_own: impl FnMut(&Span) -> bool,
     ) -> Origin {
         let mut outermost = None;
         for span in around {
@@ -46,7 +46,7 @@ impl Known {
                 SpanKind::Operator => outermost = Some(span.name),
                 // `torch.zeros` itself appears as a function, `<built-in method zeros of type object at 0x…>`.
                 SpanKind::Function if names.get(span.name).starts_with('<') => {}
-                SpanKind::Function if own.has(span) => {
+                SpanKind::Function if is_own(span) => {
                     let is_created = outermost.is_some_and(|name| self.create.contains(&name));
                     return if is_created { Origin::Created } else { Origin::Other };
                 }
@@ -63,16 +63,16 @@ impl Known {
 pub(super) fn attribute(events: &mut [&mut MemoryEvent], spans: &Spans<'_>, kernels: &Kernels) -> Vec<Operation> {
     let mut operations = Vec::new();
     let mut by_span: HashMap<usize, u32> = HashMap::new();
-    let (mut walk, mut own) = (spans.walk(), OwnFunctions::new(spans.names));
+    let (mut walk, mut is_own) = (spans.walk(), own_functions(spans.names));
     let known = Known::new(spans.names);
     for event in events {
         let positioned = walk.around(event.thread, event.time_us);
         let around = positioned.clone().map(|(_, span)| span);
         let is_operation = |span: &&Span| matches!(span.kind, SpanKind::Operator | SpanKind::Annotation);
         event.operator = around.clone().find(is_operation).map(|span| span.name);
-        event.function = around.clone().find(|span| own.has(span)).map(|span| span.name);
+        event.function = around.clone().find(|span| is_own(span)).map(|span| span.name);
         if event.bytes > 0 {
-            event.origin = known.origin(around, spans.names, &mut own);
+            event.origin = known.origin(around, spans.names, &mut is_own);
             let outermost = positioned.filter(|(_, span)| span.kind == SpanKind::Operator).last();
             event.operation = outermost.map(|(position, span)| {
                 *by_span.entry(position).or_insert_with(|| {

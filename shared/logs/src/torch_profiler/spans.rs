@@ -74,22 +74,12 @@ impl Walk<'_> {
     }
 }
 
-/// Tells functions of the user's own code from others.
-#[derive(Debug)]
-pub(super) struct OwnFunctions<'a> {
-    names: &'a StringTable,
-    known: HashMap<StringId, bool>,
-}
-
-impl<'a> OwnFunctions<'a> {
-    pub(super) fn new(names: &'a StringTable) -> Self {
-        Self { names, known: HashMap::new() }
-    }
-
-    /// Returns true if a span is of such a function.
-    pub(super) fn has(&mut self, span: &Span) -> bool {
-        let Self { names, known } = self;
-        span.kind == SpanKind::Function && *known.entry(span.name).or_insert_with(|| is_of_user(names.get(span.name)))
+/// Returns what tells spans of the user's own functions from others.
+pub(super) fn own_functions(names: &StringTable) -> impl FnMut(&Span) -> bool {
+    let mut known: HashMap<StringId, bool> = HashMap::new();
+    move |span| {
+        let mut is_own = || *known.entry(span.name).or_insert_with(|| is_of_user(names.get(span.name)));
+        span.kind == SpanKind::Function && is_own()
     }
 }
 

@@ -76,9 +76,6 @@ pub struct Placed<'a> {
     pub stack: usize,
 }
 
-/// Frames of a stack, innermost first.
-pub type Frames<'a> = Vec<Place<'a>>;
-
 /// Frames and stacks, each once.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Stacks {
@@ -126,7 +123,7 @@ impl TracemallocSnapshot {
     }
 
     /// Returns the frames of a stack, innermost first.
-    pub fn frames(&self, stack: usize) -> Frames<'_> {
+    pub fn frames(&self, stack: usize) -> Vec<Place<'_>> {
         let place = |&frame: &u32| {
             let (file, line) = self.stacks.frames[frame as usize];
             Place { file: &self.files[file as usize], line }
