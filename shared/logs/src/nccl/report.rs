@@ -173,37 +173,24 @@ fn has_scattered(process: &NcclProcess) -> bool {
     process.paged_bytes.saturating_sub(process.device_bytes) >= MUCH_MORE_BYTES
 }
 
+/// Columns of the table of processes.
+const COLUMNS: [(&str, fn(&NcclProcess) -> LogCell); 11] = [
+    ("Rank", |process| process.rank.map_or(LogCell::Nothing, |(rank, _)| LogCell::Count(rank.into()))),
+    ("GPU", |process| LogCell::Count(gpu(process).into())),
+    ("Process", |process| LogCell::Text(format!("{}:{}", process.host, process.pid))),
+    ("On the GPU", |process| LogCell::Bytes(process.paged_bytes)),
+    ("Most", |process| LogCell::Bytes(process.peak_bytes)),
+    ("Asked for", |process| LogCell::Bytes(process.device_bytes)),
+    ("Allocations", |process| LogCell::Count(process.allocations)),
+    ("Freed", |process| LogCell::Count(process.freed)),
+    ("Communicators", |process| LogCell::Count(process.communicators)),
+    ("Pinned host memory", |process| LogCell::Bytes(process.pinned_bytes)),
+    ("Shared memory", |process| LogCell::Bytes(process.shared_bytes)),
+];
+
 fn process_table(log: &NcclLog) -> LogTable {
-    let row = |process: &NcclProcess| {
-        let rank = process.rank.map_or(LogCell::Nothing, |(rank, _)| LogCell::Count(u64::from(rank)));
-        vec![
-            rank,
-            LogCell::Count(u64::from(gpu(process))),
-            LogCell::Text(format!("{}:{}", process.host, process.pid)),
-            LogCell::Bytes(process.paged_bytes),
-            LogCell::Bytes(process.peak_bytes),
-            LogCell::Bytes(process.device_bytes),
-            LogCell::Count(process.allocations),
-            LogCell::Count(process.freed),
-            LogCell::Count(process.communicators),
-            LogCell::Bytes(process.pinned_bytes),
-            LogCell::Bytes(process.shared_bytes),
-        ]
-    };
-    let columns = [
-        "Rank",
-        "GPU",
-        "Process",
-        "On the GPU",
-        "Most",
-        "Asked for",
-        "Allocations",
-        "Freed",
-        "Communicators",
-        "Pinned host memory",
-        "Shared memory",
-    ];
-    LogTable::new("Memory of NCCL by process", columns, log.processes.iter().map(row))
+    let row = |process: &NcclProcess| COLUMNS.iter().map(|(_, cell)| cell(process)).collect();
+    LogTable::new("Memory of NCCL by process", COLUMNS.map(|(name, _)| name), log.processes.iter().map(row))
 }
 
 fn size_table(log: &NcclLog) -> Option<LogTable> {
