@@ -108,12 +108,9 @@ fn shows(log: &NcclLog, process: &NcclProcess) -> String {
         0 => String::new(),
         count => format!(" for {}", format::counted(count, "communicator")),
     };
-    let mut text = format!(
-        "{} asked for {} in {}{communicators}",
-        sentence_of(process),
-        format::bytes(process.device_bytes),
-        format::counted(process.allocations - process.freed, "buffer"),
-    );
+    let (asked, buffers) = (format::bytes(process.device_bytes), process.allocations - process.freed);
+    let buffers = format::counted(buffers, "buffer");
+    let mut text = format!("{} asked for {asked} in {buffers}{communicators}", sentence_of(process));
     if process.paged_bytes > process.device_bytes {
         text += &format!(", which take {} in pages of 2 MiB", format::bytes(process.paged_bytes));
     }
@@ -199,13 +196,9 @@ fn size_table(log: &NcclLog) -> Option<LogTable> {
         let total = LogCell::Bytes(size.bytes.saturating_mul(size.count));
         vec![place, LogCell::Bytes(size.bytes), LogCell::Count(size.count), total]
     };
-    (!log.sizes.is_empty()).then(|| {
-        LogTable::new(
-            "Allocations of NCCL on GPUs by size",
-            ["Place in NCCL", "Size", "Allocations", "Together"],
-            log.sizes.iter().map(row),
-        )
-    })
+    let columns = ["Place in NCCL", "Size", "Allocations", "Together"];
+    let table = || LogTable::new("Allocations of NCCL on GPUs by size", columns, log.sizes.iter().map(row));
+    (!log.sizes.is_empty()).then(table)
 }
 
 #[cfg(test)]

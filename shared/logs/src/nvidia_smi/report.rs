@@ -52,9 +52,7 @@ fn notices(log: &CardLog) -> Vec<LogNotice> {
         )
     });
     let shares = (!log.shares.is_empty()).then(|| "`rocm-smi --showmeminfo vram` prints bytes.".to_owned());
-    let notice = |severity| move |message| LogNotice { severity, message };
-    let warnings = left_out.into_iter().map(notice(Severity::Warning));
-    warnings.chain(chosen.into_iter().chain(shares).map(notice(Severity::Info))).collect()
+    left_out.into_iter().map(LogNotice::warning).chain(chosen.into_iter().chain(shares).map(LogNotice::info)).collect()
 }
 
 fn title(log: &CardLog) -> String {
@@ -222,9 +220,8 @@ fn shared(log: &CardLog, card: &Card) -> Option<Finding> {
     if large.len() < 2 {
         return None;
     }
-    let named: Vec<String> = { large.iter().take(MOST_NAMED) }
-        .map(|process| format!("{} has {}", process_name(process), format::bytes(process.bytes)))
-        .collect();
+    let name = |process: &&CardProcess| format!("{} has {}", process_name(process), format::bytes(process.bytes));
+    let named: Vec<String> = large.iter().take(MOST_NAMED).map(name).collect();
     let bytes = large.iter().skip(1).map(|process| process.bytes).fold(0, u64::saturating_add);
     let title = format!("{} processes share the GPU", large.len());
     let advice = format!(

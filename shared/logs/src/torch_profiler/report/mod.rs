@@ -34,11 +34,8 @@ impl Source for Profile {
 
 fn title(profile: &Profile) -> String {
     let memory: u64 = profile.courses.iter().map(|course| course.events.len() as u64).sum();
-    format!(
-        "Trace of torch.profiler: {}, {} of memory",
-        format::counted(profile.events, "event"),
-        format::counted(memory, "event")
-    )
+    let [events, memory] = [profile.events, memory].map(|count| format::counted(count, "event"));
+    format!("Trace of torch.profiler: {events}, {memory} of memory")
 }
 
 fn name_of(course: &Course) -> String {
@@ -122,13 +119,9 @@ fn spans_table(profile: &Profile, course: &Course) -> Option<LogTable> {
         vec![LogCell::Text(name.to_owned()), LogCell::Count(count), time, most.map_or(LogCell::Nothing, LogCell::Bytes)]
     };
     let rows: Vec<Vec<LogCell>> = rows.into_iter().map(row).collect();
-    (!rows.is_empty()).then(|| {
-        LogTable::new(
-            format!("{}: highest memory within each step and annotation", name_of(course)),
-            ["Step or annotation", "Times", "Duration", "Highest memory"],
-            rows,
-        )
-    })
+    let title = format!("{}: highest memory within each step and annotation", name_of(course));
+    let columns = ["Step or annotation", "Times", "Duration", "Highest memory"];
+    (!rows.is_empty()).then(|| LogTable::new(title, columns, rows))
 }
 
 /// Returns, for each device, what was live at its peak.
@@ -144,11 +137,8 @@ fn tables(profile: &Profile) -> Vec<LogTable> {
             [operator].into_iter().chain(function).chain(figures).collect()
         };
         let columns = ["Operator"].into_iter().chain(has_functions.then_some("Line of your code"));
-        Some(LogTable::new(
-            format!("{}: live at the peak", name_of(course)),
-            columns.chain(["Memory", "Allocations"]),
-            groups.iter().map(row),
-        ))
+        let columns = columns.chain(["Memory", "Allocations"]);
+        Some(LogTable::new(format!("{}: live at the peak", name_of(course)), columns, groups.iter().map(row)))
     };
     let of_spans = large(profile).filter_map(|course| spans_table(profile, course));
     profile.courses.iter().filter_map(table).chain(of_spans).collect()

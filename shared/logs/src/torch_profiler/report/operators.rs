@@ -53,15 +53,12 @@ pub fn operators_at_peak(device: &Device, timeline: &Timeline, makers: &Makers) 
     let (moment, peak) = timeline.live_max_in(*first as u32 + 1..*last as u32 + 2);
     let live = live_at(timeline, moment, |row| by_row.get(&row).map(|&position| &made[position]));
     let known: u64 = live.iter().filter(|(_, made)| made.is_some()).map(|(bytes, _)| bytes).sum();
+    let [peak, known, whole] = [peak, known, timeline.live_peak().1].map(format::bytes);
     let matched = format!(
         "GPU {}: the snapshot has {matched} of the {of} of the trace, by address and time (off by {:.1} µs in the \
-         median). At the peak while the profiler ran, {} are live, of which {} were allocated in that time; the peak of \
-         the whole snapshot is {}.",
-        device.index,
-        found.off_us,
-        format::bytes(peak),
-        format::bytes(known),
-        format::bytes(timeline.live_peak().1)
+         median). At the peak while the profiler ran, {peak} are live, of which {known} were allocated in that time; the \
+         peak of the whole snapshot is {whole}.",
+        device.index, found.off_us
     );
     Some(OperatorsAtPeak { matched, table: Some(table(device, makers, &live)) })
 }
