@@ -74,13 +74,9 @@ fn line_height(line: &Line) -> f64 {
 fn figures(map: &SegmentMap, when: &str, plan: &Plan, shown: usize) -> String {
     let reserved: u64 = map.segments.iter().map(|segment| segment.at.size_bytes).sum();
     let free: u64 = map.segments.iter().map(|segment| segment.free_bytes()).sum();
-    let text = format!(
-        "{} reserved {when} in {} · {} free in them · each line is {}",
-        format::bytes(reserved),
-        format::counted(map.segments.len() as u64, "segment"),
-        format::bytes(free),
-        format::bytes(plan.bytes_per_line),
-    );
+    let [reserved, free, line] = [reserved, free, plan.bytes_per_line].map(format::bytes);
+    let segments = format::counted(map.segments.len() as u64, "segment");
+    let text = format!("{reserved} reserved {when} in {segments} · {free} free in them · each line is {line}");
     match plan.lines.len() - shown {
         0 => text,
         lines => format!("{text} · {} not shown", format::counted(lines as u64, "line")),

@@ -49,10 +49,8 @@ pub(super) fn live(subject: &Subject<'_>, study: &Study<'_>, of: &str, page: &mu
             let held = live_by_category(study, moment).into_iter();
             bars(page, total, held.map(|held| (held.category.name().replace('-', " "), held.bytes)));
             if study.phases.basis() == PhaseBasis::Operations {
-                page.paragraph(
-                    "muted",
-                    "Categories come from PyTorch operations, because the program's frames are missing.",
-                );
+                let basis = "Categories come from PyTorch operations, because the program's frames are missing.";
+                page.paragraph("muted", basis);
             }
         }
         stacks(subject, &live_by_stack(study.device, &study.timeline.allocations, moment), total, page);
@@ -66,11 +64,10 @@ fn stacks(subject: &Subject<'_>, groups: &[StackBytes], total: u64, page: &mut H
     for (group, label) in shown.iter().zip(labels) {
         let title = escaped(&label.map_or_else(|| subject.title(group.stack), |label| label.text()));
         let allocations = counted(group.count, "allocation");
+        let (size, share) = (bytes(group.bytes), percent(group.bytes, total));
         page.push(&format!(
-            "<li><div class=\"row\"><span>{title}</span><b>{}</b></div>\
-             <div class=\"row muted\"><span>{allocations}</span><i>{}</i></div>",
-            bytes(group.bytes),
-            percent(group.bytes, total)
+            "<li><div class=\"row\"><span>{title}</span><b>{size}</b></div>\
+             <div class=\"row muted\"><span>{allocations}</span><i>{share}</i></div>"
         ));
         page.bar(group.bytes as f64 / total as f64);
         page.stack(subject, group.stack, "Stack");
@@ -150,12 +147,9 @@ pub(super) fn reserved(study: &Study<'_>, of: &str, page: &mut Html) {
             ("unused segments", parts.free_segment_bytes),
         ];
         bars(page, parts.reserved_bytes.max(1), named.map(|(name, part)| (name.to_owned(), part)).into_iter());
-        let segments = counted(parts.segments, "segment");
+        let (segments, used) = (counted(parts.segments, "segment"), count(parts.used_segments));
         let longest = bytes(parts.largest_free_bytes);
-        page.paragraph(
-            "muted",
-            &format!("{segments}, {} of them in use; the largest free range is {longest}", count(parts.used_segments)),
-        );
+        page.paragraph("muted", &format!("{segments}, {used} of them in use; the largest free range is {longest}"));
     });
 }
 
@@ -170,16 +164,10 @@ pub(super) fn out_of_memory(subject: &Subject<'_>, study: &Study<'_>, of: &str, 
         let row = |&index: &usize| {
             let event = events.at(index);
             let (live, reserved) = (study.timeline.live_at(index as u32), study.timeline.reserved_at(index as u32));
-            vec![
-                count(index as u64),
-                bytes(event.size_bytes),
-                bytes(event.addr),
-                bytes(live),
-                bytes(reserved),
-                subject.title(event.stack),
-            ]
+            let sizes = [event.size_bytes, event.addr, live, reserved].map(bytes);
+            [count(index as u64)].into_iter().chain(sizes).chain([subject.title(event.stack)]).collect()
         };
-        let rows: Vec<_> = ooms.iter().take(MOST_OOMS).map(row).collect();
+        let rows: Vec<Vec<String>> = ooms.iter().take(MOST_OOMS).map(row).collect();
         let columns = ["Event", "Requested", "Free on the device", "Live", "Reserved", "Stack"];
         page.table(&columns, &[0, 1, 2, 3, 4], &rows);
         if ooms.len() > MOST_OOMS {
@@ -244,14 +232,12 @@ pub(super) fn about(subject: &Subject<'_>, page: &mut Html) {
         }
         let annotations = counted(subject.trace.annotations.len() as u64, "annotation");
         page.paragraph("muted", &format!("The file is {} with {annotations}.", format(subject)));
-        page.paragraph(
-            "muted",
-            &format!(
-                "Live bytes are the sum of requested sizes; reserved bytes are the sum of segment sizes. Snapscope {} \
-                 made this page with `snapscope export --to html`. The page loads no other files and runs no scripts.",
-                env!("CARGO_PKG_VERSION")
-            ),
+        let made = format!(
+            "Live bytes are the sum of requested sizes; reserved bytes are the sum of segment sizes. Snapscope {} made \
+             this page with `snapscope export --to html`. The page loads no other files and runs no scripts.",
+            env!("CARGO_PKG_VERSION")
         );
+        page.paragraph("muted", &made);
     });
 }
 

@@ -109,11 +109,10 @@ impl Cleaner<'_> {
         let is_public = is_public(text(frame.filename)) || is_public_symbol(text(frame.name), text(frame.filename));
         let name = self.text(if is_public { Role::Public } else { Role::Code }, frame.name);
         let filename = self.tables.strings.intern(&self.files[&frame.filename]);
-        let fx = frame.fx.map(|fx| FxNode {
-            op: self.text(Role::Code, fx.op),
-            name: self.text(Role::Code, fx.name),
-            target: self.text(Role::Code, fx.target),
-            original_trace: self.text(Role::Code, fx.original_trace),
+        let fx = frame.fx.map(|FxNode { op, name, target, original_trace }| {
+            let [op, name, target, original_trace] =
+                [op, name, target, original_trace].map(|text| self.text(Role::Code, text));
+            FxNode { op, name, target, original_trace }
         });
         self.tables.frames.intern(Frame { name, filename, line: frame.line, fx })
     }
