@@ -223,8 +223,8 @@ fn unused(log: &EngineLog) -> Option<Finding> {
         format!("`gpu_memory_utilization` is {share}, so weights, activations and the KV cache share {allowed}.");
     let (more, free) = (text(more), text(reserve.saturating_sub(others)));
     let advice = format!(
-        "If nothing else needs the GPU, ``--gpu-memory-utilization 0.{better:02}`` gives the KV cache about {more} more, \
-         and leaves {free} free.\nKeep the present value if the cache is large enough."
+        "If nothing else needs the GPU, ``--gpu-memory-utilization 0.{better:02}`` gives the KV cache about {more} \
+         more, and leaves {free} free.\nKeep the present value if the cache is large enough."
     );
     (better < 100).then(|| finding(FindingCode::RoomOfEngineUnused, Severity::Info, beyond, title, shows, advice))
 }

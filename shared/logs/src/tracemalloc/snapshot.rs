@@ -160,8 +160,8 @@ impl TracemallocSnapshot {
         sums
     }
 
-    /// Returns the file and the line to which a stack belongs; the line is 0 in sums of files. `own` says which files look
-    /// like the user's own code.
+    /// Returns the file and the line to which a stack belongs; the line is 0 in sums of files. `own` says which files
+    /// look like the user's own code.
     fn key(&self, stack: usize, grouping: Grouping, own: &[bool]) -> Option<(u32, u32)> {
         let mut frames = self.stacks.of(stack).iter().map(|&frame| self.stacks.frames[frame as usize]);
         let (file, line) = match grouping {

@@ -128,8 +128,8 @@ pub(super) fn categories(subject: &Subject<'_>, row: &mut Rows<'_>) {
     }
 }
 
-pub(super) const SEGMENTS: &str = "device address bytes allocated_bytes active_bytes blocks segment_type stream pool is_expandable stack title \
-     frames";
+pub(super) const SEGMENTS: &str = "device address bytes allocated_bytes active_bytes blocks segment_type stream pool \
+     is_expandable stack title frames";
 
 pub(super) fn segments(subject: &Subject<'_>, row: &mut Rows<'_>) {
     for &(device, _) in subject.devices {
@@ -170,8 +170,8 @@ pub(super) fn frames(subject: &Subject<'_>, row: &mut Rows<'_>) {
     }
 }
 
-pub(super) const STEPS: &str = "device step first_event last_event start_us end_us peak_live_bytes peak_event end_live_bytes \
-     peak_reserved_bytes";
+pub(super) const STEPS: &str = "device step first_event last_event start_us end_us peak_live_bytes peak_event \
+     end_live_bytes peak_reserved_bytes";
 
 pub(super) fn steps(subject: &Subject<'_>, row: &mut Rows<'_>) {
     for study in subject.studies() {

@@ -56,8 +56,8 @@ pub fn operators_at_peak(device: &Device, timeline: &Timeline, makers: &Makers) 
     let [peak, known, whole] = [peak, known, timeline.live_peak().1].map(format::bytes);
     let matched = format!(
         "GPU {}: the snapshot has {matched} of the {of} of the trace, by address and time (off by {:.1} µs in the \
-         median). At the peak while the profiler ran, {peak} are live, of which {known} were allocated in that time; the \
-         peak of the whole snapshot is {whole}.",
+         median). At the peak while the profiler ran, {peak} are live, of which {known} were allocated in that time; \
+         the peak of the whole snapshot is {whole}.",
         device.index, found.off_us
     );
     Some(OperatorsAtPeak { matched, table: Some(table(device, makers, &live)) })
