@@ -128,7 +128,7 @@ fn of_card(name: &str, card: &Card, log: &CardLog, snapshots: &[&CardSnapshot]) 
     let nearest = nearest.zip(end_ms).filter(|(sample, end)| sample.time_ms.abs_diff(*end) <= SAME_MOMENT_MS);
     let sample = nearest.map_or(last, |(sample, _)| sample);
     Some(Whole {
-        used_bytes: sample.used_bytes,
+        used_bytes: sample.bytes,
         total_bytes: card.total_bytes,
         driver_bytes: card.reserved_bytes.unwrap_or(0),
         processes: if sample == last { card.processes.clone() } else { Vec::new() },

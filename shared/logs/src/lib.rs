@@ -19,6 +19,7 @@ mod nearest;
 mod open;
 mod pasted;
 mod reader;
+mod sampled;
 mod source;
 mod sources;
 
@@ -26,6 +27,7 @@ pub use card_shares::{CardShares, CardSnapshot, card_shares};
 pub use nearest::Nearest;
 pub use open::{Content, Opener, OpenerBy, ReadsLogs, Unread, is_snapshot};
 pub use reader::{LogReader, is_log};
+pub use sampled::Sample;
 pub use sources::{Document, Log, log_report};
 pub use torch_profiler::{OperatorsAtPeak, operators_at_peak};
 pub use tracemalloc::{ComparedPlace, TracedComparison, TracedSide, traced_comparison, traced_growth};

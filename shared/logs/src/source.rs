@@ -111,6 +111,14 @@ pub(super) fn number_after<T: FromStr>(text: &str, words: &str) -> Option<T> {
     leading_number(text.split_once(words)?.1)
 }
 
+/// Reads all lines of a text.
+#[cfg(test)]
+pub(super) fn read_lines<R: LineReader + Default>(text: &str) -> R::Log {
+    let mut reader = R::default();
+    text.lines().for_each(|line| _ = reader.line(line));
+    reader.finish()
+}
+
 /// Reads a file in chunks of this size.
 #[cfg(test)]
 pub(super) fn read_file<R: FileReader>(bytes: &[u8], size: usize) -> R::Log {

@@ -163,10 +163,8 @@ pub struct JobResource {
     #[serde(default)]
     pub task: JobTask,
     /// Latest recording that has ended, while a job that makes several runs.
-    #[serde(default)]
     pub recorded: Option<Recorded>,
     /// Result of a job that makes several recordings.
-    #[serde(default)]
     pub summary: Option<TaskSummary>,
     /// Error, if the job failed.
     pub error: Option<JobError>,
@@ -188,19 +186,14 @@ pub struct JobDetails {
     /// Last lines of the recorder, once it has ended.
     pub log: Vec<String>,
     /// Total memory of each of its GPUs, in bytes; `null` if they differ, and for a device that nothing ran on yet.
-    #[serde(default)]
     pub capacity_bytes: Option<u64>,
     /// Memory over the recording, from its snapshot; `null` without one, and for jobs that an older version recorded.
-    #[serde(default)]
     pub curve: Option<RecordingCurve>,
     /// Largest batch that fits and the recordings that prove it, once a `fit` has finished.
-    #[serde(default)]
     pub fit: Option<FitReport>,
     /// Results of all combinations, once a `sweep` has finished.
-    #[serde(default)]
     pub sweep: Option<SweepReport>,
     /// What makes the config fit, and what each remedy saves and costs, once a `fix` has finished.
-    #[serde(default)]
     pub fix: Option<FixReport>,
 }
 

@@ -110,8 +110,7 @@ pub enum EditPlace {
     Command,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunStatus {
     Fits,
     OutOfMemory,
@@ -121,17 +120,15 @@ pub enum RunStatus {
     Unsupported,
 }
 
-impl RunStatus {
-    /// Name in JSON and tables.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Fits => "fits",
-            Self::OutOfMemory => "out-of-memory",
-            Self::Failed => "failed",
-            Self::Unsupported => "unsupported",
-        }
-    }
+// The names in JSON and tables.
+crate::names!(RunStatus {
+    Fits => "fits",
+    OutOfMemory => "out-of-memory",
+    Failed => "failed",
+    Unsupported => "unsupported",
+});
 
+impl RunStatus {
     /// Exit status of the command.
     pub const fn exit_status(self) -> u8 {
         match self {

@@ -1,6 +1,5 @@
 //! Defines colours in sRGB, with mixing and contrast.
 
-/// Colour in sRGB.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Color {
     /// `0xRRGGBB`.
@@ -31,7 +30,6 @@ impl Color {
         [red, green, blue, self.alpha]
     }
 
-    /// Formats the colour for CSS.
     pub fn css(self) -> String {
         let [red, green, blue] = self.channels();
         format!("rgb({red} {green} {blue} / {})", self.alpha)

@@ -26,3 +26,10 @@ pub mod segment_parts;
 
 pub mod pixels;
 pub mod shade;
+
+pub use color::Color;
+pub use op::{Align, Font, Op, Point};
+pub use rect::Rect;
+pub use sketch::Sketch;
+pub use span::Span;
+pub use theme::Theme;

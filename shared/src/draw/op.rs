@@ -2,8 +2,7 @@
 //!
 //! The page carries them out on a canvas, [`super::svg`] writes them as SVG, and the server paints them as pixels.
 
-use super::color::Color;
-use super::rect::Rect;
+use crate::draw::{Color, Rect};
 
 /// Position in CSS pixels from the left and from the top.
 pub type Point = (f64, f64);
@@ -28,7 +27,6 @@ pub enum Align {
     Right,
 }
 
-/// Size and weight of a text.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Font {
     /// Height in CSS pixels.
@@ -41,12 +39,10 @@ impl Font {
     pub const LABEL: Self = Self::plain(11.0);
     pub const STRONG: Self = Self::strong(11.5);
 
-    /// Creates a font of regular weight.
     pub const fn plain(size: f64) -> Self {
         Self { size, is_strong: false }
     }
 
-    /// Creates a heavier font.
     pub const fn strong(size: f64) -> Self {
         Self { size, is_strong: true }
     }
@@ -87,12 +83,7 @@ impl Font {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Op {
     /// A filled rectangle with rounded corners.
-    Fill {
-        rect: Rect,
-        /// Radius of the corners.
-        radius: f64,
-        color: Color,
-    },
+    Fill { rect: Rect, radius: f64, color: Color },
     /// Filled rectangles with sharp edges.
     Boxes { boxes: Vec<Rect>, color: Color },
     /// A filled polygon.
@@ -161,7 +152,6 @@ impl Op {
         Some(Rect::new(left, y - height / 2.0, width, height))
     }
 
-    /// Returns the operation moved down.
     #[must_use]
     pub fn lowered(mut self, by: f64) -> Self {
         match &mut self {

@@ -22,7 +22,6 @@ impl Rect {
         self.y + self.height
     }
 
-    /// Returns the rectangle moved down.
     #[must_use]
     pub fn lowered(self, by: f64) -> Self {
         Self { y: self.y + by, ..self }

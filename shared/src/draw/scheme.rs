@@ -3,7 +3,6 @@
 use super::theme::Theme;
 use serde::{Deserialize, Serialize};
 
-/// Effective colour scheme.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Scheme {
     /// Dark on light.

@@ -1,10 +1,7 @@
 //! Divides the runs of a map of segments into rectangles of one colour.
 
-use super::color::Color;
-use super::op::{Align, Font, Op, Point};
-use super::rect::Rect;
 use super::segment_lines::{HEAD, LINE, Piece, Run};
-use super::theme::Theme;
+use crate::draw::{Align, Color, Font, Op, Point, Rect, Theme};
 
 /// Minimum width of a block with a gap at its right edge, in CSS pixels.
 const EDGED: f64 = 4.0;

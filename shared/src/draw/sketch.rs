@@ -1,8 +1,6 @@
 //! Defines a drawing with its size.
 
-use super::op::{Align, Font, Op};
-use super::rect::Rect;
-use super::theme::Theme;
+use crate::draw::{Align, Font, Op, Rect, Theme};
 
 /// Height of the title's line above stacked sketches, in CSS pixels.
 const HEAD: f64 = 30.0;
@@ -54,7 +52,7 @@ impl Sketch {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::draw::color::Color;
+    use crate::draw::Color;
 
     #[test]
     fn sketches_stand_below_each_other() {

@@ -3,11 +3,9 @@
 //! Colours are attributes, which every program understands; a drawing that follows the colour scheme of its viewer also
 //! has a style sheet with the dark colours.
 
-use super::color::Color;
-use super::op::{Align, DASH, HALO, Op, Point, RING};
-use super::rect::Rect;
-use super::sketch::Sketch;
 use crate::base::markup::escaped;
+use crate::draw::op::{DASH, HALO, RING};
+use crate::draw::{Align, Color, Op, Point, Rect, Sketch};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
@@ -41,21 +39,8 @@ fn write(title: &str, sketch: &Sketch, dark: Option<&Sketch>) -> String {
     )
 }
 
-/// Attribute that takes a colour.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum How {
-    Fill,
-    Stroke,
-}
-
-impl How {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Fill => "fill",
-            Self::Stroke => "stroke",
-        }
-    }
-}
+/// Attribute that takes a colour: `fill` or `stroke`.
+type How = &'static str;
 
 struct Pen {
     out: String,
@@ -76,31 +61,30 @@ impl Pen {
         match (op, dark) {
             (Op::Fill { rect, radius, color }, Op::Fill { color: dark, .. }) => {
                 let rounded = if *radius > 0.0 { format!(" rx=\"{}\"", short(*radius)) } else { String::new() };
-                let fill = self.painted(&[(How::Fill, *color, *dark)]);
+                let fill = self.painted(&[("fill", *color, *dark)]);
                 self.put(&format!("<rect {}{rounded} {fill}/>\n", place(*rect)));
             }
             (Op::Boxes { boxes, color }, Op::Boxes { color: dark, .. }) => {
                 let path: String = boxes.iter().map(box_path).collect();
-                let fill = self.painted(&[(How::Fill, *color, *dark)]);
+                let fill = self.painted(&[("fill", *color, *dark)]);
                 self.put(&format!("<path {fill} shape-rendering=\"crispEdges\" d=\"{path}\"/>\n"));
             }
             (Op::Area { points, color }, Op::Area { color: dark, .. }) => {
-                let fill = self.painted(&[(How::Fill, *color, *dark)]);
+                let fill = self.painted(&[("fill", *color, *dark)]);
                 self.put(&format!("<path {fill} d=\"{}z\"/>\n", line_path(points)));
             }
             (Op::Line { points, width, color, dashed }, Op::Line { color: dark, .. }) => {
                 let [dash, gap] = DASH;
                 let dashes = if *dashed { format!(" stroke-dasharray=\"{dash} {gap}\"") } else { String::new() };
-                let (path, stroke) = (line_path(points), self.painted(&[(How::Stroke, *color, *dark)]));
+                let (path, stroke) = (line_path(points), self.painted(&[("stroke", *color, *dark)]));
                 self.put(&format!("<path {stroke} fill=\"none\" stroke-width=\"{width}\"{dashes} d=\"{path}\"/>\n"));
             }
             (Op::Dot { at, radius, color, ring }, Op::Dot { color: dark, ring: dark_ring, .. }) => {
-                let painted = self.painted(&[(How::Fill, *color, *dark), (How::Stroke, *ring, *dark_ring)]);
+                let painted = self.painted(&[("fill", *color, *dark), ("stroke", *ring, *dark_ring)]);
                 // A stroke lies half inside the circle.
-                let (x, y, radius) = (short(at.0), short(at.1), short(radius + RING / 2.0));
-                self.put(&format!(
-                    "<circle cx=\"{x}\" cy=\"{y}\" r=\"{radius}\" stroke-width=\"{RING}\" {painted}/>\n"
-                ));
+                let place =
+                    format!("cx=\"{}\" cy=\"{}\" r=\"{}\"", short(at.0), short(at.1), short(radius + RING / 2.0));
+                self.put(&format!("<circle {place} stroke-width=\"{RING}\" {painted}/>\n"));
             }
             (Op::Hint { rect, text }, _) => {
                 let words = escaped(text);
@@ -127,11 +111,8 @@ impl Pen {
     }
 
     fn text(&mut self, op: &Op, dark: &Op) {
-        let (Op::Text { x, y, text, align, font, color, halo }, Op::Text { color: dark, halo: dark_halo, .. }) =
-            (op, dark)
-        else {
-            return;
-        };
+        let Op::Text { x, y, text, align, font, color, halo } = op else { return };
+        let Op::Text { color: dark, halo: dark_halo, .. } = dark else { return };
         let anchor = match align {
             Align::Left => "",
             Align::Center => " text-anchor=\"middle\"",
@@ -140,8 +121,8 @@ impl Pen {
         let weight = if font.is_strong { format!(" font-weight=\"{}\"", font.weight()) } else { String::new() };
         let contour =
             if halo.is_some() { format!(" paint-order=\"stroke\" stroke-width=\"{HALO}\"") } else { String::new() };
-        let stroke = halo.zip(*dark_halo).map(|(halo, dark)| (How::Stroke, halo, dark));
-        let colors: Vec<_> = std::iter::once((How::Fill, *color, *dark)).chain(stroke).collect();
+        let stroke = halo.zip(*dark_halo).map(|(halo, dark)| ("stroke", halo, dark));
+        let colors: Vec<_> = std::iter::once(("fill", *color, *dark)).chain(stroke).collect();
         let (painted, words) = (self.painted(&colors), escaped(text));
         let (x, y, size) = (short(*x), short(y + font.baseline()), font.size);
         self.put(&format!(
@@ -152,9 +133,8 @@ impl Pen {
     /// Returns colours as attributes, with the classes of their dark variants.
     fn painted(&mut self, colors: &[(How, Color, Color)]) -> String {
         let classes: Vec<String> = colors.iter().filter_map(|(how, _, dark)| self.class(*how, *dark)).collect();
-        let class = if classes.is_empty() { None } else { Some(format!("class=\"{}\"", classes.join(" "))) };
-        let attributes = colors.iter().map(|(how, color, _)| {
-            let name = how.name();
+        let class = (!classes.is_empty()).then(|| format!("class=\"{}\"", classes.join(" ")));
+        let attributes = colors.iter().map(|(name, color, _)| {
             let opacity =
                 if color.alpha < 1.0 { format!(" {name}-opacity=\"{}\"", alpha(*color)) } else { String::new() };
             format!("{name}=\"{}\"{opacity}", hex(*color))
@@ -165,8 +145,8 @@ impl Pen {
     /// Returns the class of a dark colour; `None` if the drawing has one theme.
     ///
     /// It is named after its colour, because all drawings in an HTML page share their classes.
-    fn class(&mut self, how: How, dark: Color) -> Option<String> {
-        let (name, color, opacity) = (how.name(), hex(dark), alpha(dark));
+    fn class(&mut self, name: How, dark: Color) -> Option<String> {
+        let (color, opacity) = (hex(dark), alpha(dark));
         let classes = self.classes.as_mut()?;
         let class = format!("{name}-{}-{}", &color[1..], opacity.replace('.', "_"));
         classes.entry(class.clone()).or_insert_with(|| format!("{name}:{color};{name}-opacity:{opacity}"));
@@ -176,11 +156,8 @@ impl Pen {
     /// Returns a style sheet with the dark colours; empty if the drawing has one theme.
     fn style(&self) -> String {
         let Some(classes) = &self.classes else { return String::new() };
-        let mut style = "<style>@media (prefers-color-scheme:dark){".to_owned();
-        for (class, declarations) in classes {
-            let _ = write!(style, ".{class}{{{declarations}}}");
-        }
-        style + "}</style>\n"
+        let rules: String = classes.iter().map(|(class, words)| format!(".{class}{{{words}}}")).collect();
+        format!("<style>@media (prefers-color-scheme:dark){{{rules}}}</style>\n")
     }
 }
 
@@ -235,7 +212,7 @@ fn short(length: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::draw::op::Font;
+    use crate::draw::Font;
 
     fn sketch(ops: Vec<Op>) -> Sketch {
         Sketch { ops, width: 300.0, height: 100.0 }

@@ -17,23 +17,18 @@ pub struct Tick {
 /// `0.5 GiB`, `1 GiB`, and deep in a large trace `12,289 MiB`.
 pub fn byte_ticks(range: Span, min_step: f64) -> Vec<Tick> {
     let step = min_step.max(1.0).log2().ceil().exp2();
-    let unit = byte_unit(range.end, step);
-    let decimals = decimals_of(step / unit.size_bytes);
-    multiples(range, step)
-        .map(|value| Tick { value, label: format!("{} {}", decimal(value / unit.size_bytes, decimals), unit.name) })
-        .collect()
+    let (name, unit_bytes) = byte_unit(range.end, step);
+    let decimals = decimals_of(step / unit_bytes);
+    let label = |value| format!("{} {name}", decimal(value / unit_bytes, decimals));
+    multiples(range, step).map(|value| Tick { value, label: label(value) }).collect()
 }
 
-struct ByteUnit {
-    name: &'static str,
-    size_bytes: f64,
-}
-
-fn byte_unit(largest: f64, step: f64) -> ByteUnit {
+/// Returns the name and the size in bytes of the unit of labels.
+fn byte_unit(largest: f64, step: f64) -> (&'static str, f64) {
     const NAMES: [&str; 7] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
     let size = |power: usize| 1024f64.powi(power as i32);
     let power = (1..NAMES.len()).take_while(|&power| size(power) <= largest && step * 8.0 >= size(power)).count();
-    ByteUnit { name: NAMES[power], size_bytes: size(power) }
+    (NAMES[power], size(power))
 }
 
 /// Returns the ticks of a count axis: multiples of 1, 2 or 5 times a power of ten, never fractions.
@@ -82,35 +77,18 @@ fn clock_label(value: f64, decimals: usize) -> String {
 
 fn round_decimal(at_least: f64) -> f64 {
     let power = 10f64.powf(at_least.log10().floor());
-    [1.0, 2.0, 5.0, 10.0]
-        .into_iter()
-        .map(|factor| factor * power)
-        .find(|&step| step >= at_least * 0.999_999)
-        .unwrap_or(power * 10.0)
+    let steps = [1.0, 2.0, 5.0, 10.0].map(|factor| factor * power);
+    steps.into_iter().find(|&step| step >= at_least * 0.999_999).unwrap_or(power * 10.0)
 }
 
 fn round_time(at_least: f64) -> f64 {
-    const STEPS: [f64; 14] = [
-        SECOND,
-        2.0 * SECOND,
-        5.0 * SECOND,
-        10.0 * SECOND,
-        15.0 * SECOND,
-        30.0 * SECOND,
-        MINUTE,
-        2.0 * MINUTE,
-        5.0 * MINUTE,
-        10.0 * MINUTE,
-        15.0 * MINUTE,
-        30.0 * MINUTE,
-        HOUR,
-        2.0 * HOUR,
-    ];
+    const FACTORS: [f64; 6] = [1.0, 2.0, 5.0, 10.0, 15.0, 30.0];
     if at_least <= SECOND / 2.0 {
         return round_decimal(at_least);
     }
+    let short = [SECOND, MINUTE].into_iter().flat_map(|unit| FACTORS.map(|factor| factor * unit));
     let long = || round_decimal(at_least / HOUR) * HOUR;
-    STEPS.into_iter().find(|&step| step >= at_least).unwrap_or_else(long)
+    short.chain([HOUR, 2.0 * HOUR]).find(|&step| step >= at_least).unwrap_or_else(long)
 }
 
 /// Iterates over the multiples of a step within a range, both ends included.
@@ -125,12 +103,11 @@ fn multiples(range: Span, step: f64) -> impl Iterator<Item = f64> {
 
 /// Returns the smallest number of decimals with which multiples of a step are exact, at most 9.
 fn decimals_of(step: f64) -> usize {
-    (0..9)
-        .find(|&decimals| {
-            let scaled = step * 10f64.powi(decimals);
-            (scaled - scaled.round()).abs() < 1e-6 * scaled.max(1e-9)
-        })
-        .map_or(9, |decimals| decimals as usize)
+    let is_exact = |decimals: &i32| {
+        let scaled = step * 10f64.powi(*decimals);
+        (scaled - scaled.round()).abs() < 1e-6 * scaled.max(1e-9)
+    };
+    (0..9).find(is_exact).unwrap_or(9) as usize
 }
 
 /// Formats a number with grouped digits and without trailing zeros.

@@ -23,8 +23,8 @@ const MARKS: u32 = 0;
 pub fn perfetto<S: FnMut(&[u8])>(subject: &Subject<'_>, sink: S) {
     let origins_us: Vec<Option<i64>> = subject.devices.iter().map(|(device, _)| origin_us(device)).collect();
     let origin_us = origins_us.iter().flatten().min().copied();
-    let mut out = Events { out: Pieces::new(sink), is_first: true };
-    out.out.put(format_args!(
+    let mut out = Pieces::new(sink);
+    out.put(format_args!(
         "{{\"displayTimeUnit\":\"ms\",\"otherData\":{{\"file\":{},\"time_unit\":\"{}\",\"start_unix_us\":{}}},\"traceEvents\":[",
         quoted(subject.file),
         if origin_us.is_some() { "us" } else { "events" },
@@ -32,11 +32,10 @@ pub fn perfetto<S: FnMut(&[u8])>(subject: &Subject<'_>, sink: S) {
     ));
     for (position, (&(device, timeline), of_device)) in subject.devices.iter().zip(&origins_us).enumerate() {
         let late_us = of_device.zip(origin_us).map_or(0, |(device, first)| device - first);
-        let process = Process { pid: position + 1, device, timeline, late_us };
-        process.write(subject, &mut out);
+        Process { pid: position + 1, device, timeline, late_us, out: &mut out, is_first: position == 0 }.write(subject);
     }
-    out.out.put(format_args!("\n]}}\n"));
-    out.out.finish();
+    out.put(format_args!("\n]}}\n"));
+    out.finish();
 }
 
 /// Returns the time of the first event that has one.
@@ -44,21 +43,11 @@ fn origin_us(device: &Device) -> Option<i64> {
     device.events.times_us().iter().find(|&time_us| time_us != 0)
 }
 
-struct Events<S> {
-    out: Pieces<S>,
-    is_first: bool,
-}
-
-impl<S: FnMut(&[u8])> Events<S> {
-    /// Writes one event; `fields` follow its phase and process.
-    fn event(&mut self, phase: char, pid: usize, fields: std::fmt::Arguments<'_>) {
-        let comma = if std::mem::take(&mut self.is_first) { "" } else { "," };
-        self.out.put(format_args!("{comma}\n{{\"ph\":\"{phase}\",\"pid\":{pid},{fields}}}"));
-    }
-}
-
 /// One device as a process.
-struct Process<'a> {
+struct Process<'a, S> {
+    out: &'a mut Pieces<S>,
+    /// True if no event was written yet.
+    is_first: bool,
     pid: usize,
     device: &'a Device,
     timeline: &'a Timeline,
@@ -66,95 +55,82 @@ struct Process<'a> {
     late_us: i64,
 }
 
-impl Process<'_> {
-    fn write<S: FnMut(&[u8])>(&self, subject: &Subject<'_>, out: &mut Events<S>) {
-        let name = quoted(&device_name(self.device));
-        out.event('M', self.pid, format_args!("\"name\":\"process_name\",\"args\":{{\"name\":{name}}}"));
-        let index = self.pid;
-        out.event('M', self.pid, format_args!("\"name\":\"process_sort_index\",\"args\":{{\"sort_index\":{index}}}"));
-        self.counter("live bytes", out, |moment| self.timeline.live_at(moment));
-        self.counter("reserved bytes", out, |moment| self.timeline.reserved_at(moment));
-        self.out_of_memory(out);
-        self.slices(subject, out);
+impl<S: FnMut(&[u8])> Process<'_, S> {
+    fn write(&mut self, subject: &Subject<'_>) {
+        let (name, index, timeline) = (quoted(&device_name(self.device)), self.pid, self.timeline);
+        self.event('M', format_args!("\"name\":\"process_name\",\"args\":{{\"name\":{name}}}"));
+        self.event('M', format_args!("\"name\":\"process_sort_index\",\"args\":{{\"sort_index\":{index}}}"));
+        self.counter("live bytes", |moment| timeline.live_at(moment));
+        self.counter("reserved bytes", |moment| timeline.reserved_at(moment));
+        self.out_of_memory();
+        self.slices(subject);
+    }
+
+    /// Writes one event; `fields` follow its phase and process.
+    fn event(&mut self, phase: char, fields: std::fmt::Arguments<'_>) {
+        let comma = if std::mem::take(&mut self.is_first) { "" } else { "," };
+        self.out.put(format_args!("{comma}\n{{\"ph\":\"{phase}\",\"pid\":{},{fields}}}", self.pid));
     }
 
     fn ts(&self, moment: u32) -> i64 {
         self.timeline.x_of_moment(self.device, Axis::Time, moment) as i64 + self.late_us
     }
 
-    fn counter<S: FnMut(&[u8])>(&self, name: &str, out: &mut Events<S>, bytes_at: impl Fn(u32) -> u64) {
+    fn counter(&mut self, name: &str, bytes_at: impl Fn(u32) -> u64) {
         for (moment, bytes) in extremes(self.timeline.events(), PARTS, bytes_at) {
             let ts = self.ts(moment);
-            out.event('C', self.pid, format_args!("\"name\":\"{name}\",\"ts\":{ts},\"args\":{{\"bytes\":{bytes}}}"));
+            self.event('C', format_args!("\"name\":\"{name}\",\"ts\":{ts},\"args\":{{\"bytes\":{bytes}}}"));
         }
     }
 
-    fn out_of_memory<S: FnMut(&[u8])>(&self, out: &mut Events<S>) {
+    fn out_of_memory(&mut self) {
         let events = &self.device.events;
         let ooms = events.actions().iter().enumerate().filter(|(_, action)| *action == Action::Oom);
         for (index, _) in ooms {
             let (event, ts) = (events.at(index), self.ts(index as u32 + 1));
-            let name = format!("out of memory: tried to allocate {}", format::bytes(event.size_bytes));
-            out.event(
-                'i',
-                self.pid,
-                format_args!(
-                    "\"tid\":{MARKS},\"s\":\"p\",\"name\":\"{name}\",\"ts\":{ts},\"args\":{{\"event\":{index},\
-                     \"bytes\":{},\"free_bytes\":{}}}",
-                    event.size_bytes, event.addr
-                ),
-            );
+            let (bytes, free_bytes, size) = (event.size_bytes, event.addr, format::bytes(event.size_bytes));
+            let name = format!("out of memory: tried to allocate {size}");
+            let args = format!("{{\"event\":{index},\"bytes\":{bytes},\"free_bytes\":{free_bytes}}}");
+            let fields = format_args!("\"tid\":{MARKS},\"s\":\"p\",\"name\":\"{name}\",\"ts\":{ts},\"args\":{args}");
+            self.event('i', fields);
         }
     }
 
     /// Writes the annotated spans, and the steps if they were not found by annotations.
-    fn slices<S: FnMut(&[u8])>(&self, subject: &Subject<'_>, out: &mut Events<S>) {
+    fn slices(&mut self, subject: &Subject<'_>) {
         let steps = Steps::find(subject.trace, self.device, &self.timeline.allocations);
         let untold = steps.filter(|steps| steps.source != StepSource::Annotations);
         if let Some(steps) = untold {
-            self.thread("steps", 1, out);
+            self.thread("steps", 1);
             for (index, step) in steps.steps.iter().enumerate() {
                 // Both ends are the times of events of the step.
                 let (start, end) = (self.ts(step.start + 1), self.ts(step.end));
-                self.slice(1, &format!("step {index}"), (start, end), (step.start, step.end), out);
+                self.slice(1, &format!("step {index}"), (start, end), (step.start, step.end));
             }
         }
         let spans = spans(subject.trace, self.device);
         let lanes = lanes(&spans);
         for lane in 0..lanes.iter().max().map_or(0, |last| last + 1) {
-            self.thread("annotations", 2 + lane, out);
+            self.thread("annotations", 2 + lane);
         }
         for (span, lane) in spans.iter().zip(lanes) {
             let times = (span.start_us + self.late_us, span.end_us + self.late_us);
             let moments = (span.start_moment, span.end_moment);
-            self.slice(2 + lane, subject.text(span.name), times, moments, out);
+            self.slice(2 + lane, subject.text(span.name), times, moments);
         }
     }
 
-    fn thread<S: FnMut(&[u8])>(&self, name: &str, tid: u32, out: &mut Events<S>) {
-        let fields = format_args!("\"tid\":{tid},\"name\":\"thread_name\",\"args\":{{\"name\":\"{name}\"}}");
-        out.event('M', self.pid, fields);
+    fn thread(&mut self, name: &str, tid: u32) {
+        self.event('M', format_args!("\"tid\":{tid},\"name\":\"thread_name\",\"args\":{{\"name\":\"{name}\"}}"));
     }
 
-    fn slice<S: FnMut(&[u8])>(
-        &self,
-        tid: u32,
-        name: &str,
-        (start_us, end_us): (i64, i64),
-        (start, end): (u32, u32),
-        out: &mut Events<S>,
-    ) {
+    fn slice(&mut self, tid: u32, name: &str, (start_us, end_us): (i64, i64), (start, end): (u32, u32)) {
         let (name, dur) = (quoted(name), end_us - start_us);
         let peak_bytes = self.timeline.live_max_in(start..end + 1).1;
         let last = Moment(end).event_number();
-        out.event(
-            'X',
-            self.pid,
-            format_args!(
-                "\"tid\":{tid},\"name\":{name},\"ts\":{start_us},\"dur\":{dur},\"args\":{{\"first_event\":{start},\
-                 \"last_event\":{last},\"peak_live_bytes\":{peak_bytes}}}"
-            ),
-        );
+        let args = format!("{{\"first_event\":{start},\"last_event\":{last},\"peak_live_bytes\":{peak_bytes}}}");
+        let fields = format_args!("\"tid\":{tid},\"name\":{name},\"ts\":{start_us},\"dur\":{dur},\"args\":{args}");
+        self.event('X', fields);
     }
 }
 
@@ -162,32 +138,21 @@ impl Process<'_> {
 ///
 /// A point with the same value as the one before it is left out.
 fn extremes(events: u32, parts: u32, bytes_at: impl Fn(u32) -> u64) -> Vec<(u32, u64)> {
-    let width = (u64::from(events) + 1).div_ceil(u64::from(parts)).max(1);
+    let width = (u64::from(events) + 1).div_ceil(u64::from(parts));
     let mut points = vec![(0, bytes_at(0))];
-    let mut part: Option<[(u32, u64); 2]> = None;
-    let mut close = |part: [(u32, u64); 2]| {
-        let [low, high] = part;
-        for point in if low.0 < high.0 { [low, high] } else { [high, low] } {
+    for start in (0..=events).step_by(width as usize) {
+        let end = (u64::from(start) + width - 1).min(events.into()) as u32;
+        let [mut low, mut high] = [(start, bytes_at(start)); 2];
+        for point in (start + 1..=end).map(|moment| (moment, bytes_at(moment))) {
+            low = if point.1 < low.1 { point } else { low };
+            high = if point.1 > high.1 { point } else { high };
+        }
+        for point in [low.min(high), low.max(high)] {
             if points.last().is_some_and(|&(moment, bytes)| moment < point.0 && bytes != point.1) {
                 points.push(point);
             }
         }
-    };
-    for moment in 0..=events {
-        let point = (moment, bytes_at(moment));
-        part = Some(match part {
-            Some([low, high]) => {
-                [if point.1 < low.1 { point } else { low }, if point.1 > high.1 { point } else { high }]
-            }
-            None => [point; 2],
-        });
-        if (u64::from(moment) + 1).is_multiple_of(width)
-            && let Some(done) = part.take()
-        {
-            close(done);
-        }
     }
-    part.into_iter().for_each(&mut close);
     let end = (events, bytes_at(events));
     if points.last().is_some_and(|last| last.0 < end.0) {
         points.push(end);
@@ -225,15 +190,13 @@ mod tests {
     use super::*;
     use crate::analysis::naive::{self, Random};
     use crate::base::StringId;
+    use crate::export::subject::with_subject;
     use crate::trace::{Trace, text};
     use serde_json::Value;
 
     fn document(trace: &Trace) -> Value {
-        let timelines: Vec<_> = trace.devices.iter().map(|device| Timeline::new(trace, device)).collect();
-        let devices: Vec<_> = trace.devices.iter().zip(&timelines).collect();
         let mut bytes = Vec::new();
-        let subject = Subject { file: "run.pickle", trace, devices: &devices, moment: None, capacity_bytes: None };
-        perfetto(&subject, |piece| bytes.extend_from_slice(piece));
+        with_subject(trace, |subject| perfetto(&subject, |piece| bytes.extend_from_slice(piece)));
         serde_json::from_slice(&bytes).unwrap()
     }
 
@@ -320,13 +283,16 @@ mod tests {
 
     #[test]
     fn spans_of_a_lane_nest() {
-        let place = |start_us, end_us| Span { start_us, end_us, ..span() };
+        let place = |start_us, end_us| Span {
+            name: StringId::EMPTY,
+            start_us,
+            end_us,
+            start_moment: 0,
+            end_moment: 0,
+            depth: 0,
+        };
         let spans = [place(0, 10), place(2, 7), place(6, 14), place(10, 12), place(14, 20)];
         assert_eq!(lanes(&spans), [0, 0, 1, 0, 0]);
-    }
-
-    fn span() -> Span {
-        Span { name: StringId::EMPTY, start_us: 0, end_us: 0, start_moment: 0, end_moment: 0, depth: 0 }
     }
 
     #[test]

@@ -365,7 +365,6 @@ pub(super) struct Renamed<'a> {
 }
 
 impl<'a> Source<'a> {
-    /// Creates a view of a trace with its own tables.
     pub(super) fn of(trace: &'a Trace) -> Self {
         let Trace { strings, frames, stacks, contexts, annotations, settings, .. } = trace;
         Self { trace, strings, frames, stacks, contexts, annotations, settings, renamed: None }

@@ -13,26 +13,18 @@ const SCHEMA: &str = "https://www.speedscope.app/file-format-schema.json";
 /// Function, file and line of a frame.
 type Frame<'a> = (&'a str, &'a str, u64);
 
-/// Distinct frames of all profiles.
-#[derive(Default)]
-struct Frames<'a> {
-    rows: Vec<Frame<'a>>,
-    index: HashMap<Frame<'a>, usize>,
-}
-
-impl<'a> Frames<'a> {
-    fn id(&mut self, frame: Frame<'a>) -> usize {
-        *self.index.entry(frame).or_insert_with(|| {
-            self.rows.push(frame);
-            self.rows.len() - 1
-        })
-    }
-}
-
 /// Writes the live bytes of each device at the subject's moment, piece after piece into `sink`.
 pub fn speedscope<S: FnMut(&[u8])>(subject: &Subject<'_>, sink: S) {
     let mut out = Pieces::new(sink);
-    let mut frames = Frames::default();
+    let mut frames: Vec<Frame<'_>> = Vec::new();
+    let mut ids: HashMap<Frame<'_>, usize> = HashMap::new();
+    let mut id_of = |frame| {
+        let id = ids.entry(frame).or_insert_with(|| {
+            frames.push(frame);
+            frames.len() - 1
+        });
+        id.to_string()
+    };
     let file = quoted(subject.file);
     out.put(format_args!(
         "{{\"$schema\":\"{SCHEMA}\",\"exporter\":\"snapscope {}\",\"name\":{file},\"activeProfileIndex\":0,\"profiles\":[",
@@ -51,8 +43,8 @@ pub fn speedscope<S: FnMut(&[u8])>(subject: &Subject<'_>, sink: S) {
         ));
         for (index, group) in groups.iter().enumerate() {
             let ids: Vec<String> = match group.stack.has_frames() {
-                true => subject.frames(group.stack).rev().map(|frame| frames.id(frame).to_string()).collect(),
-                false => vec![frames.id(("no stack recorded", "", 0)).to_string()],
+                true => subject.frames(group.stack).rev().map(&mut id_of).collect(),
+                false => vec![id_of(("no stack recorded", "", 0))],
             };
             out.put(format_args!("{}[{}]", if index > 0 { ",\n" } else { "\n" }, ids.join(",")));
         }
@@ -60,7 +52,7 @@ pub fn speedscope<S: FnMut(&[u8])>(subject: &Subject<'_>, sink: S) {
         out.put(format_args!("],\"weights\":[{}]}}", weights.join(",")));
     }
     out.put(format_args!("],\n\"shared\":{{\"frames\":["));
-    for (index, &(name, filename, line)) in frames.rows.iter().enumerate() {
+    for (index, &(name, filename, line)) in frames.iter().enumerate() {
         out.put(format_args!("{}{{\"name\":{}", if index > 0 { ",\n" } else { "\n" }, quoted(name)));
         if !filename.is_empty() {
             out.put(format_args!(",\"file\":{}", quoted(filename)));
@@ -77,16 +69,15 @@ pub fn speedscope<S: FnMut(&[u8])>(subject: &Subject<'_>, sink: S) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::Timeline;
+    use crate::export::subject::with_subject;
     use crate::trace::{Trace, text};
     use serde_json::Value;
 
     fn document(trace: &Trace, moment: Option<u32>) -> Value {
-        let timelines: Vec<_> = trace.devices.iter().map(|device| Timeline::new(trace, device)).collect();
-        let devices: Vec<_> = trace.devices.iter().zip(&timelines).collect();
         let mut bytes = Vec::new();
-        let subject = Subject { file: "a \"file\"", trace, devices: &devices, moment, capacity_bytes: None };
-        speedscope(&subject, |piece| bytes.extend_from_slice(piece));
+        with_subject(trace, |subject| {
+            speedscope(&Subject { file: "a \"file\"", moment, ..subject }, |piece| bytes.extend_from_slice(piece));
+        });
         serde_json::from_slice(&bytes).unwrap()
     }
 

@@ -27,19 +27,21 @@ impl<'a> Subject<'a> {
         self.moment.map_or(timeline.live_peak().0, |moment| moment.min(timeline.events()))
     }
 
+    pub(super) fn findings_config(&self) -> FindingsConfig {
+        FindingsConfig { capacity_bytes: self.capacity_bytes, ..FindingsConfig::default() }
+    }
+
     /// Returns the findings about all devices, each with its parts.
     pub(super) fn findings(&self) -> Vec<(Finding, Vec<FindingPart>)> {
-        let config = FindingsConfig { capacity_bytes: self.capacity_bytes, ..FindingsConfig::default() };
         let studies = studies(self.trace, self.devices);
         let with_parts = |finding: Finding| {
             let study = studies.iter().find(|study| study.device.index == finding.device);
             let parts = study.map_or_else(Vec::new, |study| finding_parts(study, &finding));
             (finding, parts)
         };
-        findings_of(self.trace, &studies, &config).into_iter().map(with_parts).collect()
+        findings_of(self.trace, &studies, &self.findings_config()).into_iter().map(with_parts).collect()
     }
 
-    /// Analyses each device.
     pub(super) fn studies(&self) -> impl Iterator<Item = Study<'a>> + use<'a> {
         let trace = self.trace;
         self.devices.iter().map(move |&(device, timeline)| Study::new(trace, device, timeline))
@@ -63,7 +65,6 @@ impl<'a> Subject<'a> {
     }
 }
 
-/// Returns a device's name for people.
 pub(super) fn device_name(device: &Device) -> String {
     if device.index < 0 { "Pinned host memory".to_owned() } else { format!("GPU {}", device.index) }
 }
@@ -101,6 +102,14 @@ impl<S: FnMut(&[u8])> Pieces<S> {
 /// Formats a text as a JSON string, with its quotes.
 pub(super) fn quoted(text: &str) -> String {
     serde_json::to_string(text).expect("a text can be written")
+}
+
+/// Passes the subject of a whole trace, `run.pickle`, to `export`.
+#[cfg(test)]
+pub(super) fn with_subject<T>(trace: &Trace, export: impl FnOnce(Subject<'_>) -> T) -> T {
+    let timelines: Vec<_> = trace.devices.iter().map(|device| Timeline::new(trace, device)).collect();
+    let devices: Vec<_> = trace.devices.iter().zip(&timelines).collect();
+    export(Subject { file: "run.pickle", trace, devices: &devices, moment: None, capacity_bytes: None })
 }
 
 #[cfg(test)]

@@ -70,8 +70,9 @@ pub fn match_files(stacks: &[&str], folder: &str, files: &[&str]) -> Vec<Match> 
     let owners = owners(&best);
     let found = best.iter().enumerate().map(|(path, fits)| match fits.as_slice() {
         [] => Match::Missing,
-        &[(_, file)] => match owners[&file].rival(path) {
-            Some(by) => Match::Taken { file, by },
+        // A path that fits the file at least as well.
+        &[(_, file)] => match owners[&file].1.iter().find(|owner| **owner != path) {
+            Some(&by) => Match::Taken { file, by },
             None => Match::Found(file),
         },
         several => Match::Several(several.iter().map(|&(_, file)| file).collect()),
@@ -88,39 +89,22 @@ struct Fit {
     is_whole: bool,
 }
 
-/// Paths that fit a file best.
-#[derive(Clone, Copy)]
-struct Owner {
-    fit: Fit,
-    path: usize,
-    /// Another path that fits as well.
-    equal: Option<usize>,
-}
-
-impl Owner {
-    /// Returns a path that fits the file at least as well as `path`.
-    fn rival(&self, path: usize) -> Option<usize> {
-        if self.path == path { self.equal } else { Some(self.path) }
-    }
-}
-
 /// Returns the paths that fit each file best, among those that fit no other file as well.
-fn owners(best: &[Vec<(Fit, usize)>]) -> HashMap<usize, Owner> {
-    let mut owners: HashMap<usize, Owner> = HashMap::new();
+fn owners(best: &[Vec<(Fit, usize)>]) -> HashMap<usize, (Fit, Vec<usize>)> {
+    let mut owners: HashMap<usize, (Fit, Vec<usize>)> = HashMap::new();
     for (path, fits) in best.iter().enumerate() {
         let &[(fit, file)] = fits.as_slice() else { continue };
-        let new = Owner { fit, path, equal: None };
-        let owner = owners.entry(file).or_insert(new);
-        if fit > owner.fit {
-            *owner = new;
-        } else if fit == owner.fit && path != owner.path {
-            owner.equal.get_or_insert(path);
+        let (most, paths) = owners.entry(file).or_insert((fit, Vec::new()));
+        if fit > *most {
+            (*most, *paths) = (fit, Vec::new());
+        }
+        if fit == *most {
+            paths.push(path);
         }
     }
     owners
 }
 
-/// Path of the stacks.
 struct Wanted {
     parts: Vec<String>,
     ignores_case: bool,

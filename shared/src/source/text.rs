@@ -2,9 +2,6 @@
 
 use crate::base::format::count;
 
-/// Largest file that is read, in bytes; the largest source files of PyTorch have 1 MiB.
-const MAX_BYTES: usize = 4 << 20;
-
 /// Reason why a file is not shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unreadable {
@@ -35,22 +32,21 @@ pub enum Misfit {
     OtherFunction,
 }
 
-/// Lines of a source file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SourceText {
     lines: Vec<String>,
 }
 
 impl SourceText {
-    /// Largest file that is read, in bytes.
-    pub const MAX_BYTES: usize = MAX_BYTES;
+    /// Largest file that is read, in bytes; the largest source files of PyTorch have 1 MiB.
+    pub const MAX_BYTES: usize = 4 << 20;
 
     /// Reads the bytes of a file; bytes that are not UTF-8 become replacement characters.
     ///
     /// # Errors
     /// Returns an error if the file is too large or is not text.
     pub fn new(bytes: &[u8]) -> Result<Self, Unreadable> {
-        if bytes.len() > MAX_BYTES {
+        if bytes.len() > Self::MAX_BYTES {
             return Err(Unreadable::TooLarge);
         }
         if bytes.contains(&0) {
@@ -60,7 +56,6 @@ impl SourceText {
         Ok(Self { lines: text.trim_start_matches('\u{feff}').lines().map(str::to_owned).collect() })
     }
 
-    /// Returns the number of lines.
     pub fn len(&self) -> u64 {
         self.lines.len() as u64
     }
@@ -136,7 +131,6 @@ fn is_written(name: &str) -> bool {
     !name.is_empty() && name.chars().all(is_word) && !name.starts_with("torch_dynamo_resume")
 }
 
-/// Returns the name that a line defines.
 fn defined(code: &str) -> Option<&str> {
     let rest = code.strip_prefix("async ").map_or(code, str::trim_start);
     let rest = rest.strip_prefix("def ").or_else(|| rest.strip_prefix("class "))?.trim_start();
@@ -217,7 +211,7 @@ model = Model()
         assert_eq!((text.len(), text.line(1), text.line(2), text.line(3)), (2, Some("a"), Some("b"), None));
         assert!(SourceText::new(b"").unwrap().is_empty());
         assert_eq!(SourceText::new(b"\x7fELF\0"), Err(Unreadable::NotText));
-        assert_eq!(SourceText::new(&vec![b'a'; MAX_BYTES + 1]), Err(Unreadable::TooLarge));
+        assert_eq!(SourceText::new(&vec![b'a'; SourceText::MAX_BYTES + 1]), Err(Unreadable::TooLarge));
         assert_eq!(SourceText::new(b"caf\xe9 = 1").unwrap().line(1), Some("caf\u{fffd} = 1"));
     }
 }

@@ -54,7 +54,6 @@ pub struct EngineWorker {
     pub start_free_bytes: Option<i64>,
     /// Share of the GPU that the engine may use, in thousandths.
     pub share_permille: Option<u64>,
-    /// Memory that the engine may use.
     pub allowed_bytes: Option<i64>,
     pub weights_bytes: Option<i64>,
     /// Weights and memory outside PyTorch together, where only their sum is stated.
@@ -115,25 +114,26 @@ pub enum EngineError {
 }
 
 impl EngineError {
-    /// Reads the error that a line contains.
     pub(super) fn of(line: &str) -> Option<Self> {
         // "To serve at least one request with the models's max seq len (262144), (18.35 GiB KV cache is needed, which is
         // larger than the available KV cache memory (8.72 GiB). … the estimated maximum model length is 121840."
+        // "The model's max seq len (4096) is larger than the maximum number of tokens that can be stored in KV cache (2048)."
+        let longest_tokens = number(line, "max seq len ");
         if line.contains("KV cache is needed") {
             return Some(Self::LongRequest {
                 needed_bytes: size::before(line, " KV cache is needed"),
                 available_bytes: size::after(line, "available KV cache memory "),
-                longest_tokens: number(line, "max seq len "),
+                longest_tokens,
                 possible_tokens: number(line, "estimated maximum model length is "),
             });
         }
-        // "The model's max seq len (4096) is larger than the maximum number of tokens that can be stored in KV cache (2048)."
         if line.contains("number of tokens that can be stored in KV cache") {
+            let possible_tokens = number(line, "stored in KV cache ");
             return Some(Self::LongRequest {
                 needed_bytes: None,
                 available_bytes: None,
-                longest_tokens: number(line, "max seq len "),
-                possible_tokens: number(line, "stored in KV cache "),
+                longest_tokens,
+                possible_tokens,
             });
         }
         // "Free memory on device (67.24/79.25 GiB) on startup is less than desired GPU memory utilization (0.9, 71.33 GiB)."

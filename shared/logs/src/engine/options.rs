@@ -31,34 +31,17 @@ pub(crate) fn engine_of(line: &str) -> Option<&'static str> {
 
 /// Returns the options of an engine by its name; those of vLLM for others, which follow it.
 pub(crate) fn options_of(engine: &str) -> EngineOptions {
-    match engine {
-        "SGLang" => EngineOptions {
-            share: "--mem-fraction-static",
-            tokens: "--chunked-prefill-size",
-            requests: "--max-running-requests",
-            gpus: "--tp",
-            without_graphs: "--disable-cuda-graph",
-        },
-        "TGI" => EngineOptions {
-            share: "--cuda-memory-fraction",
-            tokens: "--max-batch-prefill-tokens",
-            requests: "--max-concurrent-requests",
-            gpus: "--num-shard",
-            without_graphs: "--cuda-graphs 0",
-        },
-        "LMDeploy" => EngineOptions {
-            share: "--cache-max-entry-count",
-            tokens: "--max-prefill-token-num",
-            requests: "--max-batch-size",
-            gpus: "--tp",
-            without_graphs: "--eager-mode",
-        },
-        _ => EngineOptions {
-            share: "--gpu-memory-utilization",
-            tokens: "--max-num-batched-tokens",
-            requests: "--max-num-seqs",
-            gpus: "--tensor-parallel-size",
-            without_graphs: "--enforce-eager",
-        },
-    }
+    let [share, tokens, requests] = match engine {
+        "SGLang" => ["--mem-fraction-static", "--chunked-prefill-size", "--max-running-requests"],
+        "TGI" => ["--cuda-memory-fraction", "--max-batch-prefill-tokens", "--max-concurrent-requests"],
+        "LMDeploy" => ["--cache-max-entry-count", "--max-prefill-token-num", "--max-batch-size"],
+        _ => ["--gpu-memory-utilization", "--max-num-batched-tokens", "--max-num-seqs"],
+    };
+    let [gpus, without_graphs] = match engine {
+        "SGLang" => ["--tp", "--disable-cuda-graph"],
+        "TGI" => ["--num-shard", "--cuda-graphs 0"],
+        "LMDeploy" => ["--tp", "--eager-mode"],
+        _ => ["--tensor-parallel-size", "--enforce-eager"],
+    };
+    EngineOptions { share, tokens, requests, gpus, without_graphs }
 }

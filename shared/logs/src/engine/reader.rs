@@ -4,16 +4,13 @@ use super::log::{Engine, EngineError, EngineLog, EngineWorker};
 use super::{sglang, vllm};
 use crate::source::{LineReader, Source};
 
-/// Most processes of an engine that are kept.
 const MOST_WORKERS: usize = 1024;
 
-/// Most errors that are kept.
 const MOST_ERRORS: usize = 16;
 
 /// Longest name of a process, in bytes.
 const LONGEST_NAME: usize = 64;
 
-/// Reader of a log, line by line.
 #[derive(Debug, Default)]
 pub struct EngineReader {
     log: EngineLog,
@@ -101,13 +98,10 @@ impl EngineReader {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::source::read_lines;
 
     fn read(text: &str) -> EngineLog {
-        let mut reader = EngineReader::default();
-        text.lines().for_each(|line| {
-            reader.line(line);
-        });
-        reader.finish()
+        read_lines::<EngineReader>(text)
     }
 
     /// Returns a size in hundredths of GiB, as the engines print it.
@@ -125,7 +119,7 @@ mod tests {
                  gpu_memory_utilization (0.90) = 71.27GiB\n\
                  INFO 03-21 20:15:45 [worker.py:267] model weights take 12.55GiB; non_torch_memory takes 0.16GiB; PyTorch \
                  activation peak memory takes 2.38GiB; the rest of the memory reserved for KV Cache is 56.18GiB.\n",
-                [7919, 7127, 1255, 16, 238, 5618],
+                ([7919, 7127], [1255, 16, 238, 5618]),
             ),
             (
                 "INFO 04-04 17:57:59 [model_runner.py:1146] Model loading took 0.4678 GB and 114.953146 seconds\n\
@@ -133,23 +127,17 @@ mod tests {
                  gpu_memory_utilization (0.90) = 14.40GiB\n\
                  INFO 04-04 17:58:00 [worker.py:268] model weights take 0.47GiB; non_torch_memory takes 0.03GiB; PyTorch \
                  activation peak memory takes 0.50GiB; the rest of the memory reserved for KV Cache is 13.40GiB.\n",
-                [1600, 1440, 47, 3, 50, 1340],
+                ([1600, 1440], [47, 3, 50, 1340]),
             ),
         ] {
             let log = read(text);
             let [worker] = log.workers.as_slice() else { panic!("{log:?}") };
-            let sizes = [
-                worker.total_bytes,
-                worker.allowed_bytes,
-                worker.weights_bytes,
-                worker.outside_bytes,
-                worker.activation_bytes,
-                worker.cache_bytes,
-            ];
-            assert_eq!(sizes.map(hundredths), expected.map(Some));
+            let whole = [worker.total_bytes, worker.allowed_bytes];
+            let parts = [worker.weights_bytes, worker.outside_bytes, worker.activation_bytes, worker.cache_bytes];
+            assert_eq!((whole.map(hundredths), parts.map(hundredths)), (expected.0.map(Some), expected.1.map(Some)));
             assert_eq!((worker.share_permille, log.engine), (Some(900), Some(Engine::Vllm)));
             // The parts are what the engine may use.
-            assert!((hundredths(Some(worker.owned_bytes())).unwrap() - expected[1]).abs() <= 2, "{worker:?}");
+            assert!((hundredths(Some(worker.owned_bytes())).unwrap() - expected.0[1]).abs() <= 2, "{worker:?}");
         }
     }
 
@@ -211,14 +199,9 @@ mod tests {
     fn sglang_states_what_is_free() {
         let log = read(include_str!("../../../../tests/data/logs/sglang0.4-start.txt"));
         let [worker] = log.workers.as_slice() else { panic!("{log:?}") };
-        let sizes = [
-            worker.start_free_bytes,
-            worker.weights_bytes,
-            worker.cache_bytes,
-            worker.graph_bytes,
-            worker.end_free_bytes,
-        ];
-        assert_eq!(sizes.map(hundredths), [2239, 1502, 466, 11, 83].map(Some));
+        let free = [worker.start_free_bytes, worker.end_free_bytes];
+        let used = [worker.weights_bytes, worker.cache_bytes, worker.graph_bytes];
+        assert_eq!((free.map(hundredths), used.map(hundredths)), ([2239, 83].map(Some), [1502, 466, 11].map(Some)));
         assert_eq!((worker.name.as_str(), log.cache_tokens, log.longest_tokens), ("", Some(38_141), Some(131_072)));
         assert_eq!(log.engine, Some(Engine::Sglang));
         // sgl-project/sglang#11716.

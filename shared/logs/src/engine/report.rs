@@ -26,11 +26,10 @@ impl Source for EngineLog {
         LogPart {
             title: title(self),
             owners: fullest(self).and_then(|worker| owners(self, worker)).into_iter().collect(),
-            findings: {
-                let notes = [cache(self), graphs(self), unused(self), nearly_full(self)];
+            findings: match self.errors.as_slice() {
+                [] => [cache(self), graphs(self), unused(self), nearly_full(self)].into_iter().flatten().collect(),
                 // An engine that did not start has no use for notes about what it would do.
-                let notes = notes.into_iter().filter(|_| self.errors.is_empty());
-                self.errors.iter().map(|one| failed(self, one)).chain(notes.flatten()).collect()
+                errors => errors.iter().map(|error| failed(self, error)).collect(),
             },
             tables: (!self.workers.is_empty()).then(|| table(self)).into_iter().collect(),
             notices: (self.earlier_starts > 0).then(earlier).into_iter().collect(),
@@ -121,9 +120,8 @@ fn finding(code: FindingCode, severity: Severity, bytes: i64, title: String, sho
     Finding { severity, ..Finding::stated(code, NO_DEVICE, unsigned(bytes), title, shows, advice) }
 }
 
-/// Reports an error.
 fn failed(log: &EngineLog, error: &EngineError) -> Finding {
-    let error::Stated { bytes, title, shows, advice } = error::stated(log, error, name(log), &more_cache(log));
+    let (bytes, title, shows, advice) = error::stated(log, error, name(log), &more_cache(log));
     let severity = if *error == EngineError::Preempted { Severity::Warning } else { Severity::Error };
     finding(FindingCode::KvCacheTooSmall, severity, bytes as i64, title, shows, advice)
 }
@@ -139,19 +137,18 @@ fn cache(log: &EngineLog) -> Option<Finding> {
     let requests = format!("{}.{:02}", percent / 100, percent % 100);
     let cache_bytes = fullest(log).and_then(|worker| worker.cache_bytes);
     let tokens = format::count(longest);
-    let (severity, holds) = match (percent, log.engine) {
-        // SGLang starts nevertheless.
-        (0..100, Some(Engine::Sglang)) => (Severity::Warning, format!("less than one request of {tokens} tokens")),
-        (0..100, _) => (Severity::Error, format!("less than one request of {tokens} tokens")),
-        _ => (Severity::Warning, format!("only {requests} requests of {tokens} tokens")),
+    let holds = match percent {
+        0..100 => format!("less than one request of {tokens} tokens"),
+        _ => format!("only {requests} requests of {tokens} tokens"),
     };
+    // SGLang starts nevertheless.
+    let is_error = percent < 100 && log.engine != Some(Engine::Sglang);
+    let severity = if is_error { Severity::Error } else { Severity::Warning };
     let title = format!("The KV cache holds {holds}");
-    let shows = match (log.cache_tokens, cache_bytes) {
-        (Some(tokens), Some(bytes)) => {
-            format!("{} keeps {} for {} tokens.", name(log), text(bytes), format::count(tokens))
-        }
-        (None, Some(bytes)) => format!("{} keeps {} for it.", name(log), text(bytes)),
-        (Some(tokens), None) => format!("It holds {} tokens.", format::count(tokens)),
+    let shows = match (log.cache_tokens.map(format::count), cache_bytes.map(text)) {
+        (Some(tokens), Some(bytes)) => format!("{} keeps {bytes} for {tokens} tokens.", name(log)),
+        (None, Some(bytes)) => format!("{} keeps {bytes} for it.", name(log)),
+        (Some(tokens), None) => format!("It holds {tokens} tokens."),
         (None, None) => String::new(),
     };
     Some(finding(FindingCode::KvCacheTooSmall, severity, cache_bytes.unwrap_or(0), title, shows, more_cache(log)))
@@ -221,16 +218,13 @@ fn unused(log: &EngineLog) -> Option<Finding> {
     }
     let better = (share as i64).saturating_add(((more as f64) / (total as f64) * 1000.0) as i64) / 10;
     let title = format!("{} of the GPU's {} stay unused by vLLM", text(beyond), text(total));
-    let shows = format!(
-        "`gpu_memory_utilization` is {}, so weights, activations and the KV cache share {}.",
-        share as f64 / 1000.0,
-        text(worker.allowed_bytes.unwrap_or(0))
-    );
+    let (share, allowed) = (share as f64 / 1000.0, text(worker.allowed_bytes.unwrap_or(0)));
+    let shows =
+        format!("`gpu_memory_utilization` is {share}, so weights, activations and the KV cache share {allowed}.");
+    let (more, free) = (text(more), text(reserve.saturating_sub(others)));
     let advice = format!(
-        "If nothing else needs the GPU, ``--gpu-memory-utilization 0.{better:02}`` gives the KV cache about {} more, and \
-         leaves {} free.\nKeep the present value if the cache is large enough.",
-        text(more),
-        text(reserve.saturating_sub(others))
+        "If nothing else needs the GPU, ``--gpu-memory-utilization 0.{better:02}`` gives the KV cache about {more} \
+         more, and leaves {free} free.\nKeep the present value if the cache is large enough."
     );
     (better < 100).then(|| finding(FindingCode::RoomOfEngineUnused, Severity::Info, beyond, title, shows, advice))
 }

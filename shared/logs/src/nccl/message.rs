@@ -27,40 +27,35 @@ pub(super) enum Message<'a> {
     Other,
 }
 
-/// Words in front of a size and `pointer`, and the kind of memory.
-const SIZES: [(&str, Kind); 11] = [
-    ("Cuda Alloc Size ", Kind::Device),
-    ("Cuda Calloc Size ", Kind::Device),
-    ("Cuda CallocAsync Size ", Kind::Device),
-    ("CuMem Alloc Size ", Kind::Device),
-    ("Persistent cudaMallocAsync work buf Size ", Kind::Device),
-    ("Cuda Host Alloc Size ", Kind::Pinned),
-    ("CUMEM Host Alloc Size ", Kind::Pinned),
-    ("CuMem Free Size ", Kind::Free),
-    ("CUMEM Host Free Size ", Kind::Free),
-    ("Mem Alloc Size ", Kind::Other),
-    ("Ib Alloc Size ", Kind::Other),
-];
+/// Makes a message of a place, a pointer and a number of bytes.
+type Make = for<'a> fn(&'a str, u64, u64) -> Message<'a>;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    Device,
-    Pinned,
-    Free,
-    Other,
-}
+const DEVICE: Make = |place, pointer, bytes| Message::Device { place, pointer, bytes };
+const PINNED: Make = |_, pointer, bytes| Message::Pinned { pointer, bytes };
+const FREE: Make = |_, pointer, _| Message::Free { pointer };
+const OTHER: Make = |_, _, _| Message::Other;
+
+/// Words in front of a size and `pointer`, and what they say.
+const SIZES: [(&str, Make); 11] = [
+    ("Cuda Alloc Size ", DEVICE),
+    ("Cuda Calloc Size ", DEVICE),
+    ("Cuda CallocAsync Size ", DEVICE),
+    ("CuMem Alloc Size ", DEVICE),
+    ("Persistent cudaMallocAsync work buf Size ", DEVICE),
+    ("Cuda Host Alloc Size ", PINNED),
+    ("CUMEM Host Alloc Size ", PINNED),
+    ("CuMem Free Size ", FREE),
+    ("CUMEM Host Free Size ", FREE),
+    ("Mem Alloc Size ", OTHER),
+    ("Ib Alloc Size ", OTHER),
+];
 
 impl<'a> Message<'a> {
     /// Reads a message; `None` if it is about anything else.
     pub(super) fn of(text: &'a str) -> Option<Self> {
-        if let Some((place, kind, rest)) = sized(text) {
+        if let Some((place, make, rest)) = sized(text) {
             let (bytes, pointer) = (number(rest)?, pointer_after(rest, "pointer ")?);
-            return Some(match kind {
-                Kind::Device => Self::Device { place, pointer, bytes },
-                Kind::Pinned => Self::Pinned { pointer, bytes },
-                Kind::Free => Self::Free { pointer },
-                Kind::Other => Self::Other,
-            });
+            return Some(make(place, pointer, bytes));
         }
         if let Some((before, rest)) = text.split_once("Allocated shareable buffer ") {
             let bytes = number(rest.split_once(" size ")?.1)?;
@@ -76,12 +71,12 @@ impl<'a> Message<'a> {
     }
 }
 
-fn sized(text: &str) -> Option<(&str, Kind, &str)> {
+fn sized(text: &str) -> Option<(&str, Make, &str)> {
     // Almost all lines of NCCL are about other things.
     text.contains(" Size ").then_some(())?;
-    SIZES.iter().find_map(|&(words, kind)| {
+    SIZES.iter().find_map(|&(words, make)| {
         let (before, rest) = text.split_once(words)?;
-        Some((place(before), kind, rest))
+        Some((place(before), make, rest))
     })
 }
 

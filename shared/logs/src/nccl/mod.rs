@@ -7,4 +7,4 @@ mod pages;
 mod reader;
 mod report;
 
-pub use reader::{NcclLog, NcclProcess, NcclReader, NcclSample, NcclSize};
+pub use reader::{NcclLog, NcclProcess, NcclReader, NcclSize};

@@ -15,7 +15,6 @@ use shared::base::stamp::{self, Stamp};
 /// Size of a page, which `cuMemGetAllocationGranularity` returns on every GPU with CUDA.
 pub(super) const PAGE_BYTES: u64 = 2 << 20;
 
-/// Pages that buffers use.
 #[derive(Debug, Default)]
 pub(super) struct Pages {
     /// Number of buffers that begin or end in a page; others cannot use the pages between.

@@ -11,6 +11,7 @@
 
 use super::message::Message;
 use super::pages::{Origin, PAGE_BYTES, Pages, split_origin};
+use crate::sampled::Sample;
 use crate::source::LineReader;
 use hashbrown::HashMap;
 use shared::base::{ShortSort, stamp::Stamp};
@@ -24,7 +25,6 @@ const MOST_SAMPLES: usize = 1_000_000;
 /// Kinds of buffers that a log lists.
 const MOST_LISTED: usize = 64;
 
-/// Reader of a log, line by line.
 #[derive(Debug, Default)]
 pub struct NcclReader {
     log: NcclLog,
@@ -178,7 +178,7 @@ impl NcclReader {
             // Threads of a process do not write in order.
             Some(last) if last.time_ms >= time_ms => last.bytes = *bytes,
             _ if self.samples < MOST_SAMPLES => {
-                samples.push(NcclSample { time_ms, bytes: *bytes });
+                samples.push(Sample { time_ms, bytes: *bytes });
                 self.samples += 1;
             }
             _ => {}
@@ -224,15 +224,7 @@ pub struct NcclProcess {
     /// Shared memory of the host that this process created.
     pub shared_bytes: u64,
     /// Memory on the GPU over time, in whole pages, if the lines have dates.
-    pub samples: Vec<NcclSample>,
-}
-
-/// Memory on a GPU at one moment.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct NcclSample {
-    /// Milliseconds since the Unix epoch, ascending.
-    pub time_ms: i64,
-    pub bytes: u64,
+    pub samples: Vec<Sample>,
 }
 
 /// Allocations of one size at one place of NCCL.
@@ -247,13 +239,10 @@ pub struct NcclSize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::source::read_lines;
 
     fn read(text: &str) -> NcclLog {
-        let mut reader = NcclReader::default();
-        text.lines().for_each(|line| {
-            reader.line(line);
-        });
-        reader.finish()
+        read_lines::<NcclReader>(text)
     }
 
     /// Lines of NVIDIA/nccl#660 and ultralytics/ultralytics#12905, among others.

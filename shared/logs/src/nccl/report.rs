@@ -1,10 +1,11 @@
 //! Reports on the memory of NCCL, which PyTorch's allocator and its snapshots do not know.
 
 use crate::nccl::{NcclLog, NcclProcess, NcclSize};
+use crate::sampled::sampled;
 use crate::source::{LogPart, Source};
 use shared::analysis::{Confidence, FindingCode};
 use shared::base::{Severity, ShortSort, format};
-use shared::report::{Finding, LogCell, LogCurves, LogNotice, LogSeries, LogTable, MOST_TIMES, extremes};
+use shared::report::{Finding, LogCell, LogCurves, LogNotice, LogTable};
 
 /// Memory of one process on a GPU from which NCCL is worth a warning, 1 GiB.
 ///
@@ -68,42 +69,13 @@ fn curves(log: &NcclLog) -> Option<LogCurves> {
         log.processes.iter().filter(|process| process.samples.iter().any(|sample| sample.bytes > 0)).collect();
     processes.short_sort_by_key(|process| std::cmp::Reverse(process.peak_bytes));
     processes.truncate(MOST_SERIES);
-    let mut times_ms: Vec<i64> =
-        processes.iter().flat_map(|process| process.samples.iter().map(|sample| sample.time_ms)).collect();
-    times_ms.sort_unstable();
-    times_ms.dedup();
-    if times_ms.len() < 2 {
-        return None;
-    }
-    let all: Vec<Vec<u64>> = processes.iter().map(|process| at_times(process, &times_ms)).collect();
-    let shown =
-        extremes(times_ms.len(), MOST_TIMES, |at| all.iter().map(|bytes| bytes[at]).fold(0, u64::saturating_add));
-    let series = processes.iter().zip(&all).map(|(process, bytes)| LogSeries {
-        name: name_of(process),
-        bytes: shown.iter().map(|&at| bytes[at]).collect(),
-    });
     Some(LogCurves {
         quantity: "GPU memory of NCCL".to_owned(),
         has_steps: true,
         has_dates: true,
         has_times: true,
-        times_us: shown.iter().map(|&at| times_ms[at].saturating_mul(1000)).collect(),
-        series: series.collect(),
-        ..LogCurves::default()
+        ..sampled(processes.iter().map(|process| (name_of(process), &process.samples[..])))?
     })
-}
-
-/// Returns the memory at each time: that of the last sample until then.
-fn at_times(process: &NcclProcess, times_ms: &[i64]) -> Vec<u64> {
-    let mut samples = process.samples.iter().peekable();
-    let mut bytes = 0;
-    let at = |&time: &i64| {
-        while let Some(sample) = samples.next_if(|sample| sample.time_ms <= time) {
-            bytes = sample.bytes;
-        }
-        bytes
-    };
-    times_ms.iter().map(at).collect()
 }
 
 /// Reports the process with the most memory.
@@ -136,12 +108,9 @@ fn shows(log: &NcclLog, process: &NcclProcess) -> String {
         0 => String::new(),
         count => format!(" for {}", format::counted(count, "communicator")),
     };
-    let mut text = format!(
-        "{} asked for {} in {}{communicators}",
-        sentence_of(process),
-        format::bytes(process.device_bytes),
-        format::counted(process.allocations - process.freed, "buffer"),
-    );
+    let (asked, buffers) = (format::bytes(process.device_bytes), process.allocations - process.freed);
+    let buffers = format::counted(buffers, "buffer");
+    let mut text = format!("{} asked for {asked} in {buffers}{communicators}", sentence_of(process));
     if process.paged_bytes > process.device_bytes {
         text += &format!(", which take {} in pages of 2 MiB", format::bytes(process.paged_bytes));
     }
@@ -201,37 +170,24 @@ fn has_scattered(process: &NcclProcess) -> bool {
     process.paged_bytes.saturating_sub(process.device_bytes) >= MUCH_MORE_BYTES
 }
 
+/// Columns of the table of processes.
+const COLUMNS: [(&str, fn(&NcclProcess) -> LogCell); 11] = [
+    ("Rank", |process| process.rank.map_or(LogCell::Nothing, |(rank, _)| LogCell::Count(rank.into()))),
+    ("GPU", |process| LogCell::Count(gpu(process).into())),
+    ("Process", |process| LogCell::Text(format!("{}:{}", process.host, process.pid))),
+    ("On the GPU", |process| LogCell::Bytes(process.paged_bytes)),
+    ("Most", |process| LogCell::Bytes(process.peak_bytes)),
+    ("Asked for", |process| LogCell::Bytes(process.device_bytes)),
+    ("Allocations", |process| LogCell::Count(process.allocations)),
+    ("Freed", |process| LogCell::Count(process.freed)),
+    ("Communicators", |process| LogCell::Count(process.communicators)),
+    ("Pinned host memory", |process| LogCell::Bytes(process.pinned_bytes)),
+    ("Shared memory", |process| LogCell::Bytes(process.shared_bytes)),
+];
+
 fn process_table(log: &NcclLog) -> LogTable {
-    let row = |process: &NcclProcess| {
-        let rank = process.rank.map_or(LogCell::Nothing, |(rank, _)| LogCell::Count(u64::from(rank)));
-        vec![
-            rank,
-            LogCell::Count(u64::from(gpu(process))),
-            LogCell::Text(format!("{}:{}", process.host, process.pid)),
-            LogCell::Bytes(process.paged_bytes),
-            LogCell::Bytes(process.peak_bytes),
-            LogCell::Bytes(process.device_bytes),
-            LogCell::Count(process.allocations),
-            LogCell::Count(process.freed),
-            LogCell::Count(process.communicators),
-            LogCell::Bytes(process.pinned_bytes),
-            LogCell::Bytes(process.shared_bytes),
-        ]
-    };
-    let columns = [
-        "Rank",
-        "GPU",
-        "Process",
-        "On the GPU",
-        "Most",
-        "Asked for",
-        "Allocations",
-        "Freed",
-        "Communicators",
-        "Pinned host memory",
-        "Shared memory",
-    ];
-    LogTable::new("Memory of NCCL by process", columns, log.processes.iter().map(row))
+    let row = |process: &NcclProcess| COLUMNS.iter().map(|(_, cell)| cell(process)).collect();
+    LogTable::new("Memory of NCCL by process", COLUMNS.map(|(name, _)| name), log.processes.iter().map(row))
 }
 
 fn size_table(log: &NcclLog) -> Option<LogTable> {
@@ -240,13 +196,9 @@ fn size_table(log: &NcclLog) -> Option<LogTable> {
         let total = LogCell::Bytes(size.bytes.saturating_mul(size.count));
         vec![place, LogCell::Bytes(size.bytes), LogCell::Count(size.count), total]
     };
-    (!log.sizes.is_empty()).then(|| {
-        LogTable::new(
-            "Allocations of NCCL on GPUs by size",
-            ["Place in NCCL", "Size", "Allocations", "Together"],
-            log.sizes.iter().map(row),
-        )
-    })
+    let columns = ["Place in NCCL", "Size", "Allocations", "Together"];
+    let table = || LogTable::new("Allocations of NCCL on GPUs by size", columns, log.sizes.iter().map(row));
+    (!log.sizes.is_empty()).then(table)
 }
 
 #[cfg(test)]

@@ -9,5 +9,5 @@ mod reader;
 mod report;
 mod table;
 
-pub use query_text::{Card, CardLog, CardProcess, CardSample};
+pub use query_text::{Card, CardLog, CardProcess};
 pub use reader::CardReader;

@@ -21,7 +21,6 @@ use crate::printed::OomApi;
 use hashbrown::HashMap;
 use shared::base::size;
 
-/// Reader of one line after the other.
 #[derive(Debug, Default)]
 pub(super) struct OtherTools {
     /// Tool of the boxed table that goes on, and the interface of its devices.
@@ -36,35 +35,13 @@ pub(super) struct OtherTools {
     has_shares: bool,
 }
 
-/// What a line says.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Said {
     pub(super) tool: (&'static str, OomApi),
-    pub(super) gpu: Option<u32>,
-    pub(super) name: String,
-    pub(super) used_bytes: Option<u64>,
-    pub(super) total_bytes: Option<u64>,
+    pub(super) row: Row<'static>,
     /// Percentage of the memory in use, where the tool does not print bytes.
     pub(super) share: Option<f64>,
-    pub(super) process: Option<(u32, String, u64)>,
     pub(super) lists_none: bool,
-}
-
-impl Said {
-    /// Returns the line as a row of a table.
-    pub(super) fn row(&self) -> Row<'_> {
-        let process = self.process.as_ref();
-        Row {
-            gpu: self.gpu,
-            name: &self.name,
-            used_bytes: self.used_bytes,
-            total_bytes: self.total_bytes,
-            pid: process.map(|process| process.0),
-            process_name: process.map_or("", |process| &process.1),
-            process_bytes: process.map(|process| process.2),
-            ..Row::default()
-        }
-    }
 }
 
 impl OtherTools {
@@ -93,9 +70,9 @@ impl OtherTools {
             "NAME" => value.clone_into(&mut self.named.1),
             "PID" => self.pid = value.parse().ok(),
             "VRAM_MEM" => {
-                let process = (self.pid.take()?, std::mem::take(&mut self.named.1), size::leading(value)?);
-                let tool = ("amd-smi", OomApi::Hip);
-                return Some(Said { tool, gpu: self.named.0, process: Some(process), ..Said::default() });
+                let (pid, name) = (self.pid.take()?, std::mem::take(&mut self.named.1));
+                let row = Row { gpu: self.named.0, ..Row::of_process(pid, name, size::leading(value)?) };
+                return Some(Said { tool: ("amd-smi", OomApi::Hip), row, ..Said::default() });
             }
             _ => {}
         }
@@ -105,14 +82,15 @@ impl OtherTools {
     fn of_rocm(&mut self, rest: &str) -> Option<Said> {
         let (gpu, rest) = rest.split_once(']')?;
         let (gpu, (key, value)) = (gpu.parse().ok()?, rest.trim_start_matches([' ', '\t', ':']).split_once(':')?);
-        let mut said = Said { tool: ("rocm-smi", OomApi::Hip), gpu: Some(gpu), ..Said::default() };
+        let mut said = Said { tool: ("rocm-smi", OomApi::Hip), ..Said::default() };
+        said.row.gpu = Some(gpu);
         match key.trim() {
             "VRAM Total Memory (B)" if self.totals.len() < MOST_CARDS => {
                 self.totals.insert(gpu, value.trim().parse().ok()?);
             }
             "VRAM Total Used Memory (B)" => {
-                said.used_bytes = Some(value.trim().parse().ok()?);
-                said.total_bytes = self.totals.get(&gpu).copied();
+                said.row.used_bytes = Some(value.trim().parse().ok()?);
+                said.row.total_bytes = self.totals.get(&gpu).copied();
             }
             "GPU Memory Allocated (VRAM%)" => said.share = Some(value.trim().parse().ok()?),
             _ => {}
@@ -133,7 +111,7 @@ impl OtherTools {
         }
         let cells: Vec<&str> = line.split_ascii_whitespace().collect();
         let [gpu, .., share, _] = cells.as_slice() else { return None };
-        (said.gpu, said.share) = (Some(gpu.parse().ok()?), Some(share.strip_suffix('%')?.parse().ok()?));
+        (said.row.gpu, said.share) = (Some(gpu.parse().ok()?), Some(share.strip_suffix('%')?.parse().ok()?));
         Some(said)
     }
 
@@ -153,22 +131,22 @@ impl OtherTools {
         let cells: Vec<&str> = row.split('|').map(str::trim).collect();
         let mut said = Said { tool, lists_none: row.contains("No running processes"), ..Said::default() };
         match tool.1 {
-            OomApi::Hip => self.of_amd(&cells, &mut said),
-            OomApi::Npu => self.of_npu(&cells, &mut said),
+            OomApi::Hip => _ = self.of_amd(&cells, &mut said.row),
+            OomApi::Npu => _ = self.of_npu(&cells, &mut said.row),
             // The table of newer versions is that of nvidia-smi.
-            _ => return self.of_xpu(&cells, said),
-        };
+            _ => self.of_xpu(&cells, &mut said.row)?,
+        }
         Some(said)
     }
 
-    fn of_amd(&mut self, cells: &[&str], said: &mut Said) -> Option<()> {
+    fn of_amd(&mut self, cells: &[&str], row: &mut Row<'static>) -> Option<()> {
         let words: Vec<&str> = cells[0].split_ascii_whitespace().collect();
         let first = *words.first()?;
         if first.len() == 12 && first.contains(':') {
             self.named = (None, words[1..].join(" "));
         } else if let Some((used, total)) = cells.last()?.strip_suffix(" MB").and_then(last_pair) {
-            (said.gpu, said.name) = (Some(first.parse().ok()?), std::mem::take(&mut self.named.1));
-            (said.used_bytes, said.total_bytes) = (Some(used << 20), Some(total << 20));
+            (row.gpu, row.name) = (Some(first.parse().ok()?), std::mem::take(&mut self.named.1).into());
+            (row.used_bytes, row.total_bytes) = (Some(used << 20), Some(total << 20));
         } else {
             let (gpu, pid) = (first.parse().ok()?, words.get(1)?.parse().ok()?);
             let sized = |place: usize| {
@@ -178,43 +156,42 @@ impl OtherTools {
             // GTT, which is memory of the host, VRAM, and both.
             let mut sizes = (2..words.len()).filter_map(sized);
             let ((start, _), (_, vram_bytes)) = (sizes.next()?, sizes.next()?);
-            said.gpu = Some(gpu);
-            said.process = Some((pid, words[2..start].join(" "), vram_bytes));
+            *row = Row { gpu: Some(gpu), ..Row::of_process(pid, words[2..start].join(" "), vram_bytes) };
         }
         Some(())
     }
 
-    fn of_npu(&mut self, cells: &[&str], said: &mut Said) -> Option<()> {
+    fn of_npu(&mut self, cells: &[&str], row: &mut Row<'static>) -> Option<()> {
         let (first, rest) = cells[0].split_once(' ').unwrap_or((cells[0], ""));
         let number: u32 = first.parse().ok()?;
         match cells {
             [_, pid, name, bytes, ..] => {
-                said.gpu = Some(number);
-                said.process = Some((pid.parse().ok()?, (*name).to_owned(), bytes.parse::<u64>().ok()? << 20));
+                let (pid, bytes) = (pid.parse().ok()?, bytes.parse::<u64>().ok()? << 20);
+                *row = Row { gpu: Some(number), ..Row::of_process(pid, (*name).to_owned(), bytes) };
             }
             [_, _, last] if rest.trim().parse::<u32>().is_ok() || rest.is_empty() => {
                 let (used, total) = last_pair(last).filter(|(_, total)| *total > 0)?;
                 let (npu, name) = std::mem::take(&mut self.named);
                 // An NPU with two chips has a device for each, by its physical number.
-                (said.gpu, said.name) = (rest.trim().parse().ok().or(npu), name);
-                (said.used_bytes, said.total_bytes) = (Some(used << 20), Some(total << 20));
+                (row.gpu, row.name) = (rest.trim().parse().ok().or(npu), name.into());
+                (row.used_bytes, row.total_bytes) = (Some(used << 20), Some(total << 20));
             }
             [..] => self.named = (Some(number), rest.trim().to_owned()),
         }
         Some(())
     }
 
-    fn of_xpu(&mut self, cells: &[&str], mut said: Said) -> Option<Said> {
+    fn of_xpu(&mut self, cells: &[&str], row: &mut Row<'static>) -> Option<()> {
         let [key, value] = cells else { return None };
         match *key {
             "Device ID" => self.named.0 = value.parse().ok(),
             "GPU Memory Used (MiB)" => {
-                (said.gpu, said.used_bytes) =
-                    (self.named.0, Some((value.parse::<f64>().ok()? * (1 << 20) as f64) as u64));
+                let used_bytes = value.parse::<f64>().ok()? * (1 << 20) as f64;
+                (row.gpu, row.used_bytes) = (self.named.0, Some(used_bytes as u64));
             }
             _ => {}
         }
-        Some(said)
+        Some(())
     }
 }
 
@@ -231,20 +208,20 @@ fn gpustat(line: &str) -> Option<Said> {
     let [named, _, memory, ..] = cells.as_slice() else { return None };
     let (used, total) = last_pair(memory.strip_suffix("MB")?.trim_end())?;
     let (gpu, name) = named.strip_prefix('[')?.split_once(']')?;
-    Some(Said {
-        tool: ("gpustat", OomApi::Cuda),
+    let row = Row {
         gpu: Some(gpu.trim().parse().ok()?),
-        name: name.trim().to_owned(),
+        name: name.trim().to_owned().into(),
         used_bytes: Some(used << 20),
         total_bytes: Some(total << 20),
-        ..Said::default()
-    })
+        ..Row::default()
+    };
+    Some(Said { tool: ("gpustat", OomApi::Cuda), row, ..Said::default() })
 }
 
 #[cfg(test)]
 mod tests {
     use crate::nvidia_smi::{CardLog, CardReader};
-    use crate::source::{LineReader as _, Source as _};
+    use crate::source::{LineReader as _, Source as _, read_lines};
 
     fn read(text: &str) -> CardLog {
         let mut reader = CardReader::default();
@@ -265,12 +242,8 @@ mod tests {
 
     #[test]
     fn amd_smi_lists_processes() {
-        let mut reader = CardReader::default();
         let text = "GPU: 0\n    PROCESS_INFO:\n        NAME: N/A\n        PID: 1693982\n        MEMORY_USAGE:\n            VRAM_MEM: 10.1 GB\n";
-        text.lines().for_each(|line| {
-            reader.line(line);
-        });
-        assert_eq!(card(&reader.finish(), 0), ": 10342, 1693982 N/A 10342");
+        assert_eq!(card(&read_lines::<CardReader>(text), 0), ": 10342, 1693982 N/A 10342");
     }
 
     #[test]

@@ -18,6 +18,7 @@
 
 use super::table::mebibytes;
 use crate::printed::OomApi;
+use crate::sampled::Sample;
 use shared::base::stamp::{self, Stamp};
 
 /// Reader of the lines of any number of outputs.
@@ -54,7 +55,7 @@ impl QueryText {
         let (key, value) = text.split_once(" : ").map_or((text, ""), |(key, value)| (key, value));
         let (key, value) = (key.trim_end(), value.trim());
         if indent == 0 {
-            let is_head = head(record, key, value);
+            let is_head = record.set_head(key, value);
             if is_head {
                 self.section = Section::Other;
             }
@@ -68,8 +69,8 @@ impl QueryText {
                 _ => Section::Other,
             };
         }
-        if let Some(field) = field(self.section, indent, key) {
-            record.set(field, value);
+        if let Some(gpu) = record.gpus.last_mut() {
+            gpu.set((self.section, indent, key), value);
         }
         // Values are aligned. Another program that writes to the same file may indent its lines as well.
         let is_value = text.contains("  : ");
@@ -83,36 +84,9 @@ impl QueryText {
     }
 }
 
-/// Reads a line without an indent.
-fn head(record: &mut Record, key: &str, value: &str) -> bool {
-    match key {
-        "Timestamp" => record.set(Field::Stamp, value),
-        "Attached GPUs" => record.set(Field::Attached, value),
-        "Driver Version" | "CUDA Version" => {}
-        _ => match key.strip_prefix("GPU ").filter(|address| is_address(address)) {
-            Some(address) => record.gpu(address),
-            None => return false,
-        },
-    }
-    true
-}
-
 /// Returns true for an address on the bus, such as `00000000:07:00.0` or `0000:07:00.0`.
 fn is_address(text: &str) -> bool {
     text.split(':').count() == 3 && text.bytes().all(|byte| byte.is_ascii_hexdigit() || matches!(byte, b':' | b'.'))
-}
-
-fn field(section: Section, indent: usize, key: &str) -> Option<Field> {
-    Some(match (section, indent, key) {
-        (Section::Other, 4, "Product Name") => Field::Name,
-        (Section::Memory, 8, "Total") => Field::Total,
-        (Section::Memory, 8, "Reserved") => Field::Reserved,
-        (Section::Memory, 8, "Used") => Field::Used,
-        (Section::Processes, 8, "Process ID") => Field::Pid,
-        (Section::Processes, 12, "Name") => Field::ProcessName,
-        (Section::Processes, 12, "Used GPU Memory") => Field::ProcessUsed,
-        _ => return None,
-    })
 }
 
 /// Most GPUs, and most processes on one of them, that are kept.
@@ -155,21 +129,12 @@ pub struct Card {
     pub total_bytes: Option<u64>,
     /// Memory that the driver keeps for itself, which is neither in use nor free.
     pub reserved_bytes: Option<u64>,
-    /// Samples in the order of the log.
-    pub samples: Vec<CardSample>,
+    /// Memory in use, in the order of the log.
+    pub samples: Vec<Sample>,
     /// Processes of the last sample that lists any.
     pub processes: Vec<CardProcess>,
 }
 
-/// Memory of a GPU at one moment.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct CardSample {
-    /// Time in milliseconds, ascending.
-    pub time_ms: i64,
-    pub used_bytes: u64,
-}
-
-/// Process on a GPU.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CardProcess {
     pub pid: u32,
@@ -178,10 +143,9 @@ pub struct CardProcess {
 }
 
 impl Card {
-    /// Returns the largest memory in use.
     pub fn peak_bytes(&self) -> u64 {
         let of_processes = self.processes.iter().map(|process| process.bytes).fold(0, u64::saturating_add);
-        self.samples.iter().map(|sample| sample.used_bytes).max().unwrap_or(of_processes)
+        self.samples.iter().map(|sample| sample.bytes).max().unwrap_or(of_processes)
     }
 }
 
@@ -195,7 +159,6 @@ pub(super) struct Record {
     pub(super) gpus: Vec<RecordGpu>,
 }
 
-/// What nvidia-smi says about one GPU.
 #[derive(Debug, Default)]
 pub(super) struct RecordGpu {
     /// Address on the bus, such as `00000000:07:00.0`.
@@ -207,59 +170,41 @@ pub(super) struct RecordGpu {
     pub(super) processes: Vec<CardProcess>,
 }
 
-/// Place of a value within the output.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Field {
-    Stamp,
-    Attached,
-    Name,
-    Total,
-    Reserved,
-    Used,
-    Pid,
-    ProcessName,
-    ProcessUsed,
-}
-
 impl Record {
-    /// Adds a GPU, to which the values that follow belong.
-    pub(super) fn gpu(&mut self, address: &str) {
-        if self.gpus.len() < MOST_CARDS {
-            self.gpus.push(RecordGpu { address: address.to_owned(), ..RecordGpu::default() });
+    /// Reads a line without an indent, which may begin a GPU; returns false if it is none of the output.
+    fn set_head(&mut self, key: &str, value: &str) -> bool {
+        match key {
+            "Timestamp" => self.stamp = stamp::stamp(value),
+            "Attached GPUs" => self.attached = value.parse().ok(),
+            "Driver Version" | "CUDA Version" => {}
+            _ => match key.strip_prefix("GPU ").filter(|address| is_address(address)) {
+                Some(address) if self.gpus.len() < MOST_CARDS => {
+                    self.gpus.push(RecordGpu { address: address.to_owned(), ..RecordGpu::default() });
+                }
+                Some(_) => {}
+                None => return false,
+            },
         }
-    }
-
-    /// Adds a process to the last GPU, to which the values that follow belong.
-    fn process(&mut self, pid: u32) {
-        let Some(gpu) = self.gpus.last_mut() else { return };
-        if gpu.processes.len() < MOST_PROCESSES {
-            gpu.processes.push(CardProcess { pid, ..CardProcess::default() });
-        }
-    }
-
-    /// Sets a value, which may be missing, as in `N/A` and `Not available in WDDM driver model`.
-    pub(super) fn set(&mut self, field: Field, text: &str) {
-        match field {
-            Field::Stamp => self.stamp = stamp::stamp(text),
-            Field::Attached => self.attached = text.parse().ok(),
-            Field::Pid => text.parse().into_iter().for_each(|pid| self.process(pid)),
-            _ => self.gpus.last_mut().into_iter().for_each(|gpu| gpu.set(field, text)),
-        }
+        true
     }
 }
 
 impl RecordGpu {
-    fn set(&mut self, field: Field, text: &str) {
+    /// Sets a value, which may be missing, as in `N/A` and `Not available in WDDM driver model`.
+    fn set(&mut self, place: (Section, usize, &str), text: &str) {
         // Drivers before 2014 wrote MB and meant MiB.
         let bytes = || mebibytes(text.trim_end_matches("MB").trim_end());
-        let process = self.processes.last_mut();
-        match (field, process) {
-            (Field::Name, _) => text.clone_into(&mut self.name),
-            (Field::Total, _) => self.total_bytes = bytes(),
-            (Field::Reserved, _) => self.reserved_bytes = bytes(),
-            (Field::Used, _) => self.used_bytes = bytes(),
-            (Field::ProcessName, Some(process)) => text.clone_into(&mut process.name),
-            (Field::ProcessUsed, Some(process)) => process.bytes = bytes().unwrap_or(0),
+        let has_room = self.processes.len() < MOST_PROCESSES;
+        match (place, self.processes.last_mut()) {
+            ((Section::Other, 4, "Product Name"), _) => text.clone_into(&mut self.name),
+            ((Section::Memory, 8, "Total"), _) => self.total_bytes = bytes(),
+            ((Section::Memory, 8, "Reserved"), _) => self.reserved_bytes = bytes(),
+            ((Section::Memory, 8, "Used"), _) => self.used_bytes = bytes(),
+            ((Section::Processes, 8, "Process ID"), _) if has_room => {
+                self.processes.extend(text.parse().map(|pid| CardProcess { pid, ..CardProcess::default() }));
+            }
+            ((Section::Processes, 12, "Name"), Some(process)) => text.clone_into(&mut process.name),
+            ((Section::Processes, 12, "Used GPU Memory"), Some(process)) => process.bytes = bytes().unwrap_or(0),
             _ => {}
         }
     }
@@ -275,9 +220,7 @@ mod tests {
 
     fn read(text: &str) -> Vec<Record> {
         let (mut reader, mut done) = (QueryText::default(), Vec::new());
-        text.lines().for_each(|line| {
-            reader.line(line, &mut done);
-        });
+        text.lines().for_each(|line| _ = reader.line(line, &mut done));
         done.extend(reader.finish());
         done
     }

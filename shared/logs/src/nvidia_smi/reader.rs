@@ -1,10 +1,9 @@
 //! Reads the lines of nvidia-smi.
 
 use super::others::OtherTools;
-use super::query_text::{
-    Card, CardLog, CardProcess, CardSample, MOST_CARDS, MOST_PROCESSES, QueryText, Record, RecordGpu,
-};
+use super::query_text::{Card, CardLog, CardProcess, MOST_CARDS, MOST_PROCESSES, QueryText, Record, RecordGpu};
 use super::table::{CardMetric, Head, Row, mebibytes, wandb_head};
+use crate::sampled::Sample;
 use crate::source::LineReader;
 use hashbrown::HashMap;
 use shared::base::stamp::{self, Stamp};
@@ -14,7 +13,6 @@ use std::cmp::Reverse;
 /// Most samples of all GPUs that are kept, 16 bytes each: those of eight GPUs every second for a week.
 const MOST_SAMPLES: usize = 5_000_000;
 
-/// Reader of a log, line by line.
 #[derive(Debug, Default)]
 pub struct CardReader {
     log: CardLog,
@@ -62,9 +60,9 @@ impl LineReader for CardReader {
         if let Some(said) = self.others.line(line) {
             self.log.tool = said.tool;
             self.log.lists_none |= said.lists_none;
-            match (said.gpu, said.share) {
+            match (said.row.gpu, said.share) {
                 (Some(gpu), Some(share)) if self.log.shares.len() < MOST_CARDS => self.log.shares.push((gpu, share)),
-                _ => self.row(&said.row()),
+                _ => self.row(&said.row),
             }
             return true;
         }
@@ -76,10 +74,7 @@ impl LineReader for CardReader {
             return self.table(line.trim_start());
         }
         let row = self.head.as_ref().and_then(|head| head.row(line));
-        row.is_some_and(|row| {
-            self.row(&row);
-            true
-        })
+        row.map(|row| self.row(&row)).is_some()
     }
 
     fn finish(mut self) -> CardLog {
@@ -112,7 +107,7 @@ impl CardReader {
             let RecordGpu { address, name, total_bytes, reserved_bytes, used_bytes, processes } = gpu;
             let name = if name.is_empty() { address } else { name };
             let Some(used_bytes) = used_bytes else { continue };
-            self.sample(index as u32, stamp, used_bytes, total_bytes, &name);
+            self.sample(index as u32, stamp.map(MetricTime::Date), used_bytes, total_bytes, &name);
             self.card(index as u32).into_iter().for_each(|card| card.reserved_bytes = reserved_bytes);
             let known = processes.iter().filter(|process| process.bytes > 0);
             known.for_each(|process| self.process(index as u32, process.pid, &process.name, process.bytes));
@@ -127,10 +122,7 @@ impl CardReader {
         }
         let Some(head) = self.wandb.take() else { return false };
         let row = head.row(line);
-        let is_row = row.is_some();
-        if let Some((time, values)) = row {
-            self.metrics(time, &values);
-        }
+        let is_row = row.map(|(time, values)| self.metrics(time, &values)).is_some();
         self.wandb = Some(head);
         is_row
     }
@@ -147,10 +139,7 @@ impl CardReader {
             let CardMetric::Bytes(gpu) = metric.kind else { continue };
             let percent = percents.get(&gpu).filter(|percent| **percent > 1.0);
             let total_bytes = percent.map(|percent| (value * 100.0 / percent) as u64);
-            match time {
-                MetricTime::Date(stamp) => self.sample(gpu, Some(stamp), *value as u64, total_bytes, &metric.run),
-                MetricTime::Elapsed(ms) => self.sample_at(gpu, Some(ms), *value as u64, total_bytes, &metric.run),
-            }
+            self.sample(gpu, Some(time), *value as u64, total_bytes, &metric.run);
         }
     }
 
@@ -163,21 +152,19 @@ impl CardReader {
             if !row.key.is_empty() && known.is_none() && self.numbers.len() < MOST_CARDS {
                 self.numbers.insert(row.key.to_owned(), gpu);
             }
-            match row.elapsed_ms {
-                Some(ms) => self.sample_at(gpu, Some(ms), bytes, row.total_bytes, row.name),
-                None => self.sample(gpu, row.stamp, bytes, row.total_bytes, row.name),
-            }
+            let time = row.elapsed_ms.map(MetricTime::Elapsed).or(row.stamp.map(MetricTime::Date));
+            self.sample(gpu, time, bytes, row.total_bytes, &row.name);
         }
         let (Some(pid), Some(bytes)) = (row.pid, row.process_bytes) else { return };
         match row.gpu.or(known).or(row.key.is_empty().then_some(0)) {
-            Some(gpu) => self.process(gpu, pid, row.process_name, bytes),
+            Some(gpu) => self.process(gpu, pid, &row.process_name, bytes),
             None => {
                 let position = self.unplaced.iter().position(|(key, _)| key == row.key).unwrap_or(self.unplaced.len());
                 if position == self.unplaced.len() && position < MOST_CARDS {
                     self.unplaced.push((row.key.to_owned(), Vec::new()));
                 }
                 let processes = self.unplaced.get_mut(position).map(|(_, processes)| processes);
-                processes.into_iter().for_each(|all| add(all, pid, row.process_name, bytes));
+                processes.into_iter().for_each(|all| add(all, pid, &row.process_name, bytes));
             }
         }
     }
@@ -190,7 +177,7 @@ impl CardReader {
         unplaced.short_sort_by_key(|(_, processes)| Reverse(sum(processes)));
         for (key, processes) in unplaced {
             let least = sum(&processes);
-            let used = |card: &Card| card.samples.last().map_or(0, |sample| sample.used_bytes);
+            let used = |card: &Card| card.samples.last().map_or(0, |sample| sample.bytes);
             let has_room = |card: &&mut Card| card.processes.is_empty() && used(card) >= least;
             let of_number = self.numbers.get(&key).copied();
             let free = self.log.cards.iter_mut().filter(has_room).min_by_key(|card| used(card)).map(|card| card.index);
@@ -215,7 +202,7 @@ impl CardReader {
             // The head may be cut off.
             self.has_table = true;
             let (gpu, name) = self.named.take().unwrap_or_default();
-            self.sample(gpu, self.stamp, used, Some(total), &name);
+            self.sample(gpu, self.stamp.map(MetricTime::Date), used, Some(total), &name);
             return true;
         }
         if let Some((gpu, pid, name, bytes)) = process_of(&cells) {
@@ -243,14 +230,15 @@ impl CardReader {
         is_frame(line)
     }
 
-    fn sample(&mut self, gpu: u32, stamp: Option<Stamp>, used_bytes: u64, total_bytes: Option<u64>, name: &str) {
-        let dated = stamp.and_then(|stamp| stamp.epoch_ms());
-        self.sample_at(gpu, dated, used_bytes, total_bytes, name);
-        self.log.has_dates = dated.is_some();
-    }
-
-    /// Adds a sample at a time in milliseconds.
-    fn sample_at(&mut self, gpu: u32, ms: Option<i64>, used_bytes: u64, total_bytes: Option<u64>, name: &str) {
+    fn sample(&mut self, gpu: u32, time: Option<MetricTime>, used_bytes: u64, total_bytes: Option<u64>, name: &str) {
+        let ms = match time {
+            Some(MetricTime::Elapsed(ms)) => Some(ms),
+            Some(MetricTime::Date(stamp)) => stamp.epoch_ms(),
+            None => None,
+        };
+        if !matches!(time, Some(MetricTime::Elapsed(_))) {
+            self.log.has_dates = ms.is_some();
+        }
         if self.samples >= MOST_SAMPLES {
             self.log.left_out += 1;
             return;
@@ -264,27 +252,22 @@ impl CardReader {
         // Without times, or where the clock was set back, a sample is a second after the one before.
         let next_ms = last_ms.map_or(0, |last| last + 1000);
         let time_ms = ms.filter(|time| last_ms.is_none_or(|last| *time >= last)).unwrap_or(next_ms);
-        card.samples.push(CardSample { time_ms, used_bytes });
+        card.samples.push(Sample { time_ms, bytes: used_bytes });
         self.samples += 1;
         self.log.has_times = ms.is_some();
     }
 
     fn process(&mut self, gpu: u32, pid: u32, name: &str, bytes: u64) {
-        let Some(card) = self.card(gpu) else { return };
-        add(&mut card.processes, pid, name, bytes);
+        self.card(gpu).into_iter().for_each(|card| add(&mut card.processes, pid, name, bytes));
     }
 
     fn card(&mut self, index: u32) -> Option<&mut Card> {
         let cards = &mut self.log.cards;
-        let position = match cards.iter().position(|card| card.index == index) {
-            Some(position) => position,
-            None if cards.len() < MOST_CARDS => {
-                cards.push(Card { index, ..Card::default() });
-                cards.len() - 1
-            }
-            None => return None,
-        };
-        Some(&mut cards[position])
+        let known = cards.iter().position(|card| card.index == index);
+        if known.is_none() && cards.len() < MOST_CARDS {
+            cards.push(Card { index, ..Card::default() });
+        }
+        cards.iter_mut().find(|card| card.index == index)
     }
 }
 
@@ -334,14 +317,10 @@ fn process_of(cells: &[&str]) -> Option<(u32, u32, String, u64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::source::Source as _;
+    use crate::source::{Source as _, read_lines};
 
     fn read(text: &str) -> CardLog {
-        let mut reader = CardReader::default();
-        text.lines().for_each(|line| {
-            reader.line(line);
-        });
-        reader.finish()
+        read_lines::<CardReader>(text)
     }
 
     /// Printed by nvidia-smi 545, as in vllm-project/vllm#2140, with processes of the form of its manual.
@@ -375,7 +354,7 @@ Sun Dec 17 15:31:00 2023
         assert_eq!(log.cards.len(), 2);
         let card = &log.cards[0];
         assert_eq!((card.name.as_str(), card.total_bytes), ("NVIDIA GeForce RTX 3090", Some(24_576 << 20)));
-        assert_eq!(card.samples, [CardSample { time_ms: 1_702_827_060_000, used_bytes: 20_001 << 20 }]);
+        assert_eq!(card.samples, [Sample { time_ms: 1_702_827_060_000, bytes: 20_001 << 20 }]);
         let names: Vec<&str> = card.processes.iter().map(|process| process.name.as_str()).collect();
         assert_eq!(names, ["/usr/bin/python3", "/usr/lib/xorg/Xorg"]);
         assert_eq!(card.processes[0], CardProcess { pid: 4711, name: names[0].to_owned(), bytes: 15_000 << 20 });
@@ -396,7 +375,7 @@ Sun Dec 17 15:31:00 2023
     fn a_loop_of_tables_is_a_course() {
         let later = TABLE.replace("15:31:00", "15:31:05").replace("15000MiB", "16000MiB").replace("20001", "21001");
         let log = read(&(TABLE.to_owned() + &later));
-        let used: Vec<u64> = log.cards[0].samples.iter().map(|sample| sample.used_bytes >> 20).collect();
+        let used: Vec<u64> = log.cards[0].samples.iter().map(|sample| sample.bytes >> 20).collect();
         assert_eq!(used, [20_001, 21_001]);
         assert_eq!(log.cards[0].samples[1].time_ms - log.cards[0].samples[0].time_ms, 5000);
         assert_eq!((log.cards[0].processes.len(), log.cards[0].processes[0].bytes), (2, 16_000 << 20));
@@ -409,7 +388,7 @@ Sun Dec 17 15:31:00 2023
                     2026/11/23 15:46:53.123, NVIDIA A100-SXM4-40GB, 1, 40960 MiB, 2234 MiB, 5 %\n";
         let log = read(text);
         assert_eq!((log.cards[0].index, log.cards[0].samples.len(), log.has_dates), (1, 2, true));
-        assert_eq!(log.cards[0].samples[1], CardSample { time_ms: 1_795_448_813_123, used_bytes: 2234 << 20 });
+        assert_eq!(log.cards[0].samples[1], Sample { time_ms: 1_795_448_813_123, bytes: 2234 << 20 });
         assert_eq!(read(&text.replace(" MiB", "")), log, "without units");
         let apps = read("pid, process_name, used_gpu_memory [MiB]\n4711, python3, 15000 MiB\n");
         assert_eq!(apps.cards[0].processes[0].bytes, 15_000 << 20);
@@ -419,7 +398,7 @@ Sun Dec 17 15:31:00 2023
     fn programs_write_tables_of_their_own() {
         let log = read("elapsed_sec,gpu_util_pct,mem_used_mb,mem_total_mb\n0.08,0,472,49140\n0.34,2,1502.5,49140\n");
         let samples = [(80, 472 << 20), (340, 3005 << 19)];
-        assert_eq!(log.cards[0].samples, samples.map(|(time_ms, used_bytes)| CardSample { time_ms, used_bytes }));
+        assert_eq!(log.cards[0].samples, samples.map(|(time_ms, bytes)| Sample { time_ms, bytes }));
         assert_eq!(log.cards[0].total_bytes, Some(49_140 << 20));
         assert_eq!(read("elapsed_sec,mem_used_mb,mem_total_mb\n0.08,472,49140\n").cards, [], "of the host, perhaps");
     }
@@ -467,7 +446,7 @@ Sun Dec 17 15:31:00 2023
              15.5,25.0,10737418240\n30.5,,12884901888\n",
         );
         let samples = [(15_500, 10_u64 << 30), (30_500, 12 << 30)];
-        let expected = samples.map(|(time_ms, used_bytes)| CardSample { time_ms, used_bytes });
+        let expected = samples.map(|(time_ms, used_bytes)| Sample { time_ms, bytes: used_bytes });
         assert_eq!((log.cards[0].index, log.cards[0].total_bytes), (1, Some(40 << 30)));
         assert_eq!(log.cards[0].samples, expected);
         assert_eq!((log.has_times, log.has_dates), (true, false));

@@ -1,15 +1,13 @@
 //! Reports on logs of nvidia-smi: the memory of whole GPUs and of the processes on them.
 
-use crate::host::{Climb, curve_climb};
-use crate::host::{course, when_full};
+use crate::host::{Climb, course, curve_climb, when_full};
 use crate::nvidia_smi::{Card, CardLog, CardProcess};
 use crate::printed::OomApi;
+use crate::sampled::sampled;
 use crate::source::{LogPart, Source};
 use shared::analysis::FindingCode;
 use shared::base::{Severity, ShortSort, format};
-use shared::report::{
-    Finding, LogCell, LogCurves, LogLimit, LogNotice, LogOwner, LogOwners, LogSeries, LogTable, MOST_TIMES, extremes,
-};
+use shared::report::{Finding, LogCell, LogCurves, LogLimit, LogNotice, LogOwner, LogOwners, LogTable};
 
 /// Fraction of a GPU from which it counts as nearly full.
 const NEARLY_FULL: f64 = 0.95;
@@ -41,7 +39,6 @@ impl Source for CardLog {
     }
 }
 
-/// Returns what the log leaves out.
 fn notices(log: &CardLog) -> Vec<LogNotice> {
     let left_out = (log.left_out > 0).then(|| {
         let left_out = format::counted(log.left_out, "sample");
@@ -55,12 +52,9 @@ fn notices(log: &CardLog) -> Vec<LogNotice> {
         )
     });
     let shares = (!log.shares.is_empty()).then(|| "`rocm-smi --showmeminfo vram` prints bytes.".to_owned());
-    let notice = |severity| move |message| LogNotice { severity, message };
-    let warnings = left_out.into_iter().map(notice(Severity::Warning));
-    warnings.chain(chosen.into_iter().chain(shares).map(notice(Severity::Info))).collect()
+    left_out.into_iter().map(LogNotice::warning).chain(chosen.into_iter().chain(shares).map(LogNotice::info)).collect()
 }
 
-/// Returns what the log is and how much it has.
 fn title(log: &CardLog) -> String {
     let word = if log.tool.1 == OomApi::Npu { "NPU" } else { "GPU" };
     if log.cards.is_empty() {
@@ -84,31 +78,13 @@ fn tool(log: &CardLog) -> &'static str {
 
 /// Returns the memory in use of each GPU over time; `None` with fewer than two samples.
 fn curves(log: &CardLog) -> Option<LogCurves> {
-    let mut times_ms: Vec<i64> =
-        log.cards.iter().flat_map(|card| card.samples.iter().map(|sample| sample.time_ms)).collect();
-    times_ms.sort_unstable();
-    times_ms.dedup();
-    if times_ms.len() < 2 {
-        return None;
-    }
-    let all: Vec<Vec<u64>> = log.cards.iter().map(|card| at_times(card, &times_ms)).collect();
-    let shown =
-        extremes(times_ms.len(), MOST_TIMES, |at| all.iter().map(|bytes| bytes[at]).fold(0, u64::saturating_add));
-    let series = log
-        .cards
-        .iter()
-        .zip(&all)
-        .map(|(card, bytes)| LogSeries { name: name_of(card), bytes: shown.iter().map(|&at| bytes[at]).collect() });
     let total = log.cards.iter().filter_map(|card| card.total_bytes).max();
     Some(LogCurves {
         quantity: "GPU memory in use".to_owned(),
-        is_stacked: false,
         has_dates: log.has_dates,
         has_times: log.has_times,
-        times_us: shown.iter().map(|&at| times_ms[at].saturating_mul(1000)).collect(),
-        series: series.collect(),
         limit: total.map(|bytes| LogLimit { name: "Memory of a GPU".to_owned(), bytes }),
-        ..LogCurves::default()
+        ..sampled(log.cards.iter().map(|card| (name_of(card), &card.samples[..])))?
     })
 }
 
@@ -119,38 +95,29 @@ fn name_of(card: &Card) -> String {
     }
 }
 
-/// Returns the memory in use at each time: that of the last sample until then.
-fn at_times(card: &Card, times_ms: &[i64]) -> Vec<u64> {
-    let mut samples = card.samples.iter().peekable();
-    let mut used_bytes = 0;
-    let at = |&time: &i64| {
-        while let Some(sample) = samples.next_if(|sample| sample.time_ms <= time) {
-            used_bytes = sample.used_bytes;
-        }
-        used_bytes
-    };
-    times_ms.iter().map(at).collect()
-}
-
 /// Returns the memory of a GPU by process at the end of the log; `None` if its processes or its memory are unknown.
 fn owners(card: &Card) -> Option<LogOwners> {
     let capacity_bytes = card.total_bytes?;
-    let used_bytes = card.samples.last().map(|sample| sample.used_bytes)?;
-    let mut processes: Vec<&CardProcess> = card.processes.iter().collect();
-    processes.short_sort_by_key(|process| std::cmp::Reverse(process.bytes));
-    let named = processes.iter().take(MOST_NAMED);
-    let mut parts: Vec<LogOwner> =
-        named.map(|process| LogOwner { name: process_name(process), bytes: process.bytes }).collect();
+    let used_bytes = card.samples.last()?.bytes;
+    let owner = |name: &str, bytes: u64| LogOwner { name: name.to_owned(), bytes };
+    let named = by_memory(card).into_iter().take(MOST_NAMED);
+    let mut parts: Vec<LogOwner> = named.map(|process| owner(&process_name(process), process.bytes)).collect();
     let listed: u64 = parts.iter().map(|owner| owner.bytes).fold(0, u64::saturating_add);
-    let rest = if processes.is_empty() { "in use" } else { "the driver and what it does not list" };
-    parts.push(LogOwner { name: rest.to_owned(), bytes: used_bytes.saturating_sub(listed) });
+    let rest = if parts.is_empty() { "in use" } else { "the driver and what it does not list" };
+    parts.push(owner(rest, used_bytes.saturating_sub(listed)));
     let reserved_bytes = card.reserved_bytes.unwrap_or(0);
     if reserved_bytes > 0 {
-        parts.push(LogOwner { name: "the driver, reserved".to_owned(), bytes: reserved_bytes });
+        parts.push(owner("the driver, reserved", reserved_bytes));
     }
-    let free_bytes = capacity_bytes.saturating_sub(used_bytes).saturating_sub(reserved_bytes);
-    parts.push(LogOwner { name: "free".to_owned(), bytes: free_bytes });
+    parts.push(owner("free", capacity_bytes.saturating_sub(used_bytes).saturating_sub(reserved_bytes)));
     Some(LogOwners { title: format!("{} at the end of the log", name_of(card)), capacity_bytes, parts })
+}
+
+/// Returns the processes of a GPU, the one with the most memory first.
+fn by_memory(card: &Card) -> Vec<&CardProcess> {
+    let mut processes: Vec<&CardProcess> = card.processes.iter().collect();
+    processes.short_sort_by_key(|process| std::cmp::Reverse(process.bytes));
+    processes
 }
 
 fn process_name(CardProcess { pid, name, .. }: &CardProcess) -> String {
@@ -160,7 +127,6 @@ fn process_name(CardProcess { pid, name, .. }: &CardProcess) -> String {
     }
 }
 
-/// Reports GPUs whose memory climbs, that are nearly full or that are shared.
 fn findings(log: &CardLog) -> Vec<Finding> {
     let of = |card: &Card| {
         let climbs = climbs(log, card);
@@ -174,7 +140,7 @@ fn findings(log: &CardLog) -> Vec<Finding> {
 /// Reports memory in use that climbs, by the rule for memory of the host.
 fn climbs(log: &CardLog, card: &Card) -> Option<Finding> {
     let times: Vec<i64> = card.samples.iter().map(|sample| sample.time_ms).collect();
-    let used: Vec<u64> = card.samples.iter().map(|sample| sample.used_bytes).collect();
+    let used: Vec<u64> = card.samples.iter().map(|sample| sample.bytes).collect();
     let climb = curve_climb(&times, &used, LEAST_CLIMB)?;
     let bytes = format::bytes(climb.climb_bytes);
     let title = match climb.falls {
@@ -186,7 +152,6 @@ fn climbs(log: &CardLog, card: &Card) -> Option<Finding> {
     Some(finding(card, code, title, shows.join(" "), CLIMBS))
 }
 
-/// Advice if memory in use climbs.
 const CLIMBS: &str = "Look for losses or outputs in a list (append loss.item() instead of loss), a running sum of them \
      (total += loss.item()), and results that stay on the GPU (append output.detach().cpu()).\n\
      [record] A snapshot names the lines: ``snapscope record -- python train.py``, or in the program \
@@ -194,12 +159,11 @@ const CLIMBS: &str = "Look for losses or outputs in a list (append loss.item() i
      The driver counts what PyTorch has reserved. That climbs while tensors or their sizes increase: PyTorch uses what it \
      has freed again, so that a training whose steps are alike reaches its level within a few steps.";
 
-/// Says when the memory of a GPU is used up.
 fn until_full(log: &CardLog, card: &Card, climb: &Climb) -> Option<String> {
     let room = card.total_bytes?.saturating_sub(card.reserved_bytes.unwrap_or(0));
     let (has, most) = (format::bytes(room), format::bytes(climb.peak_bytes));
     let last = card.samples.last()?;
-    let left = room.saturating_sub(last.used_bytes);
+    let left = room.saturating_sub(last.bytes);
     Some(match climb.falls {
         true => format!("The GPU has {has}, of which {most} are in use at the most."),
         false => {
@@ -251,15 +215,13 @@ fn is_dead(process: &CardProcess) -> bool {
 }
 
 fn shared(log: &CardLog, card: &Card) -> Option<Finding> {
-    let is_large = |process: &&CardProcess| process.bytes >= MUCH_BYTES && !is_dead(process);
-    let mut large: Vec<&CardProcess> = card.processes.iter().filter(is_large).collect();
-    large.short_sort_by_key(|process| std::cmp::Reverse(process.bytes));
+    let mut large = by_memory(card);
+    large.retain(|process| process.bytes >= MUCH_BYTES && !is_dead(process));
     if large.len() < 2 {
         return None;
     }
-    let named: Vec<String> = { large.iter().take(MOST_NAMED) }
-        .map(|process| format!("{} has {}", process_name(process), format::bytes(process.bytes)))
-        .collect();
+    let name = |process: &&CardProcess| format!("{} has {}", process_name(process), format::bytes(process.bytes));
+    let named: Vec<String> = large.iter().take(MOST_NAMED).map(name).collect();
     let bytes = large.iter().skip(1).map(|process| process.bytes).fold(0, u64::saturating_add);
     let title = format!("{} processes share the GPU", large.len());
     let advice = format!(
@@ -275,7 +237,7 @@ fn shared(log: &CardLog, card: &Card) -> Option<Finding> {
 
 /// Reports memory in use where nvidia-smi lists no process.
 fn unlisted(log: &CardLog, card: &Card) -> Option<Finding> {
-    let bytes = card.samples.last()?.used_bytes;
+    let bytes = card.samples.last()?.bytes;
     let is_unlisted = log.lists_none && card.processes.is_empty() && bytes >= MUCH_BYTES;
     let (tool, (_, variable)) = (tool(log), log.tool.1.tools());
     let files = match log.tool.1 {
@@ -302,7 +264,7 @@ fn unlisted(log: &CardLog, card: &Card) -> Option<Finding> {
 
 /// Reports memory in use of which the text was cut before the processes that have it.
 fn cut(log: &CardLog, card: &Card) -> Option<Finding> {
-    let bytes = card.samples.last()?.used_bytes;
+    let bytes = card.samples.last()?.bytes;
     let is_cut = log.is_list_cut && log.cards.iter().all(|card| card.processes.is_empty()) && bytes >= MUCH_BYTES;
     let title = format!("{} in use, and the list of processes is cut off", format::bytes(bytes));
     let shows = "The text ends at the head of the list.".to_owned();
@@ -312,7 +274,6 @@ fn cut(log: &CardLog, card: &Card) -> Option<Finding> {
     is_cut.then(|| finding(card, (FindingCode::GpuShared, Severity::Info, bytes), title, shows, advice))
 }
 
-/// Lists the GPUs.
 fn table(log: &CardLog) -> LogTable {
     let lists = log.lists_none || log.cards.iter().any(|card| !card.processes.is_empty());
     let row = |card: &Card| {
@@ -321,7 +282,7 @@ fn table(log: &CardLog) -> LogTable {
             LogCell::Text(card.name.clone()),
             card.total_bytes.map_or(LogCell::Nothing, LogCell::Bytes),
             LogCell::Bytes(card.peak_bytes()),
-            card.samples.last().map_or(LogCell::Nothing, |sample| LogCell::Bytes(sample.used_bytes)),
+            card.samples.last().map_or(LogCell::Nothing, |sample| LogCell::Bytes(sample.bytes)),
             if lists { LogCell::Count(card.processes.len() as u64) } else { LogCell::Nothing },
         ]
     };

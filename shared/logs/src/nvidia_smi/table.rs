@@ -7,8 +7,8 @@
 
 use shared::base::MetricHead;
 use shared::base::stamp::{self, Stamp};
+use std::borrow::Cow;
 
-/// Quantity in a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Column {
     Stamp,
@@ -29,25 +29,28 @@ enum Column {
     Other,
 }
 
-/// Head of rows.
+/// Head of rows, by the quantities in its columns.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Head {
-    columns: Vec<Column>,
-}
+pub(super) struct Head(Vec<Column>);
 
-/// What a row says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Row<'a> {
     pub(super) stamp: Option<Stamp>,
     pub(super) elapsed_ms: Option<i64>,
     pub(super) gpu: Option<u32>,
     pub(super) key: &'a str,
-    pub(super) name: &'a str,
+    pub(super) name: Cow<'a, str>,
     pub(super) total_bytes: Option<u64>,
     pub(super) used_bytes: Option<u64>,
     pub(super) pid: Option<u32>,
-    pub(super) process_name: &'a str,
+    pub(super) process_name: Cow<'a, str>,
     pub(super) process_bytes: Option<u64>,
+}
+
+impl Row<'_> {
+    pub(super) fn of_process(pid: u32, name: String, bytes: u64) -> Self {
+        Self { pid: Some(pid), process_name: name.into(), process_bytes: Some(bytes), ..Self::default() }
+    }
 }
 
 impl Head {
@@ -62,30 +65,30 @@ impl Head {
         // Programs that write their own tables mean the memory of the host, too.
         let is_of_gpu = line.contains(", ") || names.iter().any(|name| name.contains("gpu"));
         let is_head = has(Column::UsedBytes) || is_of_gpu && (has(Column::Used) || has(Column::ProcessUsed));
-        is_head.then_some(Self { columns })
+        is_head.then_some(Self(columns))
     }
 
     /// Reads a row below the head; `None` for other lines.
     pub(super) fn row<'a>(&self, line: &'a str) -> Option<Row<'a>> {
         let cells: Vec<&str> = line.split(',').map(str::trim).collect();
-        if cells.len() < self.columns.len() {
+        if cells.len() < self.0.len() {
             return None;
         }
         let mut row = Row::default();
-        for (column, cell) in self.columns.iter().zip(cells) {
+        for (column, cell) in self.0.iter().zip(cells) {
             match column {
                 Column::Stamp => row.stamp = Some(stamp::stamp(cell)?),
                 Column::Elapsed => row.elapsed_ms = Some((cell.parse::<f64>().ok()? * 1000.0) as i64),
                 Column::Gpu => row.gpu = Some(cell.trim_start_matches("card").parse().ok()?),
                 Column::Key => row.key = cell,
-                Column::Name => row.name = cell,
+                Column::Name => row.name = cell.into(),
                 Column::Total => row.total_bytes = Some(mebibytes(cell)?),
                 Column::Used => row.used_bytes = Some(mebibytes(cell)?),
                 Column::TotalBytes => row.total_bytes = Some(cell.parse().ok()?),
                 Column::UsedBytes => row.used_bytes = Some(cell.parse().ok()?),
                 // A GPU without processes has a row of dashes.
                 Column::Pid => row.pid = cell.parse().ok(),
-                Column::ProcessName => row.process_name = cell,
+                Column::ProcessName => row.process_name = cell.into(),
                 Column::ProcessUsed => row.process_bytes = mebibytes(cell),
                 Column::Other => {}
             }
@@ -125,7 +128,6 @@ pub(super) fn mebibytes(cell: &str) -> Option<u64> {
     (0.0..(1_u64 << 32) as f64).contains(&number).then_some((number * (1 << 20) as f64) as u64)
 }
 
-/// Metric of one GPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CardMetric {
     /// Bytes in use on the GPU with this index.

@@ -3,10 +3,11 @@
 //! Steps are the profiler's own, `ProfilerStep#7`; without at least three of them nothing is found. A few copies and reads
 //! a step are normal: a batch, a loss.
 
-use super::trace::{Course, DeviceKind, Direction, MemoryEvent, Origin, Profile, Transfer};
-use hashbrown::HashMap;
+use super::trace::{Course, Direction, MemoryEvent, Origin, Profile, Transfer};
+use hashbrown::{HashMap, HashSet};
 use shared::base::{ShortSort, StringId};
 use std::cmp::Reverse;
+use std::hash::Hash;
 
 const FEWEST_STEPS: usize = 3;
 
@@ -22,7 +23,6 @@ const MUCH_BYTES: u64 = 1 << 20;
 /// Least share of contiguous copies in what a step allocates, as its inverse.
 const SHARE: u64 = 10;
 
-/// Most places that are named.
 const MOST_PLACES: usize = 3;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,11 +58,23 @@ pub struct Habit {
     pub places: Vec<(StringId, usize)>,
 }
 
-/// Something that happens in a step.
 struct Act {
     place: Option<StringId>,
     bytes: u64,
     wait_us: f64,
+}
+
+impl From<&Transfer> for Act {
+    fn from(transfer: &Transfer) -> Self {
+        let Transfer { place, operator, bytes, wait_us, .. } = *transfer;
+        Self { place: place.or(operator), bytes, wait_us }
+    }
+}
+
+impl From<&MemoryEvent> for Act {
+    fn from(event: &MemoryEvent) -> Self {
+        Self { place: event.function, bytes: event.bytes.unsigned_abs(), wait_us: 0.0 }
+    }
 }
 
 /// Returns what the program does in each step.
@@ -72,7 +84,7 @@ pub fn habits(profile: &Profile) -> Vec<Habit> {
     }
     let transfers = in_steps(profile, &profile.transfers, |transfer| transfer.time_us);
     let of_transfers = [copies_in_model(&transfers), copies(&transfers), reads(&transfers)];
-    let gpus = profile.courses.iter().filter(|course| course.kind == DeviceKind::Gpu);
+    let gpus = profile.courses.iter().filter(|course| course.gpu.is_some());
     let of_memory = gpus.flat_map(|course| {
         let steps = in_steps(profile, &course.events, |event| event.time_us);
         [contiguous(&steps, course), creations(&steps, course)]
@@ -95,8 +107,13 @@ fn in_steps<'a, T>(profile: &Profile, all: &'a [T], time_us: impl Fn(&T) -> f64)
     steps
 }
 
-/// Sums up the acts of each step; `None` if a step has fewer than `fewest`.
-fn habit(kind: HabitKind, steps: &[Vec<Act>], fewest: usize) -> Option<Habit> {
+/// Sums up what is meant of each step; `None` if a step has fewer than `fewest`.
+fn habit<'a, T>(kind: HabitKind, steps: &[Vec<&'a T>], fewest: usize, is_meant: impl Fn(&T) -> bool) -> Option<Habit>
+where
+    Act: From<&'a T>,
+{
+    let acts = |step: &Vec<&'a T>| step.iter().filter(|one| is_meant(one)).map(|one| Act::from(one)).collect();
+    let steps: Vec<Vec<Act>> = steps.iter().map(acts).collect();
     let times = steps.iter().map(Vec::len).min().filter(|times| *times >= fewest)?;
     let bytes = steps.iter().map(|acts| acts.iter().map(|act| act.bytes).fold(0, u64::saturating_add)).min()?;
     let mut places: HashMap<StringId, usize> = HashMap::new();
@@ -110,77 +127,55 @@ fn habit(kind: HabitKind, steps: &[Vec<Act>], fewest: usize) -> Option<Habit> {
     Some(Habit { kind, device: None, steps: steps.len(), times, bytes, wait_us, steps_us: 0.0, places })
 }
 
-fn act_of(transfer: &Transfer) -> Act {
-    let Transfer { place, operator, bytes, wait_us, .. } = *transfer;
-    Act { place: place.or(operator), bytes, wait_us }
-}
-
 /// Finds copies within layers that have the same place and size in each step; what the model itself copies may be its
 /// batch.
 fn copies_in_model(steps: &[Vec<&Transfer>]) -> Option<Habit> {
-    let is_within = |transfer: &&&Transfer| transfer.direction == Direction::FromPageable && transfer.modules >= 2;
-    let same = in_each_step(steps, |transfer| is_within(&transfer).then_some((transfer.place, transfer.bytes)));
-    let acts = |step: &Vec<&Transfer>| {
-        let again = step.iter().filter(|transfer| same.contains(&(transfer.place, transfer.bytes)));
-        again.filter(is_within).map(|transfer| act_of(transfer)).collect()
+    let key = |transfer: &Transfer| {
+        let is_within = transfer.direction == Direction::FromPageable && transfer.modules >= 2;
+        is_within.then_some((transfer.place, transfer.bytes))
     };
-    let steps: Vec<Vec<Act>> = steps.iter().map(acts).collect();
-    habit(HabitKind::CopiesInModel, &steps, 1)
+    let same = in_each_step(steps, key);
+    let is_again = |transfer: &Transfer| key(transfer).is_some_and(|key| same.contains(&key));
+    habit(HabitKind::CopiesInModel, steps, 1, is_again)
 }
 
 /// Returns the keys that occur in every step.
-fn in_each_step<T, K: std::hash::Hash + Eq + Copy>(
-    steps: &[Vec<&T>],
-    key: impl Fn(&&T) -> Option<K>,
-) -> hashbrown::HashSet<K> {
-    let keys = |step: &Vec<&T>| step.iter().filter_map(&key).collect::<hashbrown::HashSet<K>>();
-    let mut same = steps.first().map(keys).unwrap_or_default();
-    for step in steps.iter().skip(1) {
-        let here = keys(step);
+fn in_each_step<T, K: Hash + Eq>(steps: &[Vec<&T>], key: impl Fn(&T) -> Option<K>) -> HashSet<K> {
+    let keys = |step: &Vec<&T>| step.iter().filter_map(|one| key(one)).collect::<HashSet<K>>();
+    let common = |mut same: HashSet<K>, here: HashSet<K>| {
         same.retain(|key| here.contains(key));
-    }
-    same
+        same
+    };
+    steps.iter().map(keys).reduce(common).unwrap_or_default()
 }
 
 /// Finds many copies outside of layers.
 fn copies(steps: &[Vec<&Transfer>]) -> Option<Habit> {
-    let is_copy = |transfer: &&&Transfer| transfer.direction == Direction::FromPageable && transfer.modules < 2;
-    let acts = |step: &Vec<&Transfer>| step.iter().filter(is_copy).map(|transfer| act_of(transfer)).collect();
-    habit(HabitKind::CopiesToGpu, &steps.iter().map(acts).collect::<Vec<_>>(), MANY_COPIES)
+    let is_copy = |transfer: &Transfer| transfer.direction == Direction::FromPageable && transfer.modules < 2;
+    habit(HabitKind::CopiesToGpu, steps, MANY_COPIES, is_copy)
 }
 
 fn reads(steps: &[Vec<&Transfer>]) -> Option<Habit> {
-    let is_read = |transfer: &&&Transfer| transfer.direction != Direction::FromPageable;
-    let acts = |step: &Vec<&Transfer>| step.iter().filter(is_read).map(|transfer| act_of(transfer)).collect();
-    habit(HabitKind::Reads, &steps.iter().map(acts).collect::<Vec<_>>(), MANY_READS)
-}
-
-fn act_of_memory(event: &&MemoryEvent) -> Act {
-    Act { place: event.function, bytes: event.bytes.unsigned_abs(), wait_us: 0.0 }
+    habit(HabitKind::Reads, steps, MANY_READS, |transfer| transfer.direction != Direction::FromPageable)
 }
 
 /// Finds contiguous copies that are much of what each step allocates.
 fn contiguous(steps: &[Vec<&MemoryEvent>], course: &Course) -> Option<Habit> {
-    let is_copy = |event: &&&MemoryEvent| event.origin == Origin::Contiguous;
-    let acts = |step: &Vec<&MemoryEvent>| step.iter().filter(is_copy).map(act_of_memory).collect();
     let all = steps.iter().map(|step| step.iter().map(|event| event.bytes.max(0).unsigned_abs()).sum::<u64>());
     let most = all.max().unwrap_or(0);
-    let habit = habit(HabitKind::Contiguous, &steps.iter().map(acts).collect::<Vec<_>>(), 1)?;
+    let habit = habit(HabitKind::Contiguous, steps, 1, |event| event.origin == Origin::Contiguous)?;
     let is_much = habit.bytes >= MUCH_BYTES && habit.bytes >= most / SHARE;
-    is_much.then_some(Habit { device: Some(course.index), ..habit })
+    is_much.then_some(Habit { device: course.gpu, ..habit })
 }
 
 /// Finds large tensors that the same function creates in the same size in each step.
 fn creations(steps: &[Vec<&MemoryEvent>], course: &Course) -> Option<Habit> {
-    let key = |event: &&MemoryEvent| {
+    let key = |event: &MemoryEvent| {
         let is_large = event.origin == Origin::Created && event.bytes.unsigned_abs() >= MUCH_BYTES;
         is_large.then_some((event.function, event.bytes))
     };
     let same = in_each_step(steps, key);
-    let acts = |step: &Vec<&MemoryEvent>| {
-        let again = step.iter().filter(|event| key(event).is_some_and(|key| same.contains(&key)));
-        again.map(act_of_memory).collect()
-    };
-    let habit = habit(HabitKind::Creations, &steps.iter().map(acts).collect::<Vec<_>>(), 1)?;
-    Some(Habit { device: Some(course.index), ..habit })
+    let is_again = |event: &MemoryEvent| key(event).is_some_and(|key| same.contains(&key));
+    let habit = habit(HabitKind::Creations, steps, 1, is_again)?;
+    Some(Habit { device: course.gpu, ..habit })
 }

@@ -8,7 +8,7 @@
 //! kernels       |#|#|  |#|              |##|                     those at the same time are one
 //! ```
 
-use super::spans::{OwnFunctions, Span, SpanKind, Spans, is_step};
+use super::spans::{Span, SpanKind, Spans, is_step, own_functions};
 use super::trace::{Direction, Lane, LaneKind, LaneSpan, Transfer};
 use hashbrown::HashMap;
 use shared::base::StringId;
@@ -19,14 +19,14 @@ const MOST_SPANS: usize = 4000;
 /// Returns the rows that have spans; `base_us` is added to all times.
 pub(super) fn lanes(spans: &Spans<'_>, kernels: &[Kernel], base_us: f64) -> Vec<Lane> {
     let annotations = |of_steps: bool| -> Vec<LaneSpan> {
-        let all = spans.all().iter().filter(|span| span.kind == SpanKind::Annotation);
-        let all = all.filter(|span| is_step(span, spans.names()) == of_steps);
+        let all = spans.all.iter().filter(|span| span.kind == SpanKind::Annotation);
+        let all = all.filter(|span| is_step(span, spans.names) == of_steps);
         all.map(|span| LaneSpan { name: span.name, start_us: span.start_us, end_us: span.end_us, count: 1 }).collect()
     };
-    let of_kernel = |kernel: &Kernel| LaneSpan {
-        name: kernel.name,
-        start_us: kernel.start_us,
-        end_us: kernel.start_us + kernel.duration_us,
+    let of_kernel = |&Kernel { name, start_us, duration_us, .. }: &Kernel| LaneSpan {
+        name,
+        start_us,
+        end_us: start_us + duration_us,
         count: 1,
     };
     let kernels: Vec<LaneSpan> = kernels.iter().map(of_kernel).collect();
@@ -88,7 +88,6 @@ fn joined(spans: impl Iterator<Item = LaneSpan>, is_one: impl Fn(&LaneSpan, &Lan
     rows
 }
 
-/// Kernel that the GPU ran.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Kernel {
     /// Number that the kernel shares with its launch.
@@ -101,10 +100,8 @@ pub(super) struct Kernel {
 /// Kernels by the thread and the time of their launches.
 #[derive(Debug, Default)]
 pub(super) struct Kernels {
-    /// Launches of each thread in the order of their times, each with the sum of kernels before it.
+    /// Launches of each thread in the order of their times, each with the sum of the kernels up to it.
     launches: HashMap<u64, Vec<(f64, f64)>>,
-    /// Sum of all kernels of each thread.
-    sums: HashMap<u64, f64>,
 }
 
 impl Kernels {
@@ -115,9 +112,9 @@ impl Kernels {
         let mut all = Self::default();
         for call in calls.iter().filter(|call| call.kind == CallKind::Launch) {
             let Some(duration_us) = durations.get(&call.correlation) else { continue };
-            let sum = all.sums.entry(call.thread).or_default();
-            all.launches.entry(call.thread).or_default().push((call.start_us, *sum));
-            *sum += duration_us;
+            let launches = all.launches.entry(call.thread).or_default();
+            let before = launches.last().map_or(0.0, |(_, sum)| *sum);
+            launches.push((call.start_us, before + duration_us));
         }
         all
     }
@@ -125,9 +122,7 @@ impl Kernels {
     /// Returns the time of the kernels that the thread of a span launched within it, in microseconds.
     pub(super) fn within(&self, span: &Span) -> f64 {
         let Some(launches) = self.launches.get(&span.thread) else { return 0.0 };
-        let sum_before = |position: usize| {
-            launches.get(position).map_or_else(|| self.sums.get(&span.thread).copied().unwrap_or(0.0), |(_, sum)| *sum)
-        };
+        let sum_before = |position: usize| position.checked_sub(1).map_or(0.0, |last| launches[last].1);
         let start = launches.partition_point(|(time_us, _)| *time_us < span.start_us);
         let end = launches.partition_point(|(time_us, _)| *time_us <= span.end_us);
         sum_before(end) - sum_before(start)
@@ -138,7 +133,6 @@ impl Kernels {
 const READS: [&str; 6] =
     ["aten::item", "aten::_local_scalar_dense", "aten::nonzero", "aten::is_nonzero", "aten::equal", "aten::unique_dim"];
 
-/// Call of the runtime.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Call {
     pub(super) thread: u64,
@@ -149,7 +143,6 @@ pub(super) struct Call {
     pub(super) kind: CallKind,
 }
 
-/// Call of the runtime that matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CallKind {
     Copy,
@@ -157,7 +150,6 @@ pub(super) enum CallKind {
     Launch,
 }
 
-/// Copy that the GPU made.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Copied {
     pub(super) correlation: u64,
@@ -189,7 +181,7 @@ pub(super) fn direction(name: &[u8]) -> Option<Direction> {
 /// Returns the copies in the order of the calls, which is that of their times, with the time that the program waited for each.
 pub(super) fn transfers(calls: &[Call], copied: &[Copied], spans: &Spans<'_>) -> Vec<Transfer> {
     let copied: HashMap<u64, &Copied> = copied.iter().map(|copied| (copied.correlation, copied)).collect();
-    let (mut walk, mut own) = (spans.walk(), OwnFunctions::new(spans.names()));
+    let (mut walk, mut is_own) = (spans.walk(), own_functions(spans.names));
     let mut transfers: Vec<Transfer> = Vec::new();
     // The last transfer of each thread, with the position of the operator that made it.
     let mut last: HashMap<u64, (usize, usize)> = HashMap::new();
@@ -206,9 +198,11 @@ pub(super) fn transfers(calls: &[Call], copied: &[Copied], spans: &Spans<'_>) ->
         let Some(copied) = copied.get(&call.correlation) else { continue };
         last.insert(call.thread, (transfers.len(), operator));
         let around = around.map(|(_, span)| span);
-        transfers.push(transfer(call, copied, around, spans, &mut own));
+        transfers.push(transfer(call, copied, around, spans, &mut is_own));
     }
-    transfers.retain(|transfer| transfer.direction != Direction::ToPinned || is_read(transfer, spans));
+    // Of copies to pinned memory, the program waits at once for those that it reads.
+    let is_read = |operator| READS.contains(&spans.names.get(operator));
+    transfers.retain(|one| one.direction != Direction::ToPinned || one.operator.is_some_and(is_read));
     transfers
 }
 
@@ -217,11 +211,11 @@ fn transfer<'a>(
     copied: &Copied,
     around: impl Iterator<Item = &'a Span> + Clone,
     spans: &Spans<'_>,
-    own: &mut OwnFunctions<'_>,
+    mut is_own: impl FnMut(&Span) -> bool,
 ) -> Transfer {
     let operators = around.clone().filter(|span| span.kind == SpanKind::Operator);
-    let annotation = around.clone().find(|span| span.kind == SpanKind::Annotation && !is_step(span, spans.names()));
-    let function = around.clone().find(|span| own.has(span));
+    let annotation = around.clone().find(|span| span.kind == SpanKind::Annotation && !is_step(span, spans.names));
+    let function = around.clone().find(|span| is_own(span));
     Transfer {
         time_us: call.start_us,
         direction: copied.direction,
@@ -231,11 +225,6 @@ fn transfer<'a>(
         place: function.or(annotation).map(|span| span.name),
         modules: around.filter(|span| span.kind == SpanKind::Module).count(),
     }
-}
-
-/// Returns true for copies to pinned memory that the program waits for at once.
-fn is_read(transfer: &Transfer, spans: &Spans<'_>) -> bool {
-    transfer.operator.is_some_and(|operator| READS.contains(&spans.names().get(operator)))
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@
 //! the processor, so that its times are some microseconds off; an address that is allocated again in less than that is not
 //! matched wrongly, because each allocation is matched once, with the nearest one.
 
-use super::trace::{Course, DeviceKind, MemoryEvent, Profile};
+use super::trace::{MemoryEvent, Profile};
 use hashbrown::HashMap;
 use serde::{Deserialize, Serialize};
 use shared::base::StringId;
@@ -23,7 +23,6 @@ pub struct Allocated {
     pub size_bytes: u64,
 }
 
-/// What belongs together.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Matches {
     /// Position of the trace's allocation for each allocation of the snapshot.
@@ -118,7 +117,7 @@ impl Makers {
             ..Self::default()
         };
         let mut positions: HashMap<(Option<StringId>, Option<StringId>), u32> = HashMap::new();
-        for Course { index, events, .. } in profile.courses.iter().filter(|course| course.kind == DeviceKind::Gpu) {
+        for (index, course) in profile.courses.iter().filter_map(|course| Some((course.gpu?, course))) {
             let mut maker = |event: &MemoryEvent| {
                 let call = event.operation.and_then(|call| profile.operations.get(call as usize));
                 let (operator, function) = (call.map(|call| call.name), event.function);
@@ -128,12 +127,12 @@ impl Makers {
                     made.makers.len() as u32 - 1
                 })
             };
-            let allocations = events.iter().filter_map(|event| {
+            let allocations = course.events.iter().filter_map(|event| {
                 let bytes = u64::try_from(event.bytes).ok().filter(|bytes| *bytes > 0)?;
                 let (time_us, addr, call) = (event.time_us, event.addr, event.operation);
                 Some(Made { time_us, addr, bytes, maker: maker(event), call })
             });
-            made.devices.push(MadeOn { index: *index, allocations: allocations.collect() });
+            made.devices.push(MadeOn { index, allocations: allocations.collect() });
         }
         made.devices.iter().any(|device| !device.allocations.is_empty()).then_some(made)
     }

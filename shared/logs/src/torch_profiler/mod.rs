@@ -17,8 +17,8 @@ pub use matching::{Allocated, Made, MadeOn, Maker, Makers, Matches, matches};
 pub use reader::{ProfileReader, is_profile};
 pub use report::{OperatorsAtPeak, operators_at_peak};
 pub use trace::{
-    Course, DeviceKind, Direction, Lane, LaneKind, LaneSpan, LiveGroup, MemoryEvent, Operation, Origin, Profile,
-    Transfer, live_groups,
+    Course, Direction, Lane, LaneKind, LaneSpan, LiveGroup, MemoryEvent, Operation, Origin, Profile, Transfer,
+    live_groups,
 };
 
 #[cfg(test)]

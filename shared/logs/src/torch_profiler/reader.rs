@@ -3,7 +3,7 @@
 use super::lanes::{Call, CallKind, Copied, Kernel, Kernels, direction, lanes, transfers};
 use super::origin::attribute;
 use super::spans::{Span, SpanKind, Spans, fields, is_step};
-use super::trace::{Course, DeviceKind, MemoryEvent, Origin, Profile};
+use super::trace::{Course, MemoryEvent, Profile};
 use crate::source::FileReader;
 use shared::base::{Sink, StringTable, unpacked_head};
 
@@ -39,7 +39,8 @@ pub struct ProfileReader {
     list_depth: Option<usize>,
     base_us: Option<f64>,
     has_ended: bool,
-    memory: Vec<(DeviceKind, u32, MemoryEvent)>,
+    /// Memory events with the CUDA indices of their devices.
+    memory: Vec<(Option<u32>, MemoryEvent)>,
     spans: Vec<Span>,
     calls: Vec<Call>,
     copied: Vec<Copied>,
@@ -60,19 +61,22 @@ impl FileReader for ProfileReader {
         // Fields behind the events.
         self.document_fields();
         let mut memory = self.memory;
-        memory.sort_by(|(_, _, a), (_, _, b)| a.time_us.total_cmp(&b.time_us));
-        let mut events: Vec<&mut MemoryEvent> = memory.iter_mut().map(|(_, _, event)| event).collect();
+        memory.sort_by(|(_, a), (_, b)| a.time_us.total_cmp(&b.time_us));
+        let mut events: Vec<&mut MemoryEvent> = memory.iter_mut().map(|(_, event)| event).collect();
         let spans = Spans::new(self.spans, &self.names);
         self.calls.sort_by(|a, b| a.start_us.total_cmp(&b.start_us));
         let operations = attribute(&mut events, &spans, &Kernels::new(&self.calls, &self.kernels));
         let base_us = self.base_us.unwrap_or(0.0);
+        let steps = spans.all.iter().filter(|span| is_step(span, spans.names));
+        let mut steps: Vec<(f64, f64)> = steps.map(|span| (span.start_us + base_us, span.end_us + base_us)).collect();
+        steps.sort_by(|(a, _), (b, _)| a.total_cmp(b));
         let mut transfers = transfers(&self.calls, &self.copied, &spans);
         transfers.iter_mut().for_each(|transfer| transfer.time_us += base_us);
         let mut courses: Vec<Course> = Vec::new();
-        for (kind, index, event) in memory {
-            let position = courses.iter().position(|course| (course.kind, course.index) == (kind, index));
+        for (gpu, event) in memory {
+            let position = courses.iter().position(|course| course.gpu == gpu);
             let position = position.unwrap_or_else(|| {
-                courses.push(Course { kind, index, events: Vec::new() });
+                courses.push(Course { gpu, events: Vec::new() });
                 courses.len() - 1
             });
             courses[position].events.push(MemoryEvent { time_us: event.time_us + base_us, ..event });
@@ -81,7 +85,7 @@ impl FileReader for ProfileReader {
         let has_dates = first.reduce(f64::min).is_some_and(|first| first >= EARLIEST_US);
         Profile {
             courses,
-            steps: steps(&spans, base_us),
+            steps,
             lanes: lanes(&spans, &self.kernels, base_us),
             transfers,
             operations,
@@ -162,13 +166,12 @@ impl ProfileReader {
 
     /// Reads the fields of the document itself, as far as they stand before the events.
     fn document_fields(&mut self) {
-        let mut base_us = self.base_us;
-        fields(&self.rest, |(key, value)| {
+        let Self { rest, base_us, .. } = self;
+        fields(rest, |(key, value)| {
             if key == b"baseTimeNanoseconds" {
-                base_us = number(value).map(|ns| ns / 1e3);
+                *base_us = number(value).map(|ns| ns / 1e3);
             }
         });
-        self.base_us = base_us;
     }
 
     /// Keeps bytes of an event, or of the document before or behind the events.
@@ -225,15 +228,6 @@ impl ProfileReader {
     }
 }
 
-/// Returns the starts and ends of the profiler's steps.
-fn steps(spans: &Spans<'_>, base_us: f64) -> Vec<(f64, f64)> {
-    let steps = spans.all().iter().filter(|span| is_step(span, spans.names()));
-    let mut steps: Vec<(f64, f64)> = steps.map(|span| (span.start_us + base_us, span.end_us + base_us)).collect();
-    steps.sort_by(|(a, _), (b, _)| a.total_cmp(b));
-    steps
-}
-
-/// Fields of an event.
 #[derive(Debug, Default)]
 struct Event<'a> {
     phase: &'a [u8],
@@ -286,9 +280,9 @@ impl<'a> Event<'a> {
         }
     }
 
-    fn memory(&self) -> Option<(DeviceKind, u32, MemoryEvent)> {
-        let kind = if self.device_type == 0 { DeviceKind::Host } else { DeviceKind::Gpu };
-        let index = if kind == DeviceKind::Host { 0 } else { u32::try_from(self.device_index).unwrap_or(0) };
+    fn memory(&self) -> Option<(Option<u32>, MemoryEvent)> {
+        // Type 0 of `c10::DeviceType` is the host.
+        let gpu = (self.device_type != 0).then(|| u32::try_from(self.device_index).unwrap_or(0));
         let event = MemoryEvent {
             time_us: self.start_us,
             addr: self.addr,
@@ -296,12 +290,9 @@ impl<'a> Event<'a> {
             allocated_bytes: self.allocated_bytes,
             reserved_bytes: self.reserved_bytes,
             thread: self.thread,
-            operator: None,
-            function: None,
-            origin: Origin::Other,
-            operation: None,
+            ..MemoryEvent::default()
         };
-        (self.bytes != 0).then_some((kind, index, event))
+        (self.bytes != 0).then_some((gpu, event))
     }
 }
 

@@ -14,7 +14,6 @@ pub(super) enum SpanKind {
     Module,
 }
 
-/// Span of a thread.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Span {
     pub(super) thread: u64,
@@ -27,9 +26,9 @@ pub(super) struct Span {
 /// Spans of all threads, with their names.
 #[derive(Debug)]
 pub(super) struct Spans<'a> {
-    names: &'a StringTable,
+    pub(super) names: &'a StringTable,
     /// In the order of threads, then of starts; of two that begin together, the outer one comes first.
-    all: Vec<Span>,
+    pub(super) all: Vec<Span>,
     /// Position of the first span of each thread.
     firsts: HashMap<u64, usize>,
 }
@@ -47,16 +46,6 @@ impl<'a> Spans<'a> {
         Self { names, all, firsts }
     }
 
-    /// Returns the spans in the order of threads and starts.
-    pub(super) fn all(&self) -> &[Span] {
-        &self.all
-    }
-
-    pub(super) fn names(&self) -> &'a StringTable {
-        self.names
-    }
-
-    /// Begins a walk through the moments of all threads.
     pub(super) fn walk(&self) -> Walk<'_> {
         Walk { spans: self, threads: HashMap::new() }
     }
@@ -85,22 +74,12 @@ impl Walk<'_> {
     }
 }
 
-/// Tells functions of the user's own code from others.
-#[derive(Debug)]
-pub(super) struct OwnFunctions<'a> {
-    names: &'a StringTable,
-    known: HashMap<StringId, bool>,
-}
-
-impl<'a> OwnFunctions<'a> {
-    pub(super) fn new(names: &'a StringTable) -> Self {
-        Self { names, known: HashMap::new() }
-    }
-
-    /// Returns true if a span is of such a function.
-    pub(super) fn has(&mut self, span: &Span) -> bool {
-        let Self { names, known } = self;
-        span.kind == SpanKind::Function && *known.entry(span.name).or_insert_with(|| is_of_user(names.get(span.name)))
+/// Returns what tells spans of the user's own functions from others.
+pub(super) fn own_functions(names: &StringTable) -> impl FnMut(&Span) -> bool {
+    let mut known: HashMap<StringId, bool> = HashMap::new();
+    move |span| {
+        let mut is_own = || *known.entry(span.name).or_insert_with(|| is_of_user(names.get(span.name)));
+        span.kind == SpanKind::Function && is_own()
     }
 }
 

@@ -120,19 +120,13 @@ fn without_totals_heights_are_sums() {
 
 #[test]
 fn steps_annotations_and_kernels_are_rows() {
-    let span = |cat: &str, name: &str, ts: u32, dur: u32, correlation: u32| {
-        format!(
-            "{{\"ph\": \"X\", \"cat\": \"{cat}\", \"name\": \"{name}\", \"pid\": 1, \"tid\": 7, \"ts\": {ts}, \"dur\": {dur}, \
-             \"args\": {{\"correlation\": {correlation}}}}},\n"
-        )
-    };
     let text = "{\"schemaVersion\": 1, \"deviceProperties\": [], \"traceEvents\": [\n".to_owned()
-        + &span("user_annotation", "ProfilerStep#1", 10, 50, 0)
-        + &span("user_annotation", "forward", 12, 20, 0)
-        + &span("user_annotation", "layer", 14, 5, 0)
-        + &span("kernel", "gemm", 20, 6, 1)
-        + &span("kernel", "copy", 24, 4, 2)
-        + &span("kernel", "softmax", 40, 2, 3)
+        + &habits::event("user_annotation", "ProfilerStep#1", 10, 50, 0)
+        + &habits::event("user_annotation", "forward", 12, 20, 0)
+        + &habits::event("user_annotation", "layer", 14, 5, 0)
+        + &habits::event("kernel", "gemm", 20, 6, 1)
+        + &habits::event("kernel", "copy", 24, 4, 2)
+        + &habits::event("kernel", "softmax", 40, 2, 3)
         + "{\"ph\": \"e\"}]}\n";
     let profile = read(text.as_bytes(), 9);
     let spans = |lane: &Lane| {

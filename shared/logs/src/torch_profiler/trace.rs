@@ -44,22 +44,11 @@ impl Profile {
 /// Memory events of one device, in the order of their times.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Course {
-    pub kind: DeviceKind,
-    /// CUDA index; 0 for the host.
-    pub index: u32,
+    /// CUDA index; `None` for the host.
+    pub gpu: Option<u32>,
     pub events: Vec<MemoryEvent>,
 }
 
-/// Memory that a device has.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum DeviceKind {
-    /// Memory of the host, type 0 of `c10::DeviceType`.
-    #[default]
-    Host,
-    Gpu,
-}
-
-/// Allocation or free.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct MemoryEvent {
     pub time_us: f64,
@@ -106,7 +95,6 @@ pub struct Lane {
     pub spans: Vec<LaneSpan>,
 }
 
-/// What ran in a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LaneKind {
     Steps,
@@ -146,7 +134,6 @@ pub struct Transfer {
     pub modules: usize,
 }
 
-/// Where a copy goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// To the GPU, from memory of the host that is not pinned.

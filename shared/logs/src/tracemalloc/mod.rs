@@ -12,5 +12,5 @@ mod tests;
 pub use reader::{TracemallocReader, is_tracemalloc};
 pub use report::{ComparedPlace, TracedComparison, TracedSide, traced_comparison, traced_growth};
 pub use snapshot::{
-    Flaw, Frames, Grouping, LineChange, Place, Placed, SteadyGrowth, Total, TracemallocSnapshot, changes, steady_growth,
+    Flaw, Grouping, LineChange, Place, Placed, SteadyGrowth, Total, TracemallocSnapshot, changes, steady_growth,
 };

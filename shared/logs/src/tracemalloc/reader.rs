@@ -63,14 +63,12 @@ impl Sink for TracemallocReader {
     }
 }
 
-/// Returns the snapshot of a complete pickle.
 fn whole(finished: Finished<Builder>) -> TracemallocSnapshot {
     let Finished { builder, root, trailing_bytes, .. } = finished;
     let snapshot = builder.whole(root).unwrap_or_else(|| foreign("it holds another object".to_owned()));
     TracemallocSnapshot { trailing_bytes, ..snapshot }
 }
 
-/// Returns what was read before an error.
 fn broken(builder: Builder, error: &Error) -> TracemallocSnapshot {
     match &error.kind {
         ErrorKind::Refused { .. } => foreign(error.to_string()),
@@ -95,7 +93,6 @@ const CLASSES: [&str; 2] = ["Snapshot", "_Traces"];
 const SNAPSHOT: u32 = 0;
 const TRACES: u32 = 1;
 
-/// Parts of a snapshot so far.
 #[derive(Debug, Default)]
 pub(super) struct Builder {
     names: StringTable,
@@ -117,7 +114,6 @@ struct Trace {
     domain: u32,
 }
 
-/// Instance of a class.
 #[derive(Clone, Copy, Debug)]
 struct Instance {
     class: u32,
@@ -214,7 +210,6 @@ impl Builder {
         Some(last_of(&self.traces, TRACE))
     }
 
-    /// Sets an attribute of an instance.
     fn set(&mut self, instance: u32, name: Val, value: Val, heap: &Heap) {
         let name = name.as_str().map_or("", |name| self.names.get(name));
         let instance = &mut self.instances[instance as usize];

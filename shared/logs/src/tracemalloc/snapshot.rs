@@ -37,7 +37,6 @@ pub enum Flaw {
     Foreign(String),
 }
 
-/// Blocks of memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Total {
     pub bytes: u64,
@@ -45,7 +44,6 @@ pub struct Total {
 }
 
 impl Total {
-    /// Adds blocks.
     pub fn add(&mut self, more: Self) {
         self.bytes = self.bytes.saturating_add(more.bytes);
         self.blocks = self.blocks.saturating_add(more.blocks);
@@ -63,7 +61,6 @@ pub enum Grouping {
     OwnLine,
 }
 
-/// Line of a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Place<'a> {
     pub file: &'a str,
@@ -71,7 +68,6 @@ pub struct Place<'a> {
     pub line: u32,
 }
 
-/// Blocks of one place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Placed<'a> {
     pub place: Place<'a>,
@@ -79,9 +75,6 @@ pub struct Placed<'a> {
     /// Stack with the most bytes of the place.
     pub stack: usize,
 }
-
-/// Frames of a stack, innermost first.
-pub type Frames<'a> = Vec<Place<'a>>;
 
 /// Frames and stacks, each once.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -130,21 +123,24 @@ impl TracemallocSnapshot {
     }
 
     /// Returns the frames of a stack, innermost first.
-    pub fn frames(&self, stack: usize) -> Frames<'_> {
-        self.stacks.of(stack).iter().map(|&frame| self.place(frame)).collect()
+    pub fn frames(&self, stack: usize) -> Vec<Place<'_>> {
+        let place = |&frame: &u32| {
+            let (file, line) = self.stacks.frames[frame as usize];
+            Place { file: &self.files[file as usize], line }
+        };
+        self.stacks.of(stack).iter().map(place).collect()
     }
 
     /// Returns the innermost line of the user's own code in a stack.
     pub fn own_place(&self, stack: usize) -> Option<Place<'_>> {
-        let mut places = self.stacks.of(stack).iter().map(|&frame| self.place(frame));
-        places.find(|place| frame_rules::is_own(place.file))
+        self.frames(stack).into_iter().find(|place| frame_rules::is_own(place.file))
     }
 
     /// Sums the blocks by a property, the most bytes first; blocks without the property are in no sum.
     ///
     /// The order is that of `Snapshot.statistics`.
     pub fn by(&self, grouping: Grouping) -> Vec<Placed<'_>> {
-        let own = self.own_files();
+        let own: Vec<bool> = self.files.iter().map(|file| frame_rules::is_own(file)).collect();
         let mut sums: HashMap<(u32, u32), (Total, usize)> = HashMap::new();
         for (stack, &total) in self.by_stack.iter().enumerate().filter(|(_, total)| total.blocks > 0) {
             let Some(key) = self.key(stack, grouping, &own) else { continue };
@@ -164,29 +160,15 @@ impl TracemallocSnapshot {
         sums
     }
 
-    /// Returns the file and the line to which a stack belongs; the line is 0 in sums of files.
+    /// Returns the file and the line to which a stack belongs; the line is 0 in sums of files. `own` says which files
+    /// look like the user's own code.
     fn key(&self, stack: usize, grouping: Grouping, own: &[bool]) -> Option<(u32, u32)> {
-        let frame = match grouping {
-            Grouping::Line | Grouping::File => *self.stacks.of(stack).first()?,
-            Grouping::OwnLine => self.own_frame(stack, own)?,
+        let mut frames = self.stacks.of(stack).iter().map(|&frame| self.stacks.frames[frame as usize]);
+        let (file, line) = match grouping {
+            Grouping::Line | Grouping::File => frames.next()?,
+            Grouping::OwnLine => frames.find(|(file, _)| own[*file as usize])?,
         };
-        let (file, line) = self.stacks.frames[frame as usize];
         Some((file, if grouping == Grouping::File { 0 } else { line }))
-    }
-
-    fn own_frame(&self, stack: usize, own: &[bool]) -> Option<u32> {
-        let is_own = |frame: &u32| own[self.stacks.frames[*frame as usize].0 as usize];
-        self.stacks.of(stack).iter().copied().find(is_own)
-    }
-
-    /// Returns which files look like the user's own code.
-    fn own_files(&self) -> Vec<bool> {
-        self.files.iter().map(|file| frame_rules::is_own(file)).collect()
-    }
-
-    fn place(&self, frame: u32) -> Place<'_> {
-        let (file, line) = self.stacks.frames[frame as usize];
-        Place { file: &self.files[file as usize], line }
     }
 }
 
@@ -253,7 +235,6 @@ pub fn changes<'a>(
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SteadyGrowth<'a> {
     pub place: Place<'a>,
-    /// Blocks in each snapshot.
     pub totals: Vec<Total>,
     /// Stack with the most bytes of the place in the last snapshot.
     pub stack: usize,
@@ -293,7 +274,10 @@ pub fn steady_growth<'a>(snapshots: &[&'a TracemallocSnapshot]) -> Vec<SteadyGro
     let Some((last, earlier)) = snapshots.split_last().filter(|(_, earlier)| earlier.len() >= 2) else {
         return Vec::new();
     };
-    let earlier: Vec<HashMap<Place<'a>, Total>> = earlier.iter().map(|snapshot| totals(snapshot)).collect();
+    let totals = |snapshot: &&'a TracemallocSnapshot| -> HashMap<Place<'a>, Total> {
+        snapshot.by(Grouping::Line).into_iter().map(|placed| (placed.place, placed.total)).collect()
+    };
+    let earlier: Vec<HashMap<Place<'a>, Total>> = earlier.iter().map(totals).collect();
     let growth = |placed: Placed<'a>| {
         let of = |totals: &HashMap<Place<'a>, Total>| totals.get(&placed.place).copied().unwrap_or_default();
         let totals = earlier.iter().map(of).chain([placed.total]).collect();
@@ -306,17 +290,11 @@ pub fn steady_growth<'a>(snapshots: &[&'a TracemallocSnapshot]) -> Vec<SteadyGro
     growing
 }
 
-fn totals(snapshot: &TracemallocSnapshot) -> HashMap<Place<'_>, Total> {
-    snapshot.by(Grouping::Line).into_iter().map(|placed| (placed.place, placed.total)).collect()
-}
-
 impl Place<'_> {
-    /// Returns true for the module that imports others.
     pub fn is_of_importlib(&self) -> bool {
         self.file.starts_with("<frozen importlib")
     }
 
-    /// Returns true for the module that takes the snapshots.
     pub fn is_of_tracemalloc(&self) -> bool {
         self.file.rsplit(['/', '\\']).next() == Some("tracemalloc.py") && !frame_rules::is_own(self.file)
     }

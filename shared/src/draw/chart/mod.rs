@@ -5,12 +5,8 @@
 
 mod recorder;
 
-use super::color::Color;
-use super::op::{Font, Op, Point};
-use super::rect::Rect;
-use super::span::Span;
-use super::theme::Theme;
 use crate::draw::ticks::{Tick, byte_ticks};
+use crate::draw::{Color, Font, Op, Point, Rect, Span, Theme};
 use plotters::chart::{ChartBuilder, ChartContext, LabelAreaPosition};
 use plotters::coord::cartesian::Cartesian2d;
 use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
@@ -107,7 +103,6 @@ impl Chart {
         area.present()
     }
 
-    /// Draws the grid and the labels.
     fn draw_mesh(
         &self,
         context: &mut ChartContext<'_, Recorder<'_>, Cartesian2d<Scale, Scale>>,

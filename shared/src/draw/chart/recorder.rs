@@ -1,8 +1,7 @@
 //! Backend of plotters that records operations.
 
-use crate::draw::color::Color;
-use crate::draw::op::{Align, Font, Op, Point, RING, crisp};
-use crate::draw::rect::Rect;
+use crate::draw::op::{RING, crisp};
+use crate::draw::{Align, Color, Font, Op, Point, Rect};
 use plotters::drawing::DrawingAreaErrorKind;
 use plotters_backend::text_anchor::{HPos, VPos};
 use plotters_backend::{

@@ -5,7 +5,7 @@
 mod page;
 
 use crate::base::format;
-use crate::draw::theme::Theme;
+use crate::draw::Theme;
 use crate::export::csv_text;
 use crate::export::subject::quoted;
 use crate::report::{Diagnosis, LogCell, LogOwners, LogReport, LogTable};
@@ -24,7 +24,6 @@ pub enum LogForm {
     Png,
     /// The curves: a row for each time and group.
     Csv,
-    /// The whole report.
     Json,
     /// Findings and tables, for issues.
     Markdown,
@@ -94,7 +93,6 @@ fn log_csv(report: &LogReport) -> String {
     text
 }
 
-/// Writes the whole report as one document.
 fn log_json(name: &str, report: &LogReport) -> String {
     let report = serde_json::to_string_pretty(report).expect("plain data can be written");
     format!("{{\"file\":{},\"report\":{report}}}\n", quoted(name))
@@ -141,13 +139,9 @@ pub fn diagnosis_markdown(name: &str, diagnosis: &Diagnosis, word: &str) -> Stri
 }
 
 fn of_owners(owners: &LogOwners) -> LogTable {
-    let row = |owner: &crate::report::LogOwner| vec![LogCell::Text(owner.name.clone()), LogCell::Bytes(owner.bytes)];
-    LogTable {
-        title: format!("{}, {}", owners.title, format::bytes(owners.capacity_bytes)),
-        columns: ["Owner", "Memory"].map(str::to_owned).to_vec(),
-        rows: owners.parts.iter().map(row).collect(),
-        left_out: 0,
-    }
+    let title = format!("{}, {}", owners.title, format::bytes(owners.capacity_bytes));
+    let rows = owners.parts.iter().map(|owner| vec![LogCell::Text(owner.name.clone()), LogCell::Bytes(owner.bytes)]);
+    LogTable::new(title, ["Owner", "Memory"], rows)
 }
 
 fn table(table: &LogTable, text: &mut String) {

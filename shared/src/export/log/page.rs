@@ -3,14 +3,9 @@
 use crate::base::format;
 use crate::base::markup::escaped;
 use crate::draw::chart::{Axis, Chart, Curve, Labels, Plotted, Room, steps};
-use crate::draw::color::Color;
-use crate::draw::op::{Align, Font, Op};
-use crate::draw::rect::Rect;
-use crate::draw::sketch::Sketch;
-use crate::draw::span::Span;
 use crate::draw::svg::svg_for_both;
-use crate::draw::theme::Theme;
 use crate::draw::ticks::time_ticks;
+use crate::draw::{Align, Color, Font, Op, Rect, Sketch, Span, Theme};
 use crate::export::report::{Html, framed};
 use crate::report::{Finding, LogCell, LogCurves, LogLane, LogOwners, LogReport, LogTable};
 
@@ -201,7 +196,6 @@ fn lane_ops(lane: &LogLane, (from, to): (i64, i64), rect: Rect, theme: &Theme) -
     ops
 }
 
-/// Returns the colour of a series by its position.
 pub fn series_color(position: usize, theme: &Theme) -> Color {
     theme.hues[position % theme.hues.len()]
 }

@@ -1,35 +1,20 @@
 //! Tests of saved logs.
 
 use super::{LogForm, log_picture};
-use crate::analysis::{AdviceStep, Confidence, FindingCode};
+use crate::analysis::FindingCode;
 use crate::base::Severity;
-use crate::draw::op::Op;
-use crate::draw::theme::Theme;
+use crate::draw::{Op, Theme};
 use crate::report::{
-    Diagnosis, Evidence, Finding, HOST, LogCell, LogCurves, LogLimit, LogOwner, LogOwners, LogReport, LogSeries,
-    LogTable,
+    Diagnosis, Finding, HOST, LogCell, LogCurves, LogLimit, LogOwner, LogOwners, LogReport, LogSeries, LogTable,
 };
 
 const TITLE: &str = "Host memory of train_<b>.py climbs by 2.00 GiB";
 
 /// Returns the report on a program whose name is markup.
 fn report() -> LogReport {
-    let finding = Finding {
-        code: FindingCode::HostMemoryClimbs,
-        severity: Severity::Warning,
-        confidence: Confidence::Medium,
-        device: HOST,
-        bytes: 2 << 30,
-        at_peak: crate::analysis::AtPeak::default(),
-        title: TITLE.to_owned(),
-        line: None,
-        parts: Vec::new(),
-        target: None,
-        evidence: Evidence { shows: "It rises.".to_owned(), ..Evidence::default() },
-        advice: "Append `loss.item()` to a list[int].".to_owned(),
-        steps: vec![AdviceStep { text: "Append `loss.item()` to a list[int].".to_owned(), ..AdviceStep::default() }],
-        why: String::new(),
-    };
+    let [title, shows, advice] = [TITLE, "It rises.", "Append `loss.item()` to a list[int]."].map(str::to_owned);
+    let stated = Finding::stated(FindingCode::HostMemoryClimbs, HOST, 2 << 30, title, shows, advice);
+    let finding = Finding { severity: Severity::Warning, ..stated };
     let curves = LogCurves {
         quantity: "RSS".to_owned(),
         is_stacked: true,

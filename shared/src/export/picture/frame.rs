@@ -3,13 +3,8 @@
 use super::tone::Tone;
 use crate::analysis::{Axis, Span as Marked, Timeline, spans};
 use crate::base::{Moment, format};
-use crate::draw::color::Color;
-use crate::draw::op::{Align, Font, Op, Point};
-use crate::draw::rect::Rect;
-use crate::draw::sketch::Sketch;
-use crate::draw::span::Span;
-use crate::draw::theme::Theme;
 use crate::draw::ticks::{Tick, byte_ticks, count_ticks, time_ticks};
+use crate::draw::{Align, Color, Font, Op, Point, Rect, Sketch, Span, Theme};
 use crate::trace::{Action, Device, Trace};
 use std::ops::Range;
 
@@ -187,7 +182,6 @@ impl<'a> Frame<'a> {
         format!("peak live {} {when} · peak reserved {reserved}", format::bytes(live_bytes))
     }
 
-    /// Returns the entries of the legend.
     fn entries(&self, theme: &Theme) -> Vec<(&'static str, Swatch)> {
         let mut entries = vec![
             ("live", Swatch::Line(theme.live)),
@@ -321,7 +315,6 @@ impl Swatch {
     }
 }
 
-/// Draws the mark of the peak.
 pub(super) fn dot(at: Point, color: Color, theme: &Theme) -> Op {
     Op::Dot { at, radius: 3.25, color, ring: theme.background }
 }

@@ -23,7 +23,6 @@ const LEAST_PX: u32 = 240;
 /// Maximum height in pixels of a picture without a requested height.
 const MOST_PX: u32 = 4000;
 
-/// Describes a moment in words.
 fn when(moment: u32, peak: u32) -> String {
     let after = Moment(moment);
     if moment == peak { format!("at the peak, {after},") } else { after.to_string() }

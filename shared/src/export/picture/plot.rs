@@ -4,11 +4,8 @@ use super::LEAST_PX;
 use super::frame::{Frame, PictureOptions, dot};
 use super::tone::{Layers, Tone};
 use crate::analysis::{CurveStep, Picture, PictureRequest, Timeline};
-use crate::draw::op::{Op, Point};
-use crate::draw::rect::Rect;
 use crate::draw::shade;
-use crate::draw::sketch::Sketch;
-use crate::draw::theme::Theme;
+use crate::draw::{Op, Point, Rect, Sketch, Theme};
 use crate::trace::{Device, Trace};
 
 /// Factors by which the resolution is lowered, one after another, until a picture has few enough bands.
@@ -17,9 +14,10 @@ const COARSER: [f64; 7] = [1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0];
 /// Thickness of curves and marks in pixels.
 const THICK: f64 = 1.3;
 
-/// Content of the plot, in pixels.
+/// Picture of a timeline without its colours; points are in pixels.
 #[derive(Debug)]
-pub(super) struct Plot {
+pub struct TimelinePicture<'a> {
+    frame: Frame<'a>,
     bands: Layers,
     live: Vec<Point>,
     reserved: Vec<Point>,
@@ -29,22 +27,41 @@ pub(super) struct Plot {
     peak: Option<Point>,
 }
 
-impl Plot {
-    pub(super) fn new(frame: &Frame<'_>, most_bands: usize) -> Self {
-        let request = PictureRequest { height_px: 0, ..request(frame, 1.0) };
-        let Picture { live, reserved, .. } = frame.timeline.picture(frame.device, &request);
-        let (live, reserved) = (stepped(frame, &live), stepped(frame, &reserved));
-        Self { bands: bands(frame, most_bands), live, reserved, ooms: ooms(frame), peak: peak(frame) }
+impl<'a> TimelinePicture<'a> {
+    /// Lays out a picture; `timeline` was built from `device`.
+    pub fn new(trace: &'a Trace, device: &'a Device, timeline: &'a Timeline, options: &'a PictureOptions) -> Self {
+        let size = [options.width, options.height].map(|length| f64::from(length.max(LEAST_PX)));
+        let frame = Frame::new(trace, (device, timeline), options, size.into());
+        let request = PictureRequest { height_px: 0, ..request(&frame, 1.0) };
+        let Picture { live, reserved, .. } = timeline.picture(device, &request);
+        Self {
+            bands: bands(&frame, options.most_bands),
+            live: stepped(&frame, &live),
+            reserved: stepped(&frame, &reserved),
+            ooms: ooms(&frame),
+            peak: peak(&frame),
+            frame,
+        }
     }
 
-    /// Draws the bands, one operation for each colour, and everything above them.
-    pub(super) fn draw(&self, theme: &Theme, ops: &mut Vec<Op>) {
+    /// Draws the picture in a theme.
+    ///
+    /// The sketches of all themes have the same operations, except for their colours.
+    pub fn sketch(&self, theme: &Theme) -> Sketch {
+        let frame = &self.frame;
+        let mut sketch = Sketch::blank(frame.size.0, frame.size.1, theme);
+        let ops = &mut sketch.ops;
+        frame.grid(theme, ops);
         ops.extend(self.bands.ops(theme));
         for (color, points) in [(theme.reserved, &self.reserved), (theme.live, &self.live)] {
             ops.push(Op::line(points.clone(), THICK, color));
         }
         ops.extend(self.ooms.iter().map(|&points| Op::line(points, THICK, theme.oom)));
         ops.extend(self.peak.map(|at| dot(at, theme.peak, theme)));
+        frame.lanes(theme, ops);
+        frame.axes(theme, ops);
+        frame.head(theme, ops);
+        sketch
     }
 }
 
@@ -123,36 +140,4 @@ fn ooms(frame: &Frame<'_>) -> Vec<[Point; 2]> {
 fn peak(frame: &Frame<'_>) -> Option<Point> {
     let (moment, bytes) = frame.timeline.live_max_in(frame.shown());
     (bytes > 0).then(|| (frame.place_of_moment(moment), frame.py(bytes as f64)))
-}
-
-/// Picture of a timeline without its colours.
-#[derive(Debug)]
-pub struct TimelinePicture<'a> {
-    frame: Frame<'a>,
-    plot: Plot,
-}
-
-impl<'a> TimelinePicture<'a> {
-    /// Lays out a picture; `timeline` was built from `device`.
-    pub fn new(trace: &'a Trace, device: &'a Device, timeline: &'a Timeline, options: &'a PictureOptions) -> Self {
-        let size = (options.width.max(LEAST_PX), options.height.max(LEAST_PX));
-        let frame = Frame::new(trace, (device, timeline), options, (f64::from(size.0), f64::from(size.1)));
-        let plot = Plot::new(&frame, options.most_bands);
-        Self { frame, plot }
-    }
-
-    /// Draws the picture in a theme.
-    ///
-    /// The sketches of all themes have the same operations, except for their colours.
-    pub fn sketch(&self, theme: &Theme) -> Sketch {
-        let Self { frame, plot } = self;
-        let mut sketch = Sketch::blank(frame.size.0, frame.size.1, theme);
-        let ops = &mut sketch.ops;
-        frame.grid(theme, ops);
-        plot.draw(theme, ops);
-        frame.lanes(theme, ops);
-        frame.axes(theme, ops);
-        frame.head(theme, ops);
-        sketch
-    }
 }

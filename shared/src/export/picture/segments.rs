@@ -5,11 +5,9 @@ use super::tone::{Layers, Tone};
 use super::{LEAST_PX, MOST_PX, when};
 use crate::analysis::{Room, SegmentMap, Timeline, rooms};
 use crate::base::format;
-use crate::draw::op::Point;
 use crate::draw::segment_lines::{HEAD, LINE, Line, Piece, Run, Writer, bytes_per_line, pieces};
 use crate::draw::segment_parts::{Content, Part, head, piece_parts, run_parts};
-use crate::draw::sketch::Sketch;
-use crate::draw::theme::Theme;
+use crate::draw::{Point, Sketch, Theme};
 use crate::trace::{BlockState, Device, Trace};
 
 /// Approximate height in pixels for the peak of the reserved bytes if no height is requested.
@@ -47,7 +45,6 @@ pub fn segments_picture(
     sketch
 }
 
-/// Returns the entries of the legend.
 fn entries(map: &SegmentMap, theme: &Theme) -> Vec<(&'static str, Swatch)> {
     let one = |tone: Tone| Swatch::Stripes(vec![tone.color(theme)]);
     let mut entries = vec![
@@ -77,13 +74,9 @@ fn line_height(line: &Line) -> f64 {
 fn figures(map: &SegmentMap, when: &str, plan: &Plan, shown: usize) -> String {
     let reserved: u64 = map.segments.iter().map(|segment| segment.at.size_bytes).sum();
     let free: u64 = map.segments.iter().map(|segment| segment.free_bytes()).sum();
-    let text = format!(
-        "{} reserved {when} in {} · {} free in them · each line is {}",
-        format::bytes(reserved),
-        format::counted(map.segments.len() as u64, "segment"),
-        format::bytes(free),
-        format::bytes(plan.bytes_per_line),
-    );
+    let [reserved, free, line] = [reserved, free, plan.bytes_per_line].map(format::bytes);
+    let segments = format::counted(map.segments.len() as u64, "segment");
+    let text = format!("{reserved} reserved {when} in {segments} · {free} free in them · each line is {line}");
     match plan.lines.len() - shown {
         0 => text,
         lines => format!("{text} · {} not shown", format::counted(lines as u64, "line")),
@@ -176,11 +169,9 @@ impl Painter<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{check_inside, is_single, words};
+    use super::super::tests::{THEME, is_single, of_moment, words};
     use super::*;
-    use crate::analysis::naive;
-    use crate::draw::color::Color;
-    use crate::draw::op::Op;
+    use crate::draw::{Color, Op};
     use crate::trace::text;
 
     const TRACE: &str = "
@@ -197,11 +188,8 @@ mod tests {
         block 0x10200000 3MiB
     ";
 
-    const THEME: Theme = Theme::light();
-
     fn drawn(trace: &Trace, options: &MomentOptions) -> Sketch {
-        let device = &trace.devices[0];
-        segments_picture(trace, (device, &Timeline::new(trace, device)), options, &THEME)
+        of_moment(segments_picture, trace, options)
     }
 
     /// Sums the widths of the boxes of some colours that are as high as a line and below the legend.
@@ -251,19 +239,6 @@ mod tests {
     }
 
     #[test]
-    fn everything_lies_within_the_picture() {
-        for seed in 0..10 {
-            let trace = naive::random_trace(seed, 500);
-            for (width, height) in [(1200, None), (10, Some(10)), (400, Some(900)), (3000, Some(240))] {
-                let sketch = drawn(&trace, &MomentOptions { width, height, ..MomentOptions::default() });
-                assert_eq!(sketch.width, f64::from(width.max(240)));
-                assert!(height.is_none_or(|height| sketch.height == f64::from(height.max(240))));
-                check_inside(&sketch);
-            }
-        }
-    }
-
-    #[test]
     fn a_picture_of_a_height_has_the_finest_scale_that_fits() {
         let trace = text::parse(TRACE).unwrap();
         let scale = |height| {
@@ -273,12 +248,5 @@ mod tests {
             words.split_once("each line is ").map(|(_, rest)| rest.split(" M").next().unwrap().to_owned())
         };
         assert_eq!((scale(240), scale(900)), (Some("8.00".to_owned()), Some("2.00".to_owned())));
-    }
-
-    #[test]
-    fn an_empty_trace_has_a_picture_too() {
-        let sketch = drawn(&text::parse("").unwrap(), &MomentOptions::default());
-        let figures = "0 B reserved at the peak, before the first event, in 0 segments · 0 B free in them · each line is 2.00 MiB";
-        assert!(words(&sketch).contains(&figures), "{:?}", words(&sketch));
     }
 }

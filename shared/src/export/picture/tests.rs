@@ -2,14 +2,11 @@
 
 use super::*;
 use crate::analysis::{Timeline, naive};
-use crate::draw::color::Color;
-use crate::draw::op::Op;
-use crate::draw::rect::Rect;
 use crate::draw::shade::{self, ColorBy, SHADES};
-use crate::draw::sketch::Sketch;
 use crate::draw::svg::{svg, svg_for_both};
-use crate::draw::theme::{HUES, Theme};
-use crate::trace::{Trace, text};
+use crate::draw::theme::HUES;
+use crate::draw::{Color, Op, Rect, Sketch, Theme};
+use crate::trace::{Device, Trace, text};
 
 const TRACE: &str = "
     segment_alloc S 2MiB t=0
@@ -23,7 +20,15 @@ const TRACE: &str = "
     block b 1MiB
 ";
 
-const THEME: Theme = Theme::light();
+pub(super) const THEME: Theme = Theme::light();
+
+/// Draws a moment of a device.
+type OfMoment = fn(&Trace, (&Device, &Timeline), &MomentOptions, &Theme) -> Sketch;
+
+pub(super) fn of_moment(draw: OfMoment, trace: &Trace, options: &MomentOptions) -> Sketch {
+    let device = &trace.devices[0];
+    draw(trace, (device, &Timeline::new(trace, device)), options, &THEME)
+}
 
 fn drawn(trace: &Trace, options: &PictureOptions, theme: &Theme) -> Sketch {
     let device = &trace.devices[0];
@@ -63,6 +68,14 @@ fn everything_lies_within_the_picture() {
         for (width, height) in [(1200, 600), (10, 10), (400, 900)] {
             let sketch = drawn(&trace, &PictureOptions { width, height, ..PictureOptions::default() }, &THEME);
             check_inside(&sketch);
+        }
+        for draw in [flame_picture as OfMoment, segments_picture] {
+            for (width, height) in [(1200, None), (10, Some(10)), (400, Some(900)), (3000, Some(240))] {
+                let sketch = of_moment(draw, &trace, &MomentOptions { width, height, ..MomentOptions::default() });
+                assert_eq!(sketch.width, f64::from(width.max(240)));
+                assert!(height.is_none_or(|height| sketch.height == f64::from(height.max(240))));
+                check_inside(&sketch);
+            }
         }
     }
 }
@@ -161,6 +174,14 @@ fn themes_differ_in_colours_only() {
 
 #[test]
 fn an_empty_trace_has_a_picture_too() {
-    let sketch = drawn(&text::parse("").unwrap(), &PictureOptions::default(), &THEME);
+    let empty = text::parse("").unwrap();
+    let sketch = drawn(&empty, &PictureOptions::default(), &THEME);
     assert!(words(&sketch).contains(&"peak live 0 B before the first event · peak reserved 0 B"));
+    let flame = of_moment(flame_picture, &empty, &MomentOptions::default());
+    assert!(words(&flame).contains(&"0 B live at the peak, before the first event, in 0 allocations"));
+    assert_eq!(flame.height, 240.0);
+    let segments = of_moment(segments_picture, &empty, &MomentOptions::default());
+    let figures =
+        "0 B reserved at the peak, before the first event, in 0 segments · 0 B free in them · each line is 2.00 MiB";
+    assert!(words(&segments).contains(&figures), "{:?}", words(&segments));
 }

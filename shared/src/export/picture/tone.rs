@@ -1,12 +1,9 @@
 //! Names the colours of memory before there is a theme.
 
 use crate::analysis::{Band, BandOwner};
-use crate::draw::color::Color;
-use crate::draw::op::Op;
-use crate::draw::rect::Rect;
 use crate::draw::segment_parts::Part;
 use crate::draw::shade::{self, ColorBy};
-use crate::draw::theme::Theme;
+use crate::draw::{Color, Op, Rect, Theme};
 use std::collections::BTreeMap;
 
 /// Number of different colours of bands; higher colour numbers repeat them.
@@ -36,7 +33,6 @@ pub(super) enum Tone {
 }
 
 impl Tone {
-    /// Returns the tone of a band of the timeline.
     pub(super) fn of(band: &Band) -> Self {
         match band.owner {
             BandOwner::Allocation(_) | BandOwner::Area => Self::of_number(band.color, false),

@@ -11,8 +11,8 @@ use super::picture::{PictureOptions, TimelinePicture};
 use super::subject::{Subject, device_name};
 use crate::analysis::Study;
 use crate::base::markup::escaped;
+use crate::draw::Theme;
 use crate::draw::svg::svg_for_both;
-use crate::draw::theme::Theme;
 pub(crate) use html::Html;
 
 const STYLE: &str = include_str!("style.css");
@@ -26,12 +26,11 @@ const ICON: &str = "<svg class=\"icon\" viewBox=\"0 0 32 32\" width=\"28\" heigh
 /// Maximum number of bands in a timeline: the page should stay small enough for a ticket.
 const MOST_BANDS: usize = 6000;
 
-/// Writes the page as HTML.
 pub fn report(subject: &Subject<'_>) -> String {
     let studies: Vec<Study<'_>> = subject.studies().collect();
     framed(subject.file, "GPU memory report", |page| {
         sections::headlines(subject, &studies, page);
-        sections::figures(subject, &studies, page);
+        sections::figures(&studies, page);
         sections::findings(subject, page);
         for study in &studies {
             of_device(subject, study, page);

@@ -2,7 +2,7 @@
 
 use super::html::Html;
 use crate::analysis::{
-    Course, Finding, FindingPart, FindingsConfig, Fragmentation, PhaseBasis, StackBytes, StepSource, Study, Summary,
+    Course, Finding, FindingPart, Fragmentation, Kept, PhaseBasis, StackBytes, StepSource, Study, Summary,
     live_by_category, live_by_stack, recording_diagnostics, stack_labels,
 };
 use crate::base::Moment;
@@ -12,18 +12,27 @@ use crate::export::subject::{Subject, device_name};
 use crate::report::{DiagnosisConfig, diagnosis};
 use crate::trace::{Action, Container, Encoding};
 
-/// Maximum number of stacks to show.
 const MOST_STACKS: usize = 15;
 
 /// Maximum number of steps to show; of more, the first and the last ones are shown.
 const MOST_STEPS: usize = 12;
 
-/// Maximum number of out-of-memory events to show.
 const MOST_OOMS: usize = 20;
 
 /// Formats a share in percent, escaped because it may begin with `<`.
 fn percent(part: u64, whole: u64) -> String {
     escaped(&format::percent(part, whole))
+}
+
+/// Writes the parts of a whole below each other, each with its bytes and its share.
+fn bars(page: &mut Html, whole: u64, parts: impl Iterator<Item = (String, u64)>) {
+    page.push("<div class=\"bars\">\n");
+    for (name, part) in parts {
+        page.push(&format!("<div><span>{}</span>", escaped(&name)));
+        page.bar(part as f64 / whole as f64);
+        page.push(&format!("<b>{}</b><i>{}</i></div>\n", bytes(part), percent(part, whole)));
+    }
+    page.push("</div>\n");
 }
 
 /// Writes what is alive at the moment of the report, by category and by stack.
@@ -37,19 +46,11 @@ pub(super) fn live(subject: &Subject<'_>, study: &Study<'_>, of: &str, page: &mu
         }
         page.paragraph("lead", &format!("{} live {}", bytes(total), Moment(moment)));
         if study.phases.are_told() {
-            page.push("<div class=\"bars\">\n");
-            for held in live_by_category(study, moment) {
-                let name = escaped(held.category.name());
-                page.push(&format!("<div><span>{}</span>", name.replace('-', " ")));
-                page.bar(held.bytes as f64 / total as f64);
-                page.push(&format!("<b>{}</b><i>{}</i></div>\n", bytes(held.bytes), percent(held.bytes, total)));
-            }
-            page.push("</div>\n");
+            let held = live_by_category(study, moment).into_iter();
+            bars(page, total, held.map(|held| (held.category.name().replace('-', " "), held.bytes)));
             if study.phases.basis() == PhaseBasis::Operations {
-                page.paragraph(
-                    "muted",
-                    "Categories come from PyTorch operations, because the program's frames are missing.",
-                );
+                let basis = "Categories come from PyTorch operations, because the program's frames are missing.";
+                page.paragraph("muted", basis);
             }
         }
         stacks(subject, &live_by_stack(study.device, &study.timeline.allocations, moment), total, page);
@@ -63,11 +64,10 @@ fn stacks(subject: &Subject<'_>, groups: &[StackBytes], total: u64, page: &mut H
     for (group, label) in shown.iter().zip(labels) {
         let title = escaped(&label.map_or_else(|| subject.title(group.stack), |label| label.text()));
         let allocations = counted(group.count, "allocation");
+        let (size, share) = (bytes(group.bytes), percent(group.bytes, total));
         page.push(&format!(
-            "<li><div class=\"row\"><span>{title}</span><b>{}</b></div>\
-             <div class=\"row muted\"><span>{allocations}</span><i>{}</i></div>",
-            bytes(group.bytes),
-            percent(group.bytes, total)
+            "<li><div class=\"row\"><span>{title}</span><b>{size}</b></div>\
+             <div class=\"row muted\"><span>{allocations}</span><i>{share}</i></div>"
         ));
         page.bar(group.bytes as f64 / total as f64);
         page.stack(subject, group.stack, "Stack");
@@ -96,16 +96,14 @@ pub(super) fn steps(subject: &Subject<'_>, study: &Study<'_>, of: &str, page: &m
         };
         page.paragraph("lead", &format!("{} steps, found {found}; {growth}", count(steps.steps.len() as u64)));
         let growing = study.growth.kept.iter().filter(|kept| kept.course == Course::Grows);
-        let rows: Vec<Vec<String>> = growing
-            .take(MOST_STACKS)
-            .map(|kept| {
-                let what = match kept.size_bytes {
-                    Some(size) => format!("allocations of {} without a stack", bytes(size)),
-                    None => subject.title(kept.stack),
-                };
-                vec![what, bytes(kept.bytes_per_step), bytes(kept.end_bytes), count(kept.end_count)]
-            })
-            .collect();
+        let row = |kept: &Kept| {
+            let what = match kept.size_bytes {
+                Some(size) => format!("allocations of {} without a stack", bytes(size)),
+                None => subject.title(kept.stack),
+            };
+            vec![what, bytes(kept.bytes_per_step), bytes(kept.end_bytes), count(kept.end_count)]
+        };
+        let rows: Vec<Vec<String>> = growing.take(MOST_STACKS).map(row).collect();
         if !rows.is_empty() {
             page.table(&["Growing memory", "Per step", "At the end", "Allocations"], &[1, 2, 3], &rows);
         }
@@ -141,30 +139,20 @@ pub(super) fn reserved(study: &Study<'_>, of: &str, page: &mut Html) {
             return;
         }
         let parts = Fragmentation::at(study, moment);
-        let whole = parts.reserved_bytes.max(1);
         page.paragraph("lead", &format!("{} reserved at the peak, {}", bytes(most_bytes), Moment(moment)));
-        page.push("<div class=\"bars\">\n");
-        for (name, part) in [
+        let named = [
             ("live", parts.live_bytes),
             ("rounding", parts.rounding_bytes + parts.unsplit_bytes),
             ("free in segments in use", parts.free_in_used_bytes),
             ("unused segments", parts.free_segment_bytes),
-        ] {
-            page.push(&format!("<div><span>{name}</span>"));
-            page.bar(part as f64 / whole as f64);
-            page.push(&format!("<b>{}</b><i>{}</i></div>\n", bytes(part), percent(part, whole)));
-        }
-        page.push("</div>\n");
-        let segments = counted(parts.segments, "segment");
+        ];
+        bars(page, parts.reserved_bytes.max(1), named.map(|(name, part)| (name.to_owned(), part)).into_iter());
+        let (segments, used) = (counted(parts.segments, "segment"), count(parts.used_segments));
         let longest = bytes(parts.largest_free_bytes);
-        page.paragraph(
-            "muted",
-            &format!("{segments}, {} of them in use; the largest free range is {longest}", count(parts.used_segments)),
-        );
+        page.paragraph("muted", &format!("{segments}, {used} of them in use; the largest free range is {longest}"));
     });
 }
 
-/// Writes a table of the out-of-memory events.
 pub(super) fn out_of_memory(subject: &Subject<'_>, study: &Study<'_>, of: &str, page: &mut Html) {
     let events = &study.device.events;
     let ooms: Vec<usize> =
@@ -176,16 +164,10 @@ pub(super) fn out_of_memory(subject: &Subject<'_>, study: &Study<'_>, of: &str, 
         let row = |&index: &usize| {
             let event = events.at(index);
             let (live, reserved) = (study.timeline.live_at(index as u32), study.timeline.reserved_at(index as u32));
-            vec![
-                count(index as u64),
-                bytes(event.size_bytes),
-                bytes(event.addr),
-                bytes(live),
-                bytes(reserved),
-                subject.title(event.stack),
-            ]
+            let sizes = [event.size_bytes, event.addr, live, reserved].map(bytes);
+            [count(index as u64)].into_iter().chain(sizes).chain([subject.title(event.stack)]).collect()
         };
-        let rows: Vec<_> = ooms.iter().take(MOST_OOMS).map(row).collect();
+        let rows: Vec<Vec<String>> = ooms.iter().take(MOST_OOMS).map(row).collect();
         let columns = ["Event", "Requested", "Free on the device", "Live", "Reserved", "Stack"];
         page.table(&columns, &[0, 1, 2, 3, 4], &rows);
         if ooms.len() > MOST_OOMS {
@@ -196,50 +178,41 @@ pub(super) fn out_of_memory(subject: &Subject<'_>, study: &Study<'_>, of: &str, 
 
 /// Writes the figures of the only device, or a table of all devices.
 pub(super) fn headlines(subject: &Subject<'_>, studies: &[Study<'_>], page: &mut Html) {
-    let findings = FindingsConfig { capacity_bytes: subject.capacity_bytes, ..FindingsConfig::default() };
-    let told = diagnosis(subject.trace, studies, &DiagnosisConfig { findings, ..DiagnosisConfig::default() });
+    let config = DiagnosisConfig { findings: subject.findings_config(), ..DiagnosisConfig::default() };
+    let told = diagnosis(subject.trace, studies, &config);
     told.runs.iter().for_each(|run| page.paragraph("lead", &run.headline));
 }
 
-pub(super) fn figures(subject: &Subject<'_>, studies: &[Study<'_>], page: &mut Html) {
+pub(super) fn figures(studies: &[Study<'_>], page: &mut Html) {
     match studies {
         [] => page.paragraph("lead", "The snapshot has no device: CUDA was never initialized in its process."),
         [study] => {
-            let summary = Summary::of(study.device, study.timeline);
-            page.figures(&of_device(&summary, study.timeline.duration_us()));
+            let figures = figures_of(study);
+            let events = if figures[3] == "1" { "event" } else { "events" };
+            let names = ["peak live", "peak reserved", "live at the end", events, "duration"];
+            page.figures(&figures.into_iter().zip(names.map(str::to_owned)).collect::<Vec<_>>());
         }
         _ => {
-            let rows: Vec<Vec<String>> = { subject.devices.iter() }
-                .map(|(device, timeline)| {
-                    row(device_name(device), &Summary::of(device, timeline), timeline.duration_us())
-                })
-                .collect();
+            let row = |study: &Study<'_>| {
+                let mut row = figures_of(study);
+                row.insert(0, device_name(study.device));
+                row.resize(6, "–".to_owned());
+                row
+            };
+            let rows: Vec<Vec<String>> = studies.iter().map(row).collect();
             let columns = ["Device", "Peak live", "Peak reserved", "Live at the end", "Events", "Duration"];
             page.table(&columns, &[1, 2, 3, 4, 5], &rows);
         }
     }
 }
 
-fn of_device(summary: &Summary, duration_us: Option<u64>) -> Vec<(String, String)> {
-    let mut figures = vec![
-        (bytes(summary.peak_live_bytes), "peak live".to_owned()),
-        (bytes(summary.peak_reserved_bytes), "peak reserved".to_owned()),
-        (bytes(summary.end_live_bytes), "live at the end".to_owned()),
-        (count(summary.events), if summary.events == 1 { "event" } else { "events" }.to_owned()),
-    ];
-    figures.extend(duration_us.map(|time_us| (duration(time_us), "duration".to_owned())));
-    figures
-}
-
-fn row(name: String, summary: &Summary, duration_us: Option<u64>) -> Vec<String> {
-    vec![
-        name,
-        bytes(summary.peak_live_bytes),
-        bytes(summary.peak_reserved_bytes),
-        bytes(summary.end_live_bytes),
-        count(summary.events),
-        duration_us.map_or_else(|| "–".to_owned(), duration),
-    ]
+/// Returns the highest live and reserved bytes of a device, those that are live at the end, the number of events, and
+/// their duration if they have times.
+fn figures_of(study: &Study<'_>) -> Vec<String> {
+    let summary = Summary::of(study.device, study.timeline);
+    let sizes = [summary.peak_live_bytes, summary.peak_reserved_bytes, summary.end_live_bytes].map(bytes);
+    let duration = study.timeline.duration_us().map(duration);
+    sizes.into_iter().chain([count(summary.events)]).chain(duration).collect()
 }
 
 /// Writes the allocator settings, the diagnostics and how the page was made.
@@ -259,14 +232,12 @@ pub(super) fn about(subject: &Subject<'_>, page: &mut Html) {
         }
         let annotations = counted(subject.trace.annotations.len() as u64, "annotation");
         page.paragraph("muted", &format!("The file is {} with {annotations}.", format(subject)));
-        page.paragraph(
-            "muted",
-            &format!(
-                "Live bytes are the sum of requested sizes; reserved bytes are the sum of segment sizes. Snapscope {} \
-                 made this page with `snapscope export --to html`. The page loads no other files and runs no scripts.",
-                env!("CARGO_PKG_VERSION")
-            ),
+        let made = format!(
+            "Live bytes are the sum of requested sizes; reserved bytes are the sum of segment sizes. Snapscope {} made \
+             this page with `snapscope export --to html`. The page loads no other files and runs no scripts.",
+            env!("CARGO_PKG_VERSION")
         );
+        page.paragraph("muted", &made);
     });
 }
 
@@ -282,7 +253,6 @@ fn format(subject: &Subject<'_>) -> String {
     }
 }
 
-/// Maximum number of stacks to show for a finding.
 const MOST_EVIDENCE_STACKS: usize = 3;
 
 pub(super) fn findings(subject: &Subject<'_>, page: &mut Html) {

@@ -2,12 +2,11 @@
 
 use super::*;
 use crate::analysis::{Timeline, naive};
+use crate::export::subject::with_subject;
 use crate::trace::{Action, Event, Frame, Trace, text};
 
 fn page(trace: &Trace, file: &str) -> String {
-    let timelines: Vec<_> = trace.devices.iter().map(|device| Timeline::new(trace, device)).collect();
-    let devices: Vec<_> = trace.devices.iter().zip(&timelines).collect();
-    report(&Subject { file, trace, devices: &devices, moment: None, capacity_bytes: None })
+    with_subject(trace, |subject| report(&Subject { file, ..subject }))
 }
 
 /// Panics unless each tag is closed before the tags around it.

@@ -49,7 +49,9 @@ impl Tables {
     pub(super) fn clean(trace: &Trace, options: &SanitizeOptions) -> (Self, SanitizeReport) {
         let projects = projects(trace);
         let names = names(trace, options, &projects);
-        let report = SanitizeReport { names: names.clone(), unknown_keys: unknown_keys(trace), ..Default::default() };
+        let unknown = trace.diagnostics.iter().filter(|diagnostic| diagnostic.code == "unknown-keys");
+        let unknown_keys = unknown.map(|found| found.count).sum();
+        let report = SanitizeReport { names: names.clone(), unknown_keys, ..Default::default() };
         let mut cleaner = Cleaner {
             trace,
             options,
@@ -107,11 +109,10 @@ impl Cleaner<'_> {
         let is_public = is_public(text(frame.filename)) || is_public_symbol(text(frame.name), text(frame.filename));
         let name = self.text(if is_public { Role::Public } else { Role::Code }, frame.name);
         let filename = self.tables.strings.intern(&self.files[&frame.filename]);
-        let fx = frame.fx.map(|fx| FxNode {
-            op: self.text(Role::Code, fx.op),
-            name: self.text(Role::Code, fx.name),
-            target: self.text(Role::Code, fx.target),
-            original_trace: self.text(Role::Code, fx.original_trace),
+        let fx = frame.fx.map(|FxNode { op, name, target, original_trace }| {
+            let [op, name, target, original_trace] =
+                [op, name, target, original_trace].map(|text| self.text(Role::Code, text));
+            FxNode { op, name, target, original_trace }
         });
         self.tables.frames.intern(Frame { name, filename, line: frame.line, fx })
     }
@@ -208,28 +209,31 @@ impl Cleaner<'_> {
 
     /// Cleans a text until nothing changes, because what one rule leaves may have the shape that another looks for.
     fn cleaned(&mut self, role: Role, text: &str) -> String {
-        let mut clean = self.cleaned_once(role, text);
-        let mut before = None;
+        let mut before = text.to_owned();
         for _ in 1..MAX_PASSES {
-            if before.as_deref().unwrap_or(text) == clean {
-                break;
+            let clean = self.cleaned_once(role, &before);
+            if clean == before {
+                return clean;
             }
-            let again = self.cleaned_once(role, &clean);
-            before = Some(std::mem::replace(&mut clean, again));
+            before = clean;
         }
-        clean
+        self.cleaned_once(role, &before)
     }
 
     fn cleaned_once(&mut self, role: Role, text: &str) -> String {
-        let mut secretless = None;
-        if self.options.remove_names && !matches!(role, Role::File | Role::Public) {
-            let is_prose = matches!(role, Role::Prose | Role::Metadata);
-            secretless = without_secrets(text, if is_prose { Language::Prose } else { Language::Code });
-        }
+        let secretless = match role {
+            Role::File | Role::Public => None,
+            _ if !self.options.remove_names => None,
+            Role::Code => without_secrets(text, Language::Code),
+            Role::Prose | Role::Metadata => without_secrets(text, Language::Prose),
+        };
         let has_secret = secretless.is_some();
         let mut clean = secretless.unwrap_or_else(|| text.to_owned());
         if self.options.cut_paths
-            && let Some(short) = cut(&self.projects, role, &clean)
+            && let Some(short) = match role {
+                Role::File | Role::Public => self.projects.cut(&clean),
+                _ => with_paths(&clean, |path| self.projects.cut_inside(path)),
+            }
         {
             self.report.paths.add(&clean, &short);
             clean = short;
@@ -240,13 +244,6 @@ impl Cleaner<'_> {
             self.report.texts.add(text, nameless.as_deref().unwrap_or(&clean));
         }
         nameless.unwrap_or(clean)
-    }
-}
-
-fn cut(projects: &Projects, role: Role, text: &str) -> Option<String> {
-    match role {
-        Role::File | Role::Public => projects.cut(text),
-        Role::Code | Role::Prose | Role::Metadata => with_paths(text, |path| projects.cut_inside(path)),
     }
 }
 
@@ -288,10 +285,6 @@ fn found(names: &mut Names, words: Vec<String>) {
     words.iter().for_each(|word| names.add_found(word));
 }
 
-fn unknown_keys(trace: &Trace) -> u64 {
-    trace.diagnostics.iter().filter(|diagnostic| diagnostic.code == "unknown-keys").map(|found| found.count).sum()
-}
-
 /// Choice of what is taken out of a copy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SanitizeOptions {
@@ -306,7 +299,6 @@ pub struct SanitizeOptions {
     pub packages: Option<Vec<String>>,
     /// Leaves out the users' texts on events (`user_metadata`), except for what our recorder says about purposes.
     pub drop_metadata: bool,
-    /// Leaves out the annotated spans.
     pub drop_annotations: bool,
 }
 

@@ -30,14 +30,11 @@ pub(super) fn is_domain(word: &str) -> bool {
     let has_letters = rest.contains(|c: char| c.is_ascii_alphabetic());
     // The last label of a host is in lower case; `Foo.Bar.De` is a class.
     let is_small = last.chars().all(|c| c.is_ascii_lowercase());
+    let is_told = || rest.contains('-') || is_host_word(rest.split('.').next().unwrap_or_default());
     has_letters
         && is_small
         && rest.split('.').all(is_label)
-        && (is_in(ENDS, last)
-            || is_in(DOUBTFUL_ENDS, last) && {
-                let first = rest.split('.').next().unwrap_or_default();
-                rest.contains('-') || is_host_word(first)
-            })
+        && (is_in(ENDS, last) || is_in(DOUBTFUL_ENDS, last) && is_told())
 }
 
 /// Returns true for the short name of a machine, such as `gpu-node-17`, `nid001234` or `ip-10-0-3-7`.
@@ -81,29 +78,24 @@ fn is_ipv6(word: &str) -> bool {
     groups.iter().all(is_group) && (has_gap && filled < 8 && is_known || !has_gap && groups.len() == 8)
 }
 
-// Kinds of code outside packages.
-const PYTHON: &str = "Python";
-const NATIVE: &str = "compiled code";
-const RECORDED: &str = "recorder";
+/// Kind of the user's own code.
 const PROJECT: &str = "project";
 
 /// Returns the package that a file belongs to, such as `torch`, or the kind of its code.
 pub(super) fn package_of(filename: &str) -> String {
     if frame_rules::is_recorded(filename) {
-        return RECORDED.to_owned();
+        return "recorder".to_owned();
     }
     let path = filename.replace('\\', "/");
     if let Some((_, rest)) = path.rsplit_once("-packages/") {
         let name = rest.split('/').next().unwrap_or_default();
         return name.strip_suffix(".py").unwrap_or(name).to_owned();
     }
-    if path.ends_with(".py") || path.starts_with('<') {
-        return if frame_rules::is_runtime(filename) { PYTHON } else { PROJECT }.to_owned();
-    }
-    if frame_rules::is_runtime(filename) { NATIVE } else { PROJECT }.to_owned()
+    let is_python = path.ends_with(".py") || path.starts_with('<');
+    let runtime = if is_python { "Python" } else { "compiled code" };
+    if frame_rules::is_runtime(filename) { runtime } else { PROJECT }.to_owned()
 }
 
-/// Returns true for a file of the user's own code.
 pub(super) fn is_project(filename: &str) -> bool {
     package_of(filename) == PROJECT
 }
@@ -139,7 +131,7 @@ pub(super) fn is_public_symbol(name: &str, filename: &str) -> bool {
     let called = called.rsplit([' ', '&', '*']).next().unwrap_or_default();
     let space = called.split_once("::").map(|(space, _)| space);
     let is_c = || ["Py", "_Py", "cuda", "cu", "THP", "pthread_"].iter().any(|start| called.starts_with(start));
-    let is_known = |space: &str| NAMESPACES.contains(&space.trim_start_matches('_'));
+    let is_known = |space: &str| NAMESPACES.split(' ').any(|known| known == space.trim_start_matches('_'));
     frame_rules::is_native(filename) && space.map_or_else(is_c, is_known) && outermost(name).all(is_known)
 }
 
@@ -153,22 +145,7 @@ fn outermost(symbol: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Outermost namespaces of PyTorch and of the libraries that it is built from.
-const NAMESPACES: [&str; 14] = [
-    "at",
-    "c10",
-    "torch",
-    "std",
-    "aten",
-    "caffe2",
-    "c10d",
-    "cub",
-    "cutlass",
-    "gnu_cxx",
-    "nccl",
-    "pybind11",
-    "thrust",
-    "functorch",
-];
+const NAMESPACES: &str = "at c10 torch std aten caffe2 c10d cub cutlass gnu_cxx nccl pybind11 thrust functorch";
 
 #[cfg(test)]
 mod tests {

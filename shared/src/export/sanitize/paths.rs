@@ -94,7 +94,7 @@ impl Projects {
             }
             Kind::Own { parts, storage } => without_marks(&parts[..self.start(&parts, storage)]).collect(),
         };
-        names.extend(way(path).map(|way| way.left).unwrap_or_default());
+        names.extend(way(path).map(|(_, left)| left).unwrap_or_default());
         names
     }
 
@@ -201,18 +201,11 @@ fn cell(folders: &[String], storage: usize) -> usize {
 
 /// Splits a path that is not relative into its parts, at least one.
 fn parts(path: &str) -> Option<Vec<String>> {
-    way(path).map(|way| way.parts).filter(|parts| !parts.is_empty())
+    way(path).map(|(parts, _)| parts).filter(|parts| !parts.is_empty())
 }
 
-/// Parts of a path that leads out of the current folder.
-struct Way {
-    /// Parts after `..` was applied.
-    parts: Vec<String>,
-    /// Folders that `..` leaves again.
-    left: Vec<String>,
-}
-
-fn way(path: &str) -> Option<Way> {
+/// Returns the parts of a path that leads out of the current folder, and the folders that its `..` leave again.
+fn way(path: &str) -> Option<(Vec<String>, Vec<String>)> {
     let path = path.replace('\\', "/");
     let (path, is_address) = without_scheme(&path);
     let path = path.strip_prefix("//?/").unwrap_or(path);
@@ -231,7 +224,7 @@ fn way(path: &str) -> Option<Way> {
             part => parts.push(part.to_owned()),
         }
     }
-    Some(Way { parts, left })
+    Some((parts, left))
 }
 
 /// Removes a scheme such as `file:` and all from `#` on; the second result is true if there was a scheme.

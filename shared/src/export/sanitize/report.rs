@@ -43,7 +43,7 @@ pub struct Remaining {
 }
 
 /// Place of a text in a copy, in order of how likely it is to name somebody.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum TextKind {
     /// Name of an annotation, such as a step.
     Annotation,
@@ -63,33 +63,17 @@ pub enum TextKind {
     PackageFunction,
 }
 
-impl TextKind {
-    /// All kinds, in the order of the report.
-    pub const ALL: [Self; 8] = [
-        Self::Annotation,
-        Self::Event,
-        Self::Setting,
-        Self::Source,
-        Self::ProjectFile,
-        Self::ProjectFunction,
-        Self::PackageFile,
-        Self::PackageFunction,
-    ];
-
-    /// Returns the name for people, in the singular.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Annotation => "annotation",
-            Self::Event => "event text",
-            Self::Setting => "setting",
-            Self::Source => "source line",
-            Self::ProjectFile => "project file",
-            Self::ProjectFunction => "project function",
-            Self::PackageFile => "package file",
-            Self::PackageFunction => "package function",
-        }
-    }
-}
+// The names for people, in the singular.
+crate::names!(TextKind {
+    Annotation => "annotation",
+    Event => "event text",
+    Setting => "setting",
+    Source => "source line",
+    ProjectFile => "project file",
+    ProjectFunction => "project function",
+    PackageFile => "package file",
+    PackageFunction => "package function",
+});
 
 /// Texts that are changed or left out.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -100,7 +84,6 @@ pub struct Change {
     pub examples: Vec<(String, String)>,
 }
 
-/// Frames of one package.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Package {
     /// Name of the package, or the kind of code.

@@ -27,11 +27,9 @@ const OWNER_WORDS: [&str; 19] = [
 ];
 
 /// Pattern of keys, by their prefixes.
-const KEYS: &str = r"(?:hf_[A-Za-z0-9]{16,}|sk-[A-Za-z0-9_\-]{16,}|(?:AKIA|ASIA)[0-9A-Z]{12,}|gh[pousr]_[A-Za-z0-9]{16,}|github_pat_\w{16,}|gl[a-z]{2,5}-[A-Za-z0-9_\-]{16,}|xox[a-z]-[A-Za-z0-9\-]{8,}|AIza[A-Za-z0-9_\-]{20,}|ya29\.[A-Za-z0-9_\-]{8,}|(?:npm|r8|gsk|dckr_pat|dapi|pypi|nvapi|SG)[_.\-]?[A-Za-z0-9_.\-]{24,}|eyJ[A-Za-z0-9_\-]{6,}(?:\.[A-Za-z0-9_\-]*){0,2})";
+const KEYS: &str = r"\b(?:hf_[A-Za-z0-9]{16,}|sk-[A-Za-z0-9_\-]{16,}|(?:AKIA|ASIA)[0-9A-Z]{12,}|gh[pousr]_[A-Za-z0-9]{16,}|github_pat_\w{16,}|gl[a-z]{2,5}-[A-Za-z0-9_\-]{16,}|xox[a-z]-[A-Za-z0-9\-]{8,}|AIza[A-Za-z0-9_\-]{20,}|ya29\.[A-Za-z0-9_\-]{8,}|(?:npm|r8|gsk|dckr_pat|dapi|pypi|nvapi|SG)[_.\-]?[A-Za-z0-9_.\-]{24,}|eyJ[A-Za-z0-9_\-]{6,}(?:\.[A-Za-z0-9_\-]*){0,2})";
 
 static ADDRESS: LazyLock<Regex> = LazyLock::new(|| regex(r#"([A-Za-z][A-Za-z0-9+.\-]*)://([^\s"'`<>|]+)"#));
-static BEARER: LazyLock<Regex> = LazyLock::new(|| regex(r"(?i)\b(bearer) +([A-Za-z0-9._~+/=\-]{6,})"));
-static KEY: LazyLock<Regex> = LazyLock::new(|| regex(&format!(r"\b{KEYS}")));
 /// Name of a setting, the separator, its value, and the text directly after closing quotes.
 ///
 /// That text is matched because it would be taken for the value once the quotes are gone.
@@ -42,9 +40,6 @@ static VALUE: LazyLock<Regex> = LazyLock::new(|| {
 static MAILED: LazyLock<Regex> =
     LazyLock::new(|| regex(r"((?:[A-Z][^\s<>,;:*]* ){0,2}[A-Z][^\s<>,;:*]*) <[^\s<>]+@[^\s<>]+>"));
 static WORDS: LazyLock<Regex> = LazyLock::new(|| regex(r"\[?[0-9A-Za-z_:.%\-]+\]?(?::\d+)?"));
-static NUMBERED_HEX: LazyLock<Regex> = LazyLock::new(|| {
-    regex(r"\b(?:[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}|[0-9a-fA-F]{2}(?::[0-9a-fA-F]{2}){5})\b")
-});
 
 /// Removes hosts, addresses, accounts and keys from a text; `None` if it contains none.
 pub(super) fn without_secrets(text: &str, language: Language) -> Option<String> {
@@ -53,9 +48,6 @@ pub(super) fn without_secrets(text: &str, language: Language) -> Option<String> 
         let is_local = found[1].eq_ignore_ascii_case("file") && found[2].starts_with('/');
         (!is_local && &found[2] != "*").then(|| format!("{}://*", &found[1]))
     });
-    clean = replaced(&clean, &BEARER, |found| (&found[2] != "*").then(|| format!("{} *", &found[1])));
-    clean = replaced(&clean, &KEY, |_| Some("*".to_owned()));
-    clean = replaced(&clean, &NUMBERED_HEX, |_| Some("*".to_owned()));
     clean = without_shapes(clean, language);
     clean = without_accounts(&clean, language).unwrap_or(clean);
     if language == Language::Prose {
@@ -222,6 +214,9 @@ const SAFE: &str = "2456789bcdfghjklmnpqrstvwxz";
 static EVERYWHERE: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
     let pod = format!(r"\b[a-z][a-z0-9-]*-[{SAFE}]{{6,10}}-[{SAFE}]{{5}}\b");
     [
+        (r"(?i)\b(bearer) +[A-Za-z0-9._~+/=\-]{6,}", "$1 *"),
+        (KEYS, "*"),
+        (r"\b(?:[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}|[0-9a-fA-F]{2}(?::[0-9a-fA-F]{2}){5})\b", "*"),
         (r"\barn:aws[a-z-]*:[^*\s,;)]*[^*\s.,:;)]", "arn:*"),
         // Resources of EC2.
         (r"\b(?:i|vol|vpc|subnet|sg|ami|eni|snap)-[0-9a-z]{16,17}\b", "*"),
@@ -248,7 +243,6 @@ static IN_PROSE: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
     .into()
 });
 
-/// Removes what the shapes of this module reveal.
 fn without_shapes(text: String, language: Language) -> String {
     let prose = IN_PROSE.iter().filter(|_| language == Language::Prose);
     EVERYWHERE.iter().chain(prose).fold(text, |text, (pattern, place)| {

@@ -175,12 +175,10 @@ pub(super) fn is_storage(word: &str) -> bool {
     stem.chars().take(2).count() < 2 || word.ends_with(':') || is_in(&STORAGE_WORDS, stem)
 }
 
-/// Returns true if many projects have a folder of this name.
 pub(super) fn is_code_folder(word: &str) -> bool {
     is_in(&CODE_WORDS, word)
 }
 
-/// Returns true if a public package has this name.
 pub(super) fn is_public_package(word: &str) -> bool {
     is_in(&PUBLIC_WORDS, word)
 }

@@ -20,7 +20,6 @@ pub enum Table {
     Events,
     /// Segments at the end.
     Segments,
-    /// Training steps.
     Steps,
     Findings,
     /// Every stack, frame by frame.
@@ -40,40 +39,30 @@ crate::names!(Table {
 
 impl Table {
     /// Returns the names of the columns, which are the fields of the JSON form.
-    pub fn columns(self) -> &'static [&'static str] {
-        match self {
-            Self::Stacks => rows::STACKS,
-            Self::Categories => rows::CATEGORIES,
-            Self::Allocations => rows::ALLOCATIONS,
-            Self::Events => rows::EVENTS,
-            Self::Segments => rows::SEGMENTS,
-            Self::Steps => rows::STEPS,
-            Self::Findings => rows::FINDINGS,
-            Self::Frames => rows::FRAMES,
-        }
+    pub fn columns(self) -> Vec<&'static str> {
+        self.content().0.split(' ').collect()
     }
 
-    fn sheet(self) -> Sheet<'static> {
-        Sheet { name: self.name(), columns: self.columns() }
-    }
-
-    fn rows(self, subject: &Subject<'_>, row: &mut Rows<'_>) {
+    /// Returns the names of the columns, with spaces between them, and what writes the rows.
+    fn content(self) -> (&'static str, fn(&Subject<'_>, &mut Rows<'_>)) {
         match self {
-            Self::Stacks => rows::stacks(subject, row),
-            Self::Categories => rows::categories(subject, row),
-            Self::Allocations => rows::allocations(subject, row),
-            Self::Events => rows::events(subject, row),
-            Self::Segments => rows::segments(subject, row),
-            Self::Steps => rows::steps(subject, row),
-            Self::Findings => rows::findings(subject, row),
-            Self::Frames => rows::frames(subject, row),
+            Self::Stacks => (rows::STACKS, rows::stacks),
+            Self::Categories => (rows::CATEGORIES, rows::categories),
+            Self::Allocations => (rows::ALLOCATIONS, rows::allocations),
+            Self::Events => (rows::EVENTS, rows::events),
+            Self::Segments => (rows::SEGMENTS, rows::segments),
+            Self::Steps => (rows::STEPS, rows::steps),
+            Self::Findings => (rows::FINDINGS, rows::findings),
+            Self::Frames => (rows::FRAMES, rows::frames),
         }
     }
 }
 
 /// Writes a table in a format, piece after piece into `sink`.
 pub fn table<S: FnMut(&[u8])>(subject: &Subject<'_>, table: Table, format: TableFormat, sink: S) {
-    table.sheet().write(format, subject, |row| table.rows(subject, row), sink);
+    let (_, rows) = table.content();
+    let sheet = Sheet { name: table.name(), columns: &table.columns() };
+    sheet.write(format, subject, |row| rows(subject, row), sink);
 }
 
 #[cfg(test)]

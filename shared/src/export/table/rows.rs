@@ -2,27 +2,15 @@
 //! and what explains it.
 
 use super::{Cell, Rows};
-use crate::analysis::{self, Axis, Category, FindingPart, Origin, live_by_category, live_by_stack};
+use crate::analysis::{self, Axis, Category, FindingPart, Origin, Timeline, live_by_category, live_by_stack};
 use crate::base::{Moment, StringId, format};
 use crate::export::subject::Subject;
-use crate::trace::{Action, PoolId, StackId};
+use crate::trace::{Action, Device, PoolId, StackId};
 use std::borrow::Cow;
 
 /// Columns of the allocations; the frames have a table of their own, because here they would be most of the file.
-pub(super) const ALLOCATIONS: &[&str] = &[
-    "device",
-    "allocation",
-    "alloc_event",
-    "free_event",
-    "address",
-    "bytes",
-    "alloc_us",
-    "free_us",
-    "is_initial",
-    "category",
-    "stack",
-    "title",
-];
+pub(super) const ALLOCATIONS: &str =
+    "device allocation alloc_event free_event address bytes alloc_us free_us is_initial category stack title";
 
 pub(super) fn allocations(subject: &Subject<'_>, row: &mut Rows<'_>) {
     let titles = titles(subject);
@@ -30,10 +18,7 @@ pub(super) fn allocations(subject: &Subject<'_>, row: &mut Rows<'_>) {
         let (device, timeline) = (study.device, study.timeline);
         let allocations = &timeline.allocations;
         let categories = analysis::categories(device, timeline, &study.phases);
-        let time_us = |moment: u32| match timeline.has_times() {
-            true => Cell::number(timeline.x_of_moment(device, Axis::Time, moment) as i64),
-            false => Cell::Nothing,
-        };
+        let time_us = |moment: u32| time_us(device, timeline, moment);
         for id in allocations.ids() {
             let allocation = allocations.get(id, device);
             let stack = allocations.allocation_stack(id, device);
@@ -61,21 +46,8 @@ pub(super) fn allocations(subject: &Subject<'_>, row: &mut Rows<'_>) {
     }
 }
 
-pub(super) const EVENTS: &[&str] = &[
-    "device",
-    "event",
-    "action",
-    "address",
-    "bytes",
-    "free_bytes",
-    "time_us",
-    "stream",
-    "pool",
-    "stack",
-    "title",
-    "user_metadata",
-    "compile_context",
-];
+pub(super) const EVENTS: &str =
+    "device event action address bytes free_bytes time_us stream pool stack title user_metadata compile_context";
 
 pub(super) fn events(subject: &Subject<'_>, row: &mut Rows<'_>) {
     let titles = titles(subject);
@@ -105,6 +77,11 @@ pub(super) fn events(subject: &Subject<'_>, row: &mut Rows<'_>) {
     }
 }
 
+/// Returns the time of a moment since the first event.
+fn time_us(device: &Device, timeline: &Timeline, moment: u32) -> Cell<'static> {
+    timeline.has_times().then(|| timeline.x_of_moment(device, Axis::Time, moment) as i64).into()
+}
+
 /// Returns the title of every stack, by the stack's number, because a million rows share a few thousand stacks.
 fn titles(subject: &Subject<'_>) -> Vec<String> {
     (0..subject.trace.stacks.len()).map(|index| subject.title(StackId::from_index(index))).collect()
@@ -114,7 +91,7 @@ fn titled<'t>(titles: &'t [String], stack: StackId) -> Cell<'t> {
     if stack.has_frames() { Cell::text(Cow::Borrowed(titles[stack.index()].as_str())) } else { Cell::Nothing }
 }
 
-pub(super) const STACKS: &[&str] = &["device", "event", "stack", "bytes", "count", "initial_bytes", "title", "frames"];
+pub(super) const STACKS: &str = "device event stack bytes count initial_bytes title frames";
 
 pub(super) fn stacks(subject: &Subject<'_>, row: &mut Rows<'_>) {
     for &(device, timeline) in subject.devices {
@@ -134,7 +111,7 @@ pub(super) fn stacks(subject: &Subject<'_>, row: &mut Rows<'_>) {
     }
 }
 
-pub(super) const CATEGORIES: &[&str] = &["device", "event", "category", "bytes", "count"];
+pub(super) const CATEGORIES: &str = "device event category bytes count";
 
 pub(super) fn categories(subject: &Subject<'_>, row: &mut Rows<'_>) {
     for study in subject.studies() {
@@ -151,21 +128,8 @@ pub(super) fn categories(subject: &Subject<'_>, row: &mut Rows<'_>) {
     }
 }
 
-pub(super) const SEGMENTS: &[&str] = &[
-    "device",
-    "address",
-    "bytes",
-    "allocated_bytes",
-    "active_bytes",
-    "blocks",
-    "segment_type",
-    "stream",
-    "pool",
-    "is_expandable",
-    "stack",
-    "title",
-    "frames",
-];
+pub(super) const SEGMENTS: &str = "device address bytes allocated_bytes active_bytes blocks segment_type stream pool \
+     is_expandable stack title frames";
 
 pub(super) fn segments(subject: &Subject<'_>, row: &mut Rows<'_>) {
     for &(device, _) in subject.devices {
@@ -190,7 +154,7 @@ pub(super) fn segments(subject: &Subject<'_>, row: &mut Rows<'_>) {
     }
 }
 
-pub(super) const FRAMES: &[&str] = &["stack", "depth", "name", "filename", "line"];
+pub(super) const FRAMES: &str = "stack depth name filename line";
 
 pub(super) fn frames(subject: &Subject<'_>, row: &mut Rows<'_>) {
     for stack in subject.trace.stacks.ids() {
@@ -206,26 +170,12 @@ pub(super) fn frames(subject: &Subject<'_>, row: &mut Rows<'_>) {
     }
 }
 
-pub(super) const STEPS: &[&str] = &[
-    "device",
-    "step",
-    "first_event",
-    "last_event",
-    "start_us",
-    "end_us",
-    "peak_live_bytes",
-    "peak_event",
-    "end_live_bytes",
-    "peak_reserved_bytes",
-];
+pub(super) const STEPS: &str = "device step first_event last_event start_us end_us peak_live_bytes peak_event \
+     end_live_bytes peak_reserved_bytes";
 
 pub(super) fn steps(subject: &Subject<'_>, row: &mut Rows<'_>) {
     for study in subject.studies() {
         let (device, timeline) = (study.device, study.timeline);
-        let time_us = |moment: u32| match timeline.has_times() {
-            true => Cell::number(timeline.x_of_moment(device, Axis::Time, moment) as i64),
-            false => Cell::Nothing,
-        };
         for (index, step) in study.steps.iter().flat_map(|steps| &steps.steps).enumerate() {
             let (peak_moment, peak_live_bytes) = timeline.live_max_in(step.start..step.end + 1);
             row(&[
@@ -233,8 +183,8 @@ pub(super) fn steps(subject: &Subject<'_>, row: &mut Rows<'_>) {
                 Cell::number(index as i64),
                 Cell::number(step.start),
                 Cell::number(Moment(step.end).event_number()),
-                time_us(step.start + 1),
-                time_us(step.end),
+                time_us(device, timeline, step.start + 1),
+                time_us(device, timeline, step.end),
                 Cell::number(peak_live_bytes),
                 Cell::number(Moment(peak_moment).event_number()),
                 Cell::number(timeline.live_at(step.end)),
@@ -244,22 +194,8 @@ pub(super) fn steps(subject: &Subject<'_>, row: &mut Rows<'_>) {
     }
 }
 
-pub(super) const FINDINGS: &[&str] = &[
-    "code",
-    "severity",
-    "confidence",
-    "device",
-    "bytes",
-    "title",
-    "shows",
-    "advice",
-    "events",
-    "stack",
-    "frames",
-    "parts",
-    "steps",
-    "why",
-];
+pub(super) const FINDINGS: &str =
+    "code severity confidence device bytes title shows advice events stack frames parts steps why";
 
 pub(super) fn findings(subject: &Subject<'_>, row: &mut Rows<'_>) {
     for (finding, parts) in subject.findings() {

@@ -86,7 +86,6 @@ impl Sheet<'_> {
     }
 }
 
-/// Format of a table's file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum TableFormat {
     /// RFC 4180: a header line, commas, CRLF, and quotes around texts that need them.
@@ -107,11 +106,7 @@ crate::names!(TableFormat {
 impl TableFormat {
     /// Returns the ending of file names, without the dot.
     pub fn ending(self) -> &'static str {
-        match self {
-            Self::Csv => "csv",
-            Self::Json => "json",
-            Self::Markdown => "md",
-        }
+        if self == Self::Markdown { "md" } else { self.name() }
     }
 
     /// Returns the name on buttons.
@@ -175,20 +170,14 @@ impl<'a> Cell<'a> {
             Self::Address(addr) => format::address(*addr),
             Self::Text(text) => csv_text(text),
             Self::Numbers(numbers) => numbers.iter().map(u32::to_string).collect::<Vec<_>>().join(" "),
-            Self::Frames(stack) => {
-                let places = subject.frames(*stack).map(|(name, filename, line)| place(name, filename, line));
-                csv_text(&places.collect::<Vec<_>>().join(" < "))
-            }
+            Self::Frames(stack) => csv_text(&places(subject, *stack)),
         }
     }
 
     pub(super) fn markdown(&self, subject: &Subject<'_>) -> String {
         match self {
             Self::Text(text) => markdown_text(text),
-            Self::Frames(stack) => {
-                let places = subject.frames(*stack).map(|(name, filename, line)| place(name, filename, line));
-                markdown_text(&places.collect::<Vec<_>>().join(" < "))
-            }
+            Self::Frames(stack) => markdown_text(&places(subject, *stack)),
             // Numbers and addresses need no escapes in any format.
             Self::Nothing | Self::Number(_) | Self::Flag(_) | Self::Address(_) | Self::Numbers(_) => self.csv(subject),
         }
@@ -218,6 +207,12 @@ impl<T: Into<i128>> From<Option<T>> for Cell<'_> {
     fn from(number: Option<T>) -> Self {
         number.map_or(Self::Nothing, Self::number)
     }
+}
+
+/// Formats the places of a stack's frames, innermost first.
+fn places(subject: &Subject<'_>, stack: StackId) -> String {
+    let places = subject.frames(stack).map(|(name, filename, line)| place(name, filename, line));
+    places.collect::<Vec<_>>().join(" < ")
 }
 
 /// Formats a text as a CSV field that no spreadsheet takes for a formula.

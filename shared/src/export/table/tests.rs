@@ -2,26 +2,19 @@
 
 use super::*;
 use crate::analysis::{Timeline, naive};
+use crate::export::subject::with_subject;
 use crate::trace::{Trace, text};
 use serde_json::Value;
 
-fn export(trace: &Trace, write: impl Fn(&Subject<'_>, &mut dyn FnMut(&[u8]))) -> String {
-    let timelines: Vec<_> = trace.devices.iter().map(|device| Timeline::new(trace, device)).collect();
-    let devices: Vec<_> = trace.devices.iter().zip(&timelines).collect();
+fn export(trace: &Trace, table: Table, format: TableFormat) -> String {
     let mut bytes = Vec::new();
-    write(
-        &Subject { file: "run.pickle", trace, devices: &devices, moment: None, capacity_bytes: None },
-        &mut |piece| {
-            bytes.extend_from_slice(piece);
-        },
-    );
+    let sink = |piece: &[u8]| bytes.extend_from_slice(piece);
+    with_subject(trace, |subject| super::table(&subject, table, format, sink));
     String::from_utf8(bytes).unwrap()
 }
 
 fn rows(trace: &Trace, table: Table) -> Vec<Value> {
-    let document: Value =
-        serde_json::from_str(&export(trace, |subject, sink| super::table(subject, table, TableFormat::Json, sink)))
-            .unwrap();
+    let document: Value = serde_json::from_str(&export(trace, table, TableFormat::Json)).unwrap();
     assert_eq!((document["file"].as_str(), document["table"].as_str()), (Some("run.pickle"), Some(table.name())));
     document["rows"].as_array().unwrap().clone()
 }
@@ -61,7 +54,7 @@ fn both_forms_say_the_same() {
         let trace = naive::random_trace(seed, 300);
         for table in Table::ALL {
             let rows = rows(&trace, table);
-            let lines = fields(&export(&trace, |subject, sink| super::table(subject, table, TableFormat::Csv, sink)));
+            let lines = fields(&export(&trace, table, TableFormat::Csv));
             assert_eq!(lines[0], table.columns());
             assert_eq!(lines.len(), rows.len() + 1, "{table:?} of seed {seed}");
             for (line, row) in lines[1..].iter().zip(&rows) {
@@ -124,7 +117,7 @@ fn segments_are_those_at_the_end() {
 #[test]
 fn a_formula_in_a_frame_is_defused_in_csv_alone() {
     let trace = text::parse("alloc a 1 @=1+1").unwrap();
-    let lines = fields(&export(&trace, |subject, sink| super::table(subject, Table::Frames, TableFormat::Csv, sink)));
+    let lines = fields(&export(&trace, Table::Frames, TableFormat::Csv));
     assert_eq!(lines[1][2], "'=1+1");
     assert_eq!(rows(&trace, Table::Frames)[0]["name"], "=1+1");
 }
@@ -132,14 +125,12 @@ fn a_formula_in_a_frame_is_defused_in_csv_alone() {
 #[test]
 fn markdown_has_a_rule_and_a_line_for_each_row() {
     let trace = text::parse("alloc a 100 @a|b<main\nalloc b 50 @relu\n").unwrap();
-    let written = export(&trace, |subject, sink| super::table(subject, Table::Stacks, TableFormat::Markdown, sink));
+    let written = export(&trace, Table::Stacks, TableFormat::Markdown);
     let lines: Vec<&str> = written.lines().collect();
     assert_eq!(lines.len(), 4, "{written}");
     let bars = |line: &str| line.replace("\\|", "").matches('|').count();
     assert!(lines.iter().all(|line| bars(line) == Table::Stacks.columns().len() + 1), "{written}");
     assert!(lines[1].contains("--:") && lines[2].contains("a\\|b"), "{written}");
-    let empty = export(&text::parse("").unwrap(), |subject, sink| {
-        super::table(subject, Table::Stacks, TableFormat::Markdown, sink);
-    });
+    let empty = export(&text::parse("").unwrap(), Table::Stacks, TableFormat::Markdown);
     assert_eq!(empty.lines().count(), 2, "{empty}");
 }

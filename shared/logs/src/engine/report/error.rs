@@ -3,28 +3,23 @@
 use crate::engine::{EngineError, EngineLog, options_of};
 use shared::base::format;
 
-/// What a finding says of an error.
-pub(super) struct Stated {
-    /// What was missing, 0 if it is not known.
-    pub(super) bytes: u64,
-    pub(super) title: String,
-    pub(super) shows: String,
-    pub(super) advice: String,
-}
-
-/// States an error of the engine `name`; `more_cache` is what makes its KV cache hold more.
-pub(super) fn stated(log: &EngineLog, error: &EngineError, name: &str, more_cache: &str) -> Stated {
-    let (bytes, title, shows, advice) = match *error {
+/// States an error of the engine `name` as the bytes that were missing (0 if they are not known), a title, what shows
+/// it, and advice; `more_cache` is what makes its KV cache hold more.
+pub(super) fn stated(
+    log: &EngineLog,
+    error: &EngineError,
+    name: &str,
+    more_cache: &str,
+) -> (u64, String, String, String) {
+    match *error {
         EngineError::LongRequest { needed_bytes, available_bytes, longest_tokens, possible_tokens } => {
             let tokens =
                 longest_tokens.map_or_else(|| "full length".to_owned(), |tokens| format::counted(tokens, "token"));
-            let title = match needed_bytes.zip(available_bytes) {
-                Some((needed, available)) => format!(
-                    "One request of {tokens} needs {} of KV cache; {} is left",
-                    format::bytes(needed),
-                    format::bytes(available)
-                ),
-                None => format!("The KV cache has no room for one request of {tokens}"),
+            let title = match [needed_bytes, available_bytes].map(|bytes| bytes.map(format::bytes)) {
+                [Some(needed), Some(left)] => {
+                    format!("One request of {tokens} needs {needed} of KV cache; {left} is left")
+                }
+                _ => format!("The KV cache has no room for one request of {tokens}"),
             };
             let first = possible_tokens.map_or_else(String::new, |tokens| {
                 format!("Set ``--max-model-len {tokens}`` or less: so many tokens of one request fit.\n")
@@ -33,31 +28,19 @@ pub(super) fn stated(log: &EngineLog, error: &EngineError, name: &str, more_cach
             (needed_bytes.unwrap_or(0), title, shows.to_owned(), first + more_cache)
         }
         EngineError::FewFree { free_bytes, total_bytes, share_permille, wanted_bytes } => {
-            let others = total_bytes.saturating_sub(free_bytes);
+            let others = format::bytes(total_bytes.saturating_sub(free_bytes));
+            let [free, total, wanted] = [free_bytes, total_bytes, wanted_bytes].map(format::bytes);
+            let share = share_permille as f64 / 1000.0;
             // Two digits, rounded down: more is refused again.
             let possible = (free_bytes as f64 / total_bytes.max(1) as f64 * 100.0).floor() / 100.0;
             /// Share in which hardly a model has room.
             const LEAST_SHARE: f64 = 0.1;
-            let lower = match possible {
-                LEAST_SHARE.. => {
-                    format!("Or lower the share to what is free: ``--gpu-memory-utilization {possible:.2}``.\n")
-                }
-                _ => String::new(),
-            };
+            let lower = format!("Or lower the share to what is free: ``--gpu-memory-utilization {possible:.2}``.\n");
+            let lower = if possible >= LEAST_SHARE { lower } else { String::new() };
             (
                 wanted_bytes.saturating_sub(free_bytes),
-                format!(
-                    "{} wants {} of the GPU, of which {} was free at its start",
-                    name,
-                    format::bytes(wanted_bytes),
-                    format::bytes(free_bytes)
-                ),
-                format!(
-                    "Others held {} of {} when it started. It may use {} of the GPU.",
-                    format::bytes(others),
-                    format::bytes(total_bytes),
-                    share_permille as f64 / 1000.0
-                ),
+                format!("{name} wants {wanted} of the GPU, of which {free} was free at its start"),
+                format!("Others held {others} of {total} when it started. It may use {share} of the GPU."),
                 format!(
                     "End what else runs on the GPU: ``nvidia-smi`` lists it, such as engines and notebooks that crashed.\n\
                      {lower}Or choose another GPU by `CUDA_VISIBLE_DEVICES`."
@@ -93,7 +76,7 @@ pub(super) fn stated(log: &EngineLog, error: &EngineError, name: &str, more_cach
                 let shows = format!("The weights take only {}.", format::bytes(weights.unsigned_abs()));
                 let others = "End what else runs on the GPU: ``nvidia-smi`` lists it, such as an engine that was just stopped. \
                               What others hold counts for the share.";
-                return Stated { bytes: 0, title, shows, advice: first + others };
+                return (0, title, shows, first + others);
             }
             if weights.is_none() {
                 let title = format!("Nothing{under} is left for the KV cache");
@@ -101,7 +84,7 @@ pub(super) fn stated(log: &EngineLog, error: &EngineError, name: &str, more_cach
                 let others = "If another engine runs on the GPU, give this one a share that has room for both: ``nvidia-smi`` lists \
                               what they hold.\n\
                               Or use a quantized model, more GPUs (`--tensor-parallel-size`, `--tp`), or a shorter context.";
-                return Stated { bytes: 0, title, shows: shows.to_owned(), advice: first + others };
+                return (0, title, shows.to_owned(), first + others);
             }
             let most = "Or use a quantized model, or more GPUs (`--tensor-parallel-size`, `--tp`), since the weights \
                         take nearly all of it.\nMake activations and graphs smaller: a shorter context, fewer tokens and \
@@ -115,6 +98,5 @@ pub(super) fn stated(log: &EngineLog, error: &EngineError, name: &str, more_cach
             "What was computed for them is lost.".to_owned(),
             format!("Let fewer requests run at a time: `{}`.\n{more_cache}", options_of(name).requests),
         ),
-    };
-    Stated { bytes, title, shows, advice }
+    }
 }

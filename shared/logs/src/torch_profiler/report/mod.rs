@@ -4,7 +4,7 @@ mod operators;
 
 use crate::source::{LogPart, Source};
 use crate::torch_profiler::{
-    Course, DeviceKind, Habit, HabitKind, Lane, LaneKind, LaneSpan, LiveGroup, Profile, habits, live_groups,
+    Course, Habit, HabitKind, Lane, LaneKind, LaneSpan, LiveGroup, Profile, habits, live_groups,
 };
 use hashbrown::HashMap;
 pub use operators::{OperatorsAtPeak, operators_at_peak};
@@ -21,7 +21,9 @@ impl Source for Profile {
     fn part(&self) -> LogPart {
         LogPart {
             title: title(self),
-            curves: curves(self),
+            curves: { large(self).filter(|course| course.events.len() > 1) }
+                .map(|course| curves(self, course))
+                .collect(),
             findings: findings(self),
             tables: tables(self),
             notices: notices(self),
@@ -30,26 +32,14 @@ impl Source for Profile {
     }
 }
 
-/// Returns what the trace is and how much it has.
 fn title(profile: &Profile) -> String {
     let memory: u64 = profile.courses.iter().map(|course| course.events.len() as u64).sum();
-    format!(
-        "Trace of torch.profiler: {}, {} of memory",
-        format::counted(profile.events, "event"),
-        format::counted(memory, "event")
-    )
+    let [events, memory] = [profile.events, memory].map(|count| format::counted(count, "event"));
+    format!("Trace of torch.profiler: {events}, {memory} of memory")
 }
 
 fn name_of(course: &Course) -> String {
-    match course.kind {
-        DeviceKind::Host => "Host".to_owned(),
-        DeviceKind::Gpu => format!("GPU {}", course.index),
-    }
-}
-
-/// Returns the allocated and the reserved bytes of each device over time.
-fn curves(profile: &Profile) -> Vec<LogCurves> {
-    large(profile).filter(|course| course.events.len() > 1).map(|course| curves_of(profile, course)).collect()
+    course.gpu.map_or_else(|| "Host".to_owned(), |index| format!("GPU {index}"))
 }
 
 /// Returns the devices that matter: a training on a GPU also allocates some numbers on the host.
@@ -60,7 +50,8 @@ fn large(profile: &Profile) -> impl Iterator<Item = &Course> {
     profile.courses.iter().zip(peaks).filter(move |(_, peak)| *peak >= most / 1000).map(|(course, _)| course)
 }
 
-fn curves_of(profile: &Profile, course: &Course) -> LogCurves {
+/// Returns the allocated and the reserved bytes of a device over time.
+fn curves(profile: &Profile, course: &Course) -> LogCurves {
     let heights = course.heights();
     let shown = extremes(course.events.len(), MOST_TIMES, |at| heights[at]);
     let first_us = course.events.first().map_or(0.0, |event| event.time_us);
@@ -71,10 +62,9 @@ fn curves_of(profile: &Profile, course: &Course) -> LogCurves {
     };
     let allocated = series("Allocated", &|at| heights[at]);
     let reserved = series("Reserved", &|at| course.events[at].reserved_bytes);
-    let has_reserved = course.kind == DeviceKind::Gpu;
+    let has_reserved = course.gpu.is_some();
     LogCurves {
         quantity: format!("Memory of {}", if has_reserved { name_of(course) } else { "the host".to_owned() }),
-        is_stacked: false,
         has_steps: true,
         has_dates: profile.has_dates,
         has_times: true,
@@ -129,13 +119,9 @@ fn spans_table(profile: &Profile, course: &Course) -> Option<LogTable> {
         vec![LogCell::Text(name.to_owned()), LogCell::Count(count), time, most.map_or(LogCell::Nothing, LogCell::Bytes)]
     };
     let rows: Vec<Vec<LogCell>> = rows.into_iter().map(row).collect();
-    (!rows.is_empty()).then(|| {
-        LogTable::new(
-            format!("{}: highest memory within each step and annotation", name_of(course)),
-            ["Step or annotation", "Times", "Duration", "Highest memory"],
-            rows,
-        )
-    })
+    let title = format!("{}: highest memory within each step and annotation", name_of(course));
+    let columns = ["Step or annotation", "Times", "Duration", "Highest memory"];
+    (!rows.is_empty()).then(|| LogTable::new(title, columns, rows))
 }
 
 /// Returns, for each device, what was live at its peak.
@@ -151,19 +137,16 @@ fn tables(profile: &Profile) -> Vec<LogTable> {
             [operator].into_iter().chain(function).chain(figures).collect()
         };
         let columns = ["Operator"].into_iter().chain(has_functions.then_some("Line of your code"));
-        Some(LogTable::new(
-            format!("{}: live at the peak", name_of(course)),
-            columns.chain(["Memory", "Allocations"]),
-            groups.iter().map(row),
-        ))
+        let columns = columns.chain(["Memory", "Allocations"]);
+        Some(LogTable::new(format!("{}: live at the peak", name_of(course)), columns, groups.iter().map(row)))
     };
     let of_spans = large(profile).filter_map(|course| spans_table(profile, course));
     profile.courses.iter().filter_map(table).chain(of_spans).collect()
 }
 
-/// Reports the peak of each device, and what each step does again.
 fn findings(profile: &Profile) -> Vec<Finding> {
-    let habits = habit_findings(profile);
+    // No habit is a problem by itself.
+    let habits = habits(profile).into_iter().map(|habit| finding(profile, &habit));
     if profile.is_empty() {
         let nothing = Finding::stated(
             FindingCode::TooLittleRecorded,
@@ -182,24 +165,21 @@ fn peak(profile: &Profile, course: &Course) -> Option<Finding> {
     let (event, groups) = live_groups(course)?;
     let bytes = *course.heights().get(event)?;
     let known: u64 = groups.iter().map(|group| group.bytes).sum();
-    let named: Vec<String> = groups
-        .iter()
-        .take(3)
-        .map(|group| {
-            let operator = group.operator.map_or("outside of operators", |id| profile.name(id));
-            let function = group.function.map_or_else(String::new, |id| format!(" in {}", profile.name(id)));
-            format!("{} by {operator}{function}", format::bytes(group.bytes))
-        })
-        .collect();
-    let before = bytes.saturating_sub(known);
-    let before =
-        if before > 0 { format!(" {} of it is from before the trace.", format::bytes(before)) } else { String::new() };
-    let reserved = course.events.iter().map(|event| event.reserved_bytes).max().unwrap_or(0);
-    let reserved = match reserved {
-        0 => String::new(),
-        reserved => format!(" PyTorch reserved {} at most.", format::bytes(reserved)),
+    let name = |group: &LiveGroup| {
+        let operator = group.operator.map_or("outside of operators", |id| profile.name(id));
+        let function = group.function.map_or_else(String::new, |id| format!(" in {}", profile.name(id)));
+        format!("{} by {operator}{function}", format::bytes(group.bytes))
     };
-    let device = if course.kind == DeviceKind::Host { HOST } else { i64::from(course.index) };
+    let named: Vec<String> = groups.iter().take(3).map(name).collect();
+    let before = match bytes.saturating_sub(known) {
+        0 => String::new(),
+        before => format!(" {} of it is from before the trace.", format::bytes(before)),
+    };
+    let reserved = match course.events.iter().map(|event| event.reserved_bytes).max() {
+        None | Some(0) => String::new(),
+        Some(reserved) => format!(" PyTorch reserved {} at most.", format::bytes(reserved)),
+    };
+    let device = course.gpu.map_or(HOST, i64::from);
     Some(Finding::stated(
         FindingCode::Peak,
         device,
@@ -212,32 +192,21 @@ fn peak(profile: &Profile, course: &Course) -> Option<Finding> {
     ))
 }
 
-/// Says what is missing in the trace.
 fn notices(profile: &Profile) -> Vec<LogNotice> {
-    let mut notices = Vec::new();
-    if profile.is_cut {
-        let message =
-            "The file ends within its list of events, as when the profiler was killed: later events are missing.";
-        notices.push(LogNotice::warning(message));
-    }
-    if profile.left_out > 0 {
+    let cut = "The file ends within its list of events, as when the profiler was killed: later events are missing.";
+    let cut = profile.is_cut.then(|| cut.to_owned());
+    let left_out = (profile.left_out > 0).then(|| {
         let left_out = format::counted(profile.left_out, "event");
-        let message = format!("The trace is longer than can be kept, without {left_out} at its end.");
-        notices.push(LogNotice::warning(message));
-    }
-    notices
-}
-
-/// Reports the habits of a trace; none is a problem by itself.
-fn habit_findings(profile: &Profile) -> Vec<Finding> {
-    habits(profile).iter().map(|habit| finding(profile, habit)).collect()
+        format!("The trace is longer than can be kept, without {left_out} at its end.")
+    });
+    cut.into_iter().chain(left_out).map(LogNotice::warning).collect()
 }
 
 fn finding(profile: &Profile, habit: &Habit) -> Finding {
-    let Words { code, title, shows, advice } = words(habit);
-    let places = places(profile, habit);
+    let (code, title, shows, advice) = words(habit);
+    let shows = shows + &places(profile, habit);
     let device = habit.device.map_or(HOST, i64::from);
-    let stated = Finding::stated(code, device, habit.bytes, title, format!("{shows}{places}"), advice.to_owned());
+    let stated = Finding::stated(code, device, habit.bytes, title, shows, advice.to_owned());
     Finding { confidence: Confidence::Medium, ..stated }
 }
 
@@ -252,67 +221,60 @@ fn places(profile: &Profile, habit: &Habit) -> String {
     format!(" In all steps together, that is {}.", places.join(", "))
 }
 
-/// Words of a finding.
-struct Words {
-    code: FindingCode,
-    title: String,
-    shows: String,
-    advice: &'static str,
-}
-
-fn words(habit: &Habit) -> Words {
+/// Returns the code of a finding, its title, what shows it, and advice.
+fn words(habit: &Habit) -> (FindingCode, String, String, &'static str) {
     let tensors = format::counted(habit.times as u64, "tensor");
     let steps = format::counted(habit.steps as u64, "step");
     let bytes = format::bytes(habit.bytes);
     match habit.kind {
-        HabitKind::CopiesInModel => Words {
-            code: FindingCode::HostCopiesEachStep,
-            title: format!("Layers of the model copy {tensors} from the host in each step"),
-            shows: format!(
+        HabitKind::CopiesInModel => (
+            FindingCode::HostCopiesEachStep,
+            format!("Layers of the model copy {tensors} from the host in each step"),
+            format!(
                 "In each of {steps}, layers copied at least {tensors} of the same sizes ({bytes}) from memory that is not \
                  pinned. The program waits for such copies."
             ),
-            advice: "Keep what does not change on the GPU, such as masks and positions: pass it to `register_buffer`, or \
-                     create it there by `device=x.device`.",
-        },
-        HabitKind::CopiesToGpu => Words {
-            code: FindingCode::HostCopiesEachStep,
-            title: format!("At least {tensors} are copied from the host in each step"),
-            shows: format!(
+            "Keep what does not change on the GPU, such as masks and positions: pass it to `register_buffer`, or \
+             create it there by `device=x.device`.",
+        ),
+        HabitKind::CopiesToGpu => (
+            FindingCode::HostCopiesEachStep,
+            format!("At least {tensors} are copied from the host in each step"),
+            format!(
                 "In each of {steps}, the program copied at least {tensors} ({bytes}) from memory that is not pinned. It \
                  waits for such copies."
             ),
-            advice: "Create tensors on the GPU by `device=\"cuda\"` instead of copying them, and join small ones before the \
-                     copy.\nFor batches, use `DataLoader(…, pin_memory=True)` and `.to(device, non_blocking=True)`.",
-        },
-        HabitKind::Reads => Words {
-            code: FindingCode::GpuReadEachStep,
-            title: format!("The program waits for values of the GPU {} times in each step", habit.times),
-            shows: format!(
+            "Create tensors on the GPU by `device=\"cuda\"` instead of copying them, and join small ones before the \
+             copy.\nFor batches, use `DataLoader(…, pin_memory=True)` and `.to(device, non_blocking=True)`.",
+        ),
+        HabitKind::Reads => (
+            FindingCode::GpuReadEachStep,
+            format!("The program waits for values of the GPU {} times in each step", habit.times),
+            format!(
                 "In each of {steps}, it copied values to the host at least {} times. It spent {} of the steps' time in \
                  waiting for them, which includes work that the GPU has to do anyway.",
                 habit.times,
                 format::percent(habit.wait_us as u64, habit.steps_us as u64)
             ),
-            advice: "Sum up losses and metrics on the GPU, and read them every 100 steps or so.\n\nValues are read by \
-                     `item()`, `tolist()`, `cpu()`, `nonzero()`, `if tensor:` and an index that is a mask.",
-        },
-        HabitKind::Contiguous => Words {
-            code: FindingCode::ContiguousCopies,
-            title: format!("`contiguous()` copies at least {bytes} in each step"),
-            shows: format!("In each of {steps}, `contiguous()` allocated at least {tensors} ({bytes}) for its copies."),
-            advice: "See whether what follows needs the copy: most operations, among them matrix products and \
-                     `scaled_dot_product_attention`, take transposed tensors, and `reshape` copies only if it has to.",
-        },
-        HabitKind::Creations => Words {
-            code: FindingCode::TensorsRecreated,
-            title: format!("The same functions create {tensors} ({bytes}) again in each step"),
-            shows: format!(
+            "Sum up losses and metrics on the GPU, and read them every 100 steps or so.\n\nValues are read by \
+             `item()`, `tolist()`, `cpu()`, `nonzero()`, `if tensor:` and an index that is a mask.",
+        ),
+        HabitKind::Contiguous => (
+            FindingCode::ContiguousCopies,
+            format!("`contiguous()` copies at least {bytes} in each step"),
+            format!("In each of {steps}, `contiguous()` allocated at least {tensors} ({bytes}) for its copies."),
+            "See whether what follows needs the copy: most operations, among them matrix products and \
+             `scaled_dot_product_attention`, take transposed tensors, and `reshape` copies only if it has to.",
+        ),
+        HabitKind::Creations => (
+            FindingCode::TensorsRecreated,
+            format!("The same functions create {tensors} ({bytes}) again in each step"),
+            format!(
                 "In each of {steps}, {tensors} of the same sizes ({bytes}) were created by operators such as `zeros`, \
                  `ones`, `full` and `empty`."
             ),
-            advice: "If the values never change, as those of masks and positions, create them once before the loop, or pass \
-                     them to `register_buffer`.\nIf they are overwritten, keep the tensor and clear it by `zero_()`.",
-        },
+            "If the values never change, as those of masks and positions, create them once before the loop, or pass \
+             them to `register_buffer`.\nIf they are overwritten, keep the tensor and clear it by `zero_()`.",
+        ),
     }
 }

@@ -21,7 +21,6 @@ pub struct OperatorsAtPeak {
     pub table: Option<LogTable>,
 }
 
-/// Tensors of one maker.
 #[derive(Clone, Debug, Default)]
 struct Group {
     bytes: u64,
@@ -37,7 +36,11 @@ pub fn operators_at_peak(device: &Device, timeline: &Timeline, makers: &Makers) 
     let made = &makers.devices.iter().find(is_same)?.allocations;
     let rows = (0..device.events.len()).filter(|&event| device.events.at(event).action == Action::Alloc);
     let rows: Vec<usize> = rows.collect();
-    let found = matches(made, rows.iter().map(|&event| allocated(device, event)));
+    let allocated = rows.iter().map(|&row| {
+        let event = device.events.at(row);
+        Allocated { time_us: event.time_us, addr: event.addr, size_bytes: event.size_bytes }
+    });
+    let found = matches(made, allocated);
     let (matched, of) = (format::count(found.matched as u64), format::counted(made.len() as u64, "allocation"));
     if found.matched * LEAST_PART < made.len() || found.matched == 0 {
         let few = "by address, size and time, too few for files of one run";
@@ -46,26 +49,18 @@ pub fn operators_at_peak(device: &Device, timeline: &Timeline, makers: &Makers) 
     }
     let by_row: BTreeMap<usize, usize> =
         rows.into_iter().zip(&found.found).filter_map(|(row, position)| Some((row, (*position)?))).collect();
-    let (moment, peak) = peak_within(timeline, &by_row)?;
+    let ((first, _), (last, _)) = (by_row.first_key_value()?, by_row.last_key_value()?);
+    let (moment, peak) = timeline.live_max_in(*first as u32 + 1..*last as u32 + 2);
     let live = live_at(timeline, moment, |row| by_row.get(&row).map(|&position| &made[position]));
     let known: u64 = live.iter().filter(|(_, made)| made.is_some()).map(|(bytes, _)| bytes).sum();
+    let [peak, known, whole] = [peak, known, timeline.live_peak().1].map(format::bytes);
     let matched = format!(
         "GPU {}: the snapshot has {matched} of the {of} of the trace, by address and time (off by {:.1} µs in the \
-         median). At the peak while the profiler ran, {} are live, of which {} were allocated in that time; the peak of \
-         the whole snapshot is {}.",
-        device.index,
-        found.off_us,
-        format::bytes(peak),
-        format::bytes(known),
-        format::bytes(timeline.live_peak().1)
+         median). At the peak while the profiler ran, {peak} are live, of which {known} were allocated in that time; \
+         the peak of the whole snapshot is {whole}.",
+        device.index, found.off_us
     );
     Some(OperatorsAtPeak { matched, table: Some(table(device, makers, &live)) })
-}
-
-/// Returns the moment with the most live memory between the first and the last matched event, and its bytes.
-fn peak_within(timeline: &Timeline, by_row: &BTreeMap<usize, usize>) -> Option<(u32, u64)> {
-    let ((first, _), (last, _)) = (by_row.first_key_value()?, by_row.last_key_value()?);
-    Some(timeline.live_max_in(*first as u32 + 1..*last as u32 + 2))
 }
 
 /// Returns the sizes of what is live at a moment, with the allocations of the trace.
@@ -80,11 +75,6 @@ fn live_at<'a>(
     };
     let live = timeline.allocations.alive_at(moment);
     live.map(|(id, _)| (timeline.allocations.size_bytes_of(id), made(id))).collect()
-}
-
-fn allocated(device: &Device, event: usize) -> Allocated {
-    let event = device.events.at(event);
-    Allocated { time_us: event.time_us, addr: event.addr, size_bytes: event.size_bytes }
 }
 
 /// Lists the tensors by operator and function, the most memory first.

@@ -11,7 +11,7 @@ const STEPS: &[u8] = include_bytes!("../../../../../tests/data/logs/torch2.11-pr
 const REAL: &[u8] = include_bytes!("../../../../../tests/data/logs/kineto-dlrm-steps.json.gz");
 
 /// One event of a trace.
-fn event(category: &str, name: &str, start: u32, duration: u32, number: u32) -> String {
+pub(super) fn event(category: &str, name: &str, start: u32, duration: u32, number: u32) -> String {
     format!(
         "{{\"ph\":\"X\",\"cat\":\"{category}\",\"name\":\"{name}\",\"tid\":7,\"ts\":{start},\"dur\":{duration},\
          \"args\":{{\"correlation\":{number},\"bytes\":4096}}}},"

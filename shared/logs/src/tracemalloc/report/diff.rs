@@ -1,6 +1,6 @@
 //! Compares two snapshots of tracemalloc, and reports on several of one program: the lines that grow.
 
-use super::{MORE_FRAMES, MOST_NAMED, caller, finding, has_callers, held, label, stack_of};
+use super::{MORE_FRAMES, MOST_NAMED, caller, finding, has_callers, held, label, stacks_of};
 use crate::source::{LogPart, joined};
 use crate::tracemalloc::{
     Grouping, LineChange, Place, SteadyGrowth, Total, TracemallocSnapshot, changes, steady_growth,
@@ -29,7 +29,6 @@ pub struct TracedComparison {
     pub files: Vec<ComparedPlace>,
 }
 
-/// One side of a comparison.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct TracedSide {
     /// File as named on the command line.
@@ -49,18 +48,6 @@ pub struct ComparedPlace {
     pub change: ComparedChange,
 }
 
-impl TracedSide {
-    fn new(file: &str, snapshot: &TracemallocSnapshot) -> Self {
-        let total = snapshot.total();
-        Self {
-            file: file.to_owned(),
-            bytes: total.bytes,
-            blocks: total.blocks,
-            traceback_limit: snapshot.traceback_limit,
-        }
-    }
-}
-
 /// Builds the comparison with at most `top` lines; each side is a file with its snapshot.
 pub fn traced_comparison(
     a: (&str, &TracemallocSnapshot),
@@ -71,16 +58,19 @@ pub fn traced_comparison(
         let changes = changes(a.1, b.1, grouping).into_iter().filter(|change| change.before != change.after);
         changes.map(|change| place(&change)).collect()
     };
-    let mut lines = compared(Grouping::Line);
+    let (mut lines, files) = (compared(Grouping::Line), compared(Grouping::File));
     let others = lines.split_off(top.min(lines.len()));
-    let (a, b) = (TracedSide::new(a.0, a.1), TracedSide::new(b.0, b.1));
+    let [a, b] = [a, b].map(|(file, snapshot)| {
+        let Total { bytes, blocks } = snapshot.total();
+        TracedSide { file: file.to_owned(), bytes, blocks, traceback_limit: snapshot.traceback_limit }
+    });
     TracedComparison {
         delta_bytes: b.bytes.wrapping_sub(a.bytes) as i64,
         delta_count: b.blocks.wrapping_sub(a.blocks) as i64,
         lines,
         other_lines: others.len() as u64,
         other_delta_bytes: others.iter().map(|line| line.change.delta_bytes).fold(0, i64::saturating_add),
-        files: compared(Grouping::File),
+        files,
         a,
         b,
     }
@@ -109,10 +99,7 @@ const MOST_LISTED: usize = 8;
 
 /// Reports on snapshots in the order in which they were taken; `None` with fewer than two.
 pub fn traced_growth(snapshots: &[&TracemallocSnapshot]) -> Option<LogReport> {
-    let (first, last) = match snapshots {
-        [first, .., last] => (*first, *last),
-        _ => return None,
-    };
+    let &[first, .., last] = snapshots else { return None };
     let changes: Vec<LineChange<'_>> =
         changes(first, last, Grouping::Line).into_iter().filter(|change| change.before != change.after).collect();
     let growing = steady_growth(snapshots);
@@ -144,7 +131,6 @@ fn listed(mut figures: Vec<String>) -> String {
     figures.join(", ")
 }
 
-/// Reports a line that grows through all snapshots.
 fn grows(last: &TracemallocSnapshot, line: &SteadyGrowth<'_>) -> Finding {
     let (bytes, blocks) = (line.bytes_per_snapshot(), line.blocks_per_snapshot());
     let title = format!("{} grows by {} per snapshot", label(line.place), format::bytes(bytes));
@@ -158,7 +144,6 @@ fn grows(last: &TracemallocSnapshot, line: &SteadyGrowth<'_>) -> Finding {
     if let Some(own) = own.filter(|own| *own != line.place) {
         shows += &format!(" Your code calls it in {}.", label(own));
     }
-    let stacks = if has_callers(last) { vec![stack_of(last, line.stack)] } else { Vec::new() };
     let needs_callers = own.is_none() && !has_callers(last);
     let more_frames = if needs_callers { format!("\n{MORE_FRAMES}") } else { String::new() };
     let advice = format!(
@@ -169,7 +154,7 @@ fn grows(last: &TracemallocSnapshot, line: &SteadyGrowth<'_>) -> Finding {
     );
     let mut found = finding((FindingCode::HostLineGrows, Severity::Warning, bytes), line.place, title, shows, &advice);
     found.confidence = Confidence::Medium;
-    found.evidence.stacks = stacks;
+    found.evidence.stacks = stacks_of(last, line.stack);
     found
 }
 

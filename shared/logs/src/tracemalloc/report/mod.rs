@@ -37,7 +37,6 @@ impl Source for TracemallocSnapshot {
     }
 }
 
-/// Returns what the snapshot is and how much it has.
 fn title(snapshot: &TracemallocSnapshot) -> String {
     match &snapshot.flaw {
         Some(Flaw::Foreign(_)) => "Pickle that begins as a snapshot of tracemalloc".to_owned(),
@@ -80,23 +79,22 @@ fn with_folder(path: &str) -> &str {
     path[start..].trim_start_matches('/')
 }
 
-/// Returns the frames of a stack, innermost first.
-pub(super) fn stack_of(snapshot: &TracemallocSnapshot, stack: usize) -> Vec<Frame> {
-    let frame = |place: Place<'_>| Frame {
+/// Returns the frames of a stack, innermost first, as evidence; nothing if stacks have no callers.
+pub(super) fn stacks_of(snapshot: &TracemallocSnapshot, stack: usize) -> Vec<Vec<Frame>> {
+    let frame = |Place { file, line }: Place<'_>| Frame {
         name: String::new(),
-        filename: place.file.to_owned(),
-        line: u64::from(place.line),
+        filename: file.to_owned(),
+        line: u64::from(line),
         fx: None,
     };
-    snapshot.frames(stack).into_iter().map(frame).collect()
+    let frames = has_callers(snapshot).then(|| snapshot.frames(stack).into_iter().map(frame).collect());
+    frames.into_iter().collect()
 }
 
-/// Returns true if stacks have callers.
 pub(super) fn has_callers(snapshot: &TracemallocSnapshot) -> bool {
     snapshot.traceback_limit != 1
 }
 
-/// Builds a finding about host memory.
 pub(super) fn finding(
     (code, severity, bytes): (FindingCode, Severity, u64),
     place: Place<'_>,
@@ -125,14 +123,13 @@ fn largest(snapshot: &TracemallocSnapshot) -> Option<Finding> {
         shows.push("Lines of importlib hold the code of imported modules.".to_owned());
     }
     let more_frames = if has_callers(snapshot) { String::new() } else { format!("\n{MORE_FRAMES}") };
-    let stacks = if has_callers(snapshot) { vec![stack_of(snapshot, first.stack)] } else { Vec::new() };
     let advice = format!(
         "To see what grows, dump snapshots some minutes apart and open all of them in their order: ``snapscope diagnose \
          1.pickle 2.pickle 3.pickle``.{more_frames}\n\n{UNSEEN}"
     );
     let what = (FindingCode::HostMemoryByLine, Severity::Info, first.total.bytes);
     let mut found = finding(what, first.place, title, shows.join(" "), &advice);
-    found.evidence.stacks = stacks;
+    found.evidence.stacks = stacks_of(snapshot, first.stack);
     Some(found)
 }
 
@@ -175,34 +172,28 @@ pub(super) fn caller(snapshot: &TracemallocSnapshot, place: Place<'_>, stack: Op
     own.map_or(LogCell::Nothing, |own| LogCell::Text(label(own)))
 }
 
-/// Says what is missing in the snapshot.
 fn notices(snapshot: &TracemallocSnapshot) -> Vec<LogNotice> {
+    let error = |message| LogNotice { severity: Severity::Error, message };
     let flaw = snapshot.flaw.as_ref().map(|flaw| match flaw {
-        Flaw::Cut => (
-            Severity::Warning,
+        Flaw::Cut => LogNotice::warning(
             "The file ends within the snapshot, as when the program was killed while it wrote: all figures are lower \
-             bounds."
-                .to_owned(),
+             bounds.",
         ),
-        Flaw::Damaged(offset) => (
-            Severity::Error,
-            format!("The file is damaged from byte {} on: all figures are lower bounds.", format::count(*offset)),
-        ),
-        Flaw::Foreign(reason) => (
-            Severity::Error,
-            format!(
-                "The file is no snapshot as `Snapshot.dump` of tracemalloc writes it: {reason}. Nothing of it was loaded."
-            ),
-        ),
+        Flaw::Damaged(offset) => {
+            let offset = format::count(*offset);
+            error(format!("The file is damaged from byte {offset} on: all figures are lower bounds."))
+        }
+        Flaw::Foreign(reason) => error(format!(
+            "The file is no snapshot as `Snapshot.dump` of tracemalloc writes it: {reason}. Nothing of it was loaded."
+        )),
     });
     let unread = (snapshot.unread > 0).then(|| {
         let unread = format::counted(snapshot.unread, "trace");
-        (Severity::Warning, format!("{unread} of an unknown form are in no figure."))
+        LogNotice::warning(format!("{unread} of an unknown form are in no figure."))
     });
     let trailing = (snapshot.trailing_bytes > 0).then(|| {
         let bytes = format::bytes(snapshot.trailing_bytes);
-        (Severity::Warning, format!("The file goes on for {bytes} behind the snapshot, which were not read."))
+        LogNotice::warning(format!("The file goes on for {bytes} behind the snapshot, which were not read."))
     });
-    let notices = [flaw, unread, trailing].into_iter().flatten();
-    notices.map(|(severity, message)| LogNotice { severity, message }).collect()
+    [flaw, unread, trailing].into_iter().flatten().collect()
 }
