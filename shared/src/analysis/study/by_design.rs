@@ -49,7 +49,7 @@ pub(in crate::analysis) fn settle(study: &mut Study<'_>) {
     };
     let classes: Vec<Option<GrowthClass>> = study.growth.kept.iter().map(class_of).collect();
     study.growth.kept.iter_mut().zip(classes).for_each(|(kept, class)| kept.reclass(class));
-    study.growth.short_sort_by(Ord::cmp);
+    study.growth.sort();
 }
 
 fn class(study: &Study<'_>, kept: &Kept, weights: &Counts, trained: &Counts) -> Option<GrowthClass> {

@@ -151,7 +151,7 @@ impl Growth {
         let count = steps.len();
         let finished = groups.into_iter().map(|(key, group)| group.finish(key, count, phases.are_told()));
         let mut growth = Self { kept: finished.collect(), steps: count };
-        growth.short_sort_by(Ord::cmp);
+        growth.sort();
         growth
     }
 
