@@ -4,10 +4,9 @@
 //! Within an evaluation the calls of the model are compared like steps; across an epoch, steps are examined whose
 //! levels rise and then fall at once.
 
-use super::advice::Advice;
 use super::code::FindingCode;
-use super::finding::{AtPeak, Confidence, Evidence, Finding, Rank, events_of, title_of_parts, top_stacks};
-use super::own_code::{Own, OwnCode};
+use super::finding::{Confidence, Finding, Rank, events_of};
+use super::own_code::{Own, own_line};
 use crate::analysis::study::growth::{Course, Growth, Kept};
 use crate::analysis::study::phases::Phase;
 use crate::analysis::study::sites::{self, Operation};
@@ -64,7 +63,7 @@ fn gradients(study: &Study<'_>) -> Option<Finding> {
                   Or clear it when it was used: ``x.grad = None``.\n\n\
                   `backward()` leaves a gradient at every input with `requires_grad_(True)`, and no optimizer clears it. It \
                   stays as long as the input does, such as a data set that is kept on the GPU.";
-    finding(study, &rows, bytes, FindingCode::GradientsStay, what, advice)
+    finding(study, &rows, bytes, FindingCode::GradientsStay, &what, advice)
 }
 
 /// Reports batches that stay, which may be meant.
@@ -77,7 +76,7 @@ fn data(study: &Study<'_>) -> Option<Finding> {
                   `itertools.cycle(loader)` or `list(loader)`, which keep all of its first round.\n\
                   Or let the loader give batches in host memory, and move each one when it is used: ``batch.cuda()``.\n\n\
                   Later steps add none, so that a larger data set needs more memory, and a longer training does not.";
-    let found = finding(study, &rows, bytes, FindingCode::BatchesKept, what, advice)?;
+    let found = finding(study, &rows, bytes, FindingCode::BatchesKept, &what, advice)?;
     Some(Finding { severity: Severity::Info, ..found })
 }
 
@@ -107,10 +106,9 @@ fn cycles(study: &Study<'_>) -> Option<Finding> {
          freed only when Python's garbage collector runs.\n\
          [record] To see which one it is, record with ``snapscope record --holders --steps 1..8 -- python train.py``."
     };
-    let found = finding(study, &rows, bytes, FindingCode::CollectedInEpoch, what.clone(), advice)?;
-    let own = OwnCode::of(study, rows.iter().map(|kept| (kept.most_bytes, kept.stack)), Own::Innermost);
-    let from = own.as_ref().map_or_else(String::new, |own| format!(", in {}", own.place()));
-    Some(Finding { title: title_of_parts(&what, [from]), line: own.map(|own| own.line), ..found })
+    let found = finding(study, &rows, bytes, FindingCode::CollectedInEpoch, &what, advice)?;
+    let own = own_line(study, rows.iter().map(|kept| (kept.most_bytes, kept.stack)), Own::Innermost);
+    Some(found.placed(&what, ", in ", own))
 }
 
 /// Returns true for tensors that the program brings to the device or makes there.
@@ -146,7 +144,7 @@ fn evaluation(study: &Study<'_>) -> Option<Finding> {
     };
     let rows: Vec<&Kept> = rows.iter().collect();
     let what = format!("The evaluation keeps its outputs on the GPU: {} after {calls} batches", format::bytes(bytes));
-    finding(study, &rows, bytes, FindingCode::EvaluationOutputsCollected, what, advice)
+    finding(study, &rows, bytes, FindingCode::EvaluationOutputsCollected, &what, advice)
 }
 
 /// Returns true if most of what an evaluation has left is alive while a later backward pass runs: what a policy did is
@@ -196,7 +194,7 @@ fn epoch(study: &Study<'_>) -> Option<Finding> {
          Or move what you need to host memory: ``output.detach().cpu()``.\n\n\
          The tensors are collected until an epoch ends, perhaps in a list, so a longer epoch needs more memory."
     };
-    finding(study, &rows, bytes, FindingCode::CollectedInEpoch, what, advice)
+    finding(study, &rows, bytes, FindingCode::CollectedInEpoch, &what, advice)
 }
 
 fn finding(
@@ -204,34 +202,20 @@ fn finding(
     rows: &[&Kept],
     bytes: u64,
     code: FindingCode,
-    what: String,
+    what: &str,
     advice: &str,
 ) -> Option<Finding> {
     if bytes == 0 || bytes.saturating_mul(LEAST_SHARE) < study.timeline.live_peak().1 {
         return None;
     }
-    let own = OwnCode::of(study, rows.iter().map(|kept| (kept.most_bytes, kept.stack)), Own::Call);
-    let from = own.as_ref().map_or_else(String::new, |own| format!(", in {}", own.place()));
+    let weighed = || rows.iter().map(|kept| (kept.most_bytes, kept.stack));
     let count: u64 = rows.iter().map(|kept| kept.end_count).sum();
-    Some(Finding {
-        code,
-        severity: Severity::Warning,
-        confidence: Confidence::Medium,
-        rank: Rank::Growth,
-        device: study.device.index,
-        bytes,
-        at_peak: AtPeak::default(),
-        title: title_of_parts(&what, [from]),
-        line: own.map(|own| own.line),
-        evidence: Evidence {
-            shows: format!(
-                "From one step or batch to the next, {} from {} accumulated.",
-                format::counted(count, "allocation"),
-                format::counted(rows.len() as u64, "stack")
-            ),
-            events: events_of(study, rows),
-            stacks: top_stacks(rows.iter().map(|kept| (kept.most_bytes, kept.stack))),
-        },
-        advice: Advice::of(advice),
-    })
+    let shows = format!(
+        "From one step or batch to the next, {} from {} accumulated.",
+        format::counted(count, "allocation"),
+        format::counted(rows.len() as u64, "stack")
+    );
+    let found = Finding::warning(study, code, Confidence::Medium, Rank::Growth, bytes);
+    let own = own_line(study, weighed(), Own::Call);
+    Some(found.placed(what, ", in ", own).shown(shows, events_of(study, rows), weighed()).advised(advice))
 }

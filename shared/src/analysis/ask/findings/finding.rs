@@ -35,6 +35,65 @@ pub struct Finding {
     pub advice: Advice,
 }
 
+impl Finding {
+    /// Creates a finding that says nothing yet.
+    pub(super) fn new(
+        device: i64,
+        code: FindingCode,
+        severity: Severity,
+        confidence: Confidence,
+        rank: Rank,
+        bytes: u64,
+    ) -> Self {
+        let (title, evidence, advice) = Default::default();
+        let at_peak = AtPeak::default();
+        Self { code, severity, confidence, rank, device, bytes, at_peak, title, line: None, evidence, advice }
+    }
+
+    /// Creates a finding that asks for a change.
+    pub(super) fn warning(
+        study: &Study<'_>,
+        code: FindingCode,
+        confidence: Confidence,
+        rank: Rank,
+        bytes: u64,
+    ) -> Self {
+        Self::new(study.device.index, code, Severity::Warning, confidence, rank, bytes)
+    }
+
+    /// Creates a finding that is good to know.
+    pub(super) fn note(study: &Study<'_>, code: FindingCode, confidence: Confidence, rank: Rank, bytes: u64) -> Self {
+        Self::new(study.device.index, code, Severity::Info, confidence, rank, bytes)
+    }
+
+    /// Sets the title, without the details that make it too long.
+    pub(super) fn titled(self, what: &str, details: impl IntoIterator<Item = String>) -> Self {
+        Self { title: title_of_parts(what, details), ..self }
+    }
+
+    /// Sets the title and the line, whose place follows `before` in the title.
+    pub(super) fn placed(self, what: &str, before: &str, line: Option<SourceLine>) -> Self {
+        let place = line.as_ref().map(|line| format!("{before}{}", line.place()));
+        Self { line, ..self.titled(what, place) }
+    }
+
+    /// Sets the evidence, with the largest of the stacks.
+    pub(super) fn shown(
+        self,
+        shows: String,
+        events: impl IntoIterator<Item = u32>,
+        stacks: impl IntoIterator<Item = (u64, StackId)>,
+    ) -> Self {
+        let events = events.into_iter().collect();
+        Self { evidence: Evidence { shows, events, stacks: top_stacks(stacks) }, ..self }
+    }
+
+    /// Sets the advice, given in the notation of [`Advice`].
+    pub(super) fn advised(self, text: &str) -> Self {
+        Self { advice: Advice::of(text), ..self }
+    }
+}
+
 /// Memory that a cause holds when most memory is live, and what would be left of the peak without it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -173,8 +232,8 @@ pub(super) fn events_of(study: &Study<'_>, rows: &[&Kept]) -> Vec<u32> {
 }
 
 /// Returns the stacks with the most bytes.
-pub(super) fn top_stacks(rows: impl Iterator<Item = (u64, StackId)>) -> Vec<StackId> {
-    let mut rows: Vec<_> = rows.filter(|(_, stack)| stack.has_frames()).collect();
+pub(super) fn top_stacks(rows: impl IntoIterator<Item = (u64, StackId)>) -> Vec<StackId> {
+    let mut rows: Vec<_> = rows.into_iter().filter(|(_, stack)| stack.has_frames()).collect();
     rows.short_sort_by_key(|&(bytes, stack)| (Reverse(bytes), stack));
     rows.dedup_by_key(|row| row.1);
     rows.truncate(MOST_SHOWN);

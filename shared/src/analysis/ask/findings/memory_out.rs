@@ -2,7 +2,7 @@
 
 use super::advice::Advice;
 use super::code::FindingCode;
-use super::finding::{AtPeak, Confidence, Evidence, Finding, MOST_SHOWN, Rank, title_of_parts, top_stacks};
+use super::finding::{AtPeak, Confidence, Finding, MOST_SHOWN, Rank, title_of_parts};
 use super::own_code::{Own, line_of};
 use super::tried::{self, Tried};
 use crate::analysis::ask::fragmentation::Fragmentation;
@@ -64,29 +64,23 @@ fn finding(study: &Study<'_>, failures: &Failures, whole: Option<&WholeStep>) ->
     let groups = live_by_stack(study.device, &study.timeline.allocations, index);
     let label = |stack| stack_label(study.trace, stack).map_or_else(|| study.title(stack), |label| label.text());
     let largest = groups.first().map(|group| (group.bytes, label(group.stack)));
+    // A program that caught the error and continued training, for instance with a smaller batch, has solved the problem.
+    let severity = if went_on(study) { Severity::Info } else { Severity::Error };
+    let (device, bytes) = (study.device.index, event.size_bytes);
+    let why_not = tried.as_ref().map_or_else(String::new, |tried| stuck(&tried.stuck));
+    let shown = failures.events.iter().copied().take(MOST_SHOWN);
+    let mut found = Finding::new(device, FindingCode::OutOfMemory, severity, Confidence::High, Rank::Limit, bytes)
+        .shown(shows(index, &parts) + &why_not, shown, groups.iter().map(|group| (group.bytes, group.stack)));
+    if event.stack.has_frames() {
+        found.evidence.stacks.insert(0, event.stack);
+    }
     Finding {
-        code: FindingCode::OutOfMemory,
-        // A program that caught the error and continued training, for instance with a smaller batch, has solved the
-        // problem.
-        severity: if went_on(study) { Severity::Info } else { Severity::Error },
-        confidence: Confidence::High,
-        rank: Rank::Limit,
-        device: study.device.index,
-        bytes: event.size_bytes,
         at_peak: AtPeak { bytes: study.timeline.live_at(index), ..AtPeak::default() },
         title: title(study, failures, &event),
         line: line_of(study, event.stack, Own::Innermost),
-        evidence: Evidence {
-            shows: shows(index, &parts) + &tried.as_ref().map_or_else(String::new, |tried| stuck(&tried.stuck)),
-            events: failures.events.iter().copied().take(MOST_SHOWN).collect(),
-            stacks: [event.stack]
-                .into_iter()
-                .filter(|stack| stack.has_frames())
-                .chain(top_stacks(groups.iter().map(|group| (group.bytes, group.stack))))
-                .collect(),
-        },
         advice: remedies(study, (index, &event), &parts, tried.as_ref(), largest)
             .because(&whole.map_or_else(String::new, WholeStep::text)),
+        ..found
     }
 }
 

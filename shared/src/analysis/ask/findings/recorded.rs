@@ -1,8 +1,7 @@
 //! Reports a recording that is too short to judge, with the line of code that records enough.
 
-use super::advice::Advice;
 use super::code::FindingCode;
-use super::finding::{AtPeak, Confidence, Evidence, Finding, Rank};
+use super::finding::{Confidence, Finding, Rank};
 use crate::analysis::study::run_kind::RunKind;
 use crate::analysis::study::studied::Study;
 use crate::base::{Severity, format};
@@ -23,13 +22,13 @@ const DUMP: &str = "torch.cuda.memory._dump_snapshot(\"snapshot.pickle\")";
 /// Reports why a device cannot be judged.
 pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
     let (title, advice) = words(study)?;
-    Some(note(study.device.index, study.timeline.live_peak().1, title, &advice))
+    Some(note(study.device.index, study.timeline.live_peak().1, &title, &advice))
 }
 
 /// Returns the finding for a snapshot without any memory in use.
 pub(super) fn of_nothing(trace: &Trace) -> Finding {
     let device = trace.devices.first().map_or(0, |device| device.index);
-    let title = "Not enough recorded to judge: no events, and no memory in use".to_owned();
+    let title = "Not enough recorded to judge: no events, and no memory in use";
     let advice = format!(
         "[record] In the process that trains, call ``{RECORD}`` before you create the model.\n\
          Run a few steps, and then call ``{DUMP}``.\n\n\
@@ -38,23 +37,11 @@ pub(super) fn of_nothing(trace: &Trace) -> Finding {
     note(device, 0, title, &advice)
 }
 
-fn note(device: i64, bytes: u64, title: String, advice: &str) -> Finding {
-    Finding {
-        code: FindingCode::TooLittleRecorded,
-        severity: Severity::Info,
-        confidence: Confidence::High,
-        rank: Rank::Recording,
-        device,
-        bytes,
-        at_peak: AtPeak::default(),
-        title,
-        line: None,
-        evidence: Evidence {
-            shows: "The events and stacks in the file were counted.".to_owned(),
-            ..Evidence::default()
-        },
-        advice: Advice::of(advice),
-    }
+fn note(device: i64, bytes: u64, title: &str, advice: &str) -> Finding {
+    let code = FindingCode::TooLittleRecorded;
+    let shows = "The events and stacks in the file were counted.".to_owned();
+    let found = Finding::new(device, code, Severity::Info, Confidence::High, Rank::Recording, bytes);
+    found.titled(title, []).shown(shows, [], []).advised(advice)
 }
 
 /// Returns what is missing, as a title, and advice.

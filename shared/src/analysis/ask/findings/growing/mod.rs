@@ -6,9 +6,9 @@ mod held;
 mod words;
 
 use super::advice::Advice;
-use super::finding::{Confidence, Evidence, Finding, Rank, events_of, title_of_parts, top_stacks};
+use super::finding::{Confidence, Finding, Rank, SourceLine, events_of};
 use super::limits::FindingsConfig;
-use super::own_code::OwnCode;
+use super::own_code::own_line;
 use crate::analysis::ask::until_full::{BudgetSource, UntilFull, until_full};
 use crate::analysis::study::growth::Kept;
 use crate::analysis::study::phases::PhaseBasis;
@@ -67,8 +67,8 @@ fn finding(study: &Study<'_>, config: &FindingsConfig, cause: Cause, rows: &[&Ke
     let rise = format::bytes(rise_bytes(rows, every));
     let largest = rows.iter().max_by_key(|kept| kept.bytes_per_step).expect("a cause has rows");
     let weighed = || rows.iter().map(|kept| (kept.bytes_per_step, kept.stack));
-    let own = OwnCode::of(study, weighed(), words.own);
-    let place = own.as_ref().map_or_else(|| study.title(largest.stack), OwnCode::place);
+    let own = own_line(study, weighed(), words.own);
+    let place = own.as_ref().map_or_else(|| study.title(largest.stack), SourceLine::place);
     let look = own.as_ref().map_or_else(String::new, |own| words.look.replace("{}", &own.place()));
     let full = until_full(study, config.capacity_bytes);
     let until = full.map_or_else(String::new, |full| sentence(&full, unit(study)));
@@ -93,23 +93,13 @@ fn finding(study: &Study<'_>, config: &FindingsConfig, cause: Cause, rows: &[&Ke
     };
     // Exceptions and functions have a reason of their own.
     let why = if advice.why.is_empty() { words.why } else { "" };
-    Finding {
-        code: words.code,
-        severity,
-        confidence: confidence(study, cause),
-        rank: if at_peak.fills(peak_bytes) { Rank::Filling } else { Rank::Growth },
-        device: study.device.index,
-        bytes: bytes_per_step,
-        at_peak,
-        title: title_of_parts(&what, [format!(": {rise} {rate}"), format!(", in {place}")]),
-        line: own.map(|own| own.line),
-        evidence: Evidence {
-            shows: shows(study, rows, largest),
-            events: events_of(study, rows),
-            stacks: top_stacks(weighed()),
-        },
-        advice: advice.because(&look).because(why).because(&until),
-    }
+    let advice = advice.because(&look).because(why).because(&until);
+    let rank = if at_peak.fills(peak_bytes) { Rank::Filling } else { Rank::Growth };
+    let confidence = confidence(study, cause);
+    let found = Finding::new(study.device.index, words.code, severity, confidence, rank, bytes_per_step)
+        .titled(&what, [format!(": {rise} {rate}"), format!(", in {place}")])
+        .shown(shows(study, rows, largest), events_of(study, rows), weighed());
+    Finding { at_peak, line: own, advice, ..found }
 }
 
 /// Advice if kept exceptions hold what grows.
