@@ -35,7 +35,8 @@ pub struct Cut {
 /// The range is drawn in `columns` columns, and a box narrower than one column cannot be seen.
 /// Neighbours that are each too narrow become one box if they can be seen together.
 pub fn cut(tree: &CallTree, range: Option<(f64, f64)>, columns: f64) -> Vec<Cut> {
-    let mut cutter = Cutter::new(tree, range, columns);
+    let range = range.unwrap_or((0.0, tree.nodes()[0].total.weight as f64));
+    let mut cutter = Cutter { tree, range, least: (range.1 - range.0) / columns, cuts: Vec::new() };
     let root = &tree.nodes()[0];
     let mut ahead = vec![(0, cutter.push(0, 0, root, 0))];
     while let Some((node, position)) = ahead.pop() {
@@ -51,12 +52,7 @@ struct Cutter<'a> {
     cuts: Vec<Cut>,
 }
 
-impl<'a> Cutter<'a> {
-    fn new(tree: &'a CallTree, range: Option<(f64, f64)>, columns: f64) -> Self {
-        let range = range.unwrap_or((0.0, tree.nodes()[0].total.weight as f64));
-        Self { tree, range, least: (range.1 - range.0) / columns, cuts: Vec::new() }
-    }
-
+impl Cutter<'_> {
     fn push(&mut self, node: u32, parent: u32, found: &CallNode, start: u64) -> u32 {
         let content = CutContent::Node(found.site);
         let CallNode { depth, total, own, .. } = *found;
@@ -76,7 +72,17 @@ impl<'a> Cutter<'a> {
                 self.close(run.take());
                 ahead.push((child, self.push(child, parent, found, start)));
             } else if is_shown {
-                run = Some(longer(run, Cut { parent, ..self.small(child, found, start) }));
+                match &mut run {
+                    Some(Cut { content: CutContent::Merged(count), total, .. }) => {
+                        *count += 1;
+                        *total += found.total;
+                    }
+                    _ => {
+                        let CallNode { depth, total, .. } = *found;
+                        let (content, own) = (CutContent::Merged(1), Tally::default());
+                        run = Some(Cut { node: child, parent, depth, content, start, total, own });
+                    }
+                }
             } else {
                 self.close(run.take());
             }
@@ -89,27 +95,10 @@ impl<'a> Cutter<'a> {
         (start as f64) < self.range.1 && (end as f64) > self.range.0
     }
 
-    fn small(&self, node: u32, found: &CallNode, start: u64) -> Cut {
-        let CallNode { depth, total, .. } = *found;
-        Cut { node, parent: 0, depth, content: CutContent::Merged(1), start, total, own: Tally::default() }
-    }
-
     fn close(&mut self, run: Option<Cut>) {
         let least = self.least;
         self.cuts.extend(run.filter(|run| run.total.weight as f64 >= least));
     }
-}
-
-/// Extends a run of narrow neighbours by one.
-fn longer(run: Option<Cut>, next: Cut) -> Cut {
-    let Some(run) = run else { return next };
-    let count = match run.content {
-        CutContent::Merged(count) => count + 1,
-        CutContent::Node(_) => 1,
-    };
-    let mut total = run.total;
-    total += next.total;
-    Cut { content: CutContent::Merged(count), total, ..run }
 }
 
 #[cfg(test)]

@@ -51,15 +51,14 @@ pub struct CallTree {
 impl CallTree {
     /// Builds the tree of all paths below one root, [`Site::All`].
     pub fn new(calls: &Calls, config: TreeConfig) -> Self {
-        let mut below = Below::new(Site::All);
-        for (row, path, tally) in calls.paths() {
-            let stack = calls.stack(row);
-            match config.is_inverted {
-                false => below.add(stack, path.iter().copied(), tally),
-                true => below.add(stack, path.iter().rev().copied(), tally),
-            }
+        if !config.is_inverted {
+            return grow(Site::All, calls, config.order);
         }
-        below.grow(config.order)
+        let mut inverted = Calls::default();
+        for (stack, path, tally) in calls.paths() {
+            inverted.push(stack, tally, path.iter().rev().copied());
+        }
+        grow(Site::All, &inverted, config.order)
     }
 
     /// Returns all nodes, the root first.
@@ -86,48 +85,22 @@ impl CallTree {
     }
 }
 
-/// Paths below a root, in order of first appearance.
-pub(super) struct Below {
-    root: Site,
-    rows: Vec<(StackId, Tally)>,
-    sites: Vec<Site>,
-    /// Start of each path in `sites`, and the end of the last.
-    starts: Vec<usize>,
-}
-
-impl Below {
-    pub(super) fn new(root: Site) -> Self {
-        Self { root, rows: Vec::new(), sites: Vec::new(), starts: vec![0] }
+/// Builds the tree of paths below a root.
+///
+/// Each sorted path shares its beginning with the path before it, so that no node has to be looked up.
+fn grow(root: Site, below: &Calls, order: NodeOrder) -> CallTree {
+    let rows = below.rows();
+    let mut sorted: Vec<usize> = (0..rows.len()).collect();
+    sorted.sort_unstable_by(|&a, &b| below.path(a).cmp(below.path(b)));
+    let mut growth = Growth::new(root, rows.len());
+    let mut before: &[Site] = &[];
+    for row in sorted {
+        let path = below.path(row);
+        let common = path.iter().zip(before).take_while(|(site, other)| site == other).count();
+        growth.add(row as u32, common, &path[common..], rows[row]);
+        before = path;
     }
-
-    /// Adds a path that begins below the root.
-    pub(super) fn add(&mut self, stack: StackId, path: impl Iterator<Item = Site>, tally: Tally) {
-        self.rows.push((stack, tally));
-        self.sites.extend(path);
-        self.starts.push(self.sites.len());
-    }
-
-    fn path(&self, row: u32) -> &[Site] {
-        &self.sites[self.starts[row as usize]..self.starts[row as usize + 1]]
-    }
-
-    /// Builds the tree from the sorted paths.
-    ///
-    /// Each sorted path shares its beginning with the path before it, so that no node has to be looked up.
-    pub(super) fn grow(self, order: NodeOrder) -> CallTree {
-        let mut sorted: Vec<u32> = (0..self.rows.len() as u32).collect();
-        sorted.sort_unstable_by(|&a, &b| self.path(a).cmp(self.path(b)));
-        let mut growth = Growth::new(self.root, self.rows.len());
-        let mut before: &[Site] = &[];
-        for row in sorted {
-            let path = self.path(row);
-            let common = path.iter().zip(before).take_while(|(site, other)| site == other).count();
-            let (stack, tally) = self.rows[row as usize];
-            growth.add(row, common, &path[common..], stack, tally);
-            before = path;
-        }
-        growth.finish(order)
-    }
+    growth.finish(order)
 }
 
 /// Tree to which sorted paths are being added, with its nodes in depth-first order.
@@ -154,7 +127,7 @@ impl Growth {
     }
 
     /// Adds a path whose first `common` sites are those of the path before it, followed by `rest`.
-    fn add(&mut self, row: u32, common: usize, rest: &[Site], stack: StackId, tally: Tally) {
+    fn add(&mut self, row: u32, common: usize, rest: &[Site], (stack, tally): (StackId, Tally)) {
         self.trail.truncate(common + 1);
         for &site in rest {
             let parent = self.trail[self.trail.len() - 1];
@@ -259,12 +232,12 @@ pub struct Sandwich {
 impl Sandwich {
     /// Builds the trees of a site; both have only the root if the site is in no stack.
     pub fn new(calls: &Calls, site: Site, order: NodeOrder) -> Self {
-        let (mut callers, mut callees) = (Below::new(site), Below::new(site));
-        for (row, path, tally) in calls.paths() {
+        let (mut callers, mut callees) = (Calls::default(), Calls::default());
+        for (stack, path, tally) in calls.paths() {
             let Some(position) = path.iter().position(|&other| other == site) else { continue };
-            callers.add(calls.stack(row), path[..position].iter().rev().copied(), tally);
-            callees.add(calls.stack(row), path[position + 1..].iter().copied(), tally);
+            callers.push(stack, tally, path[..position].iter().rev().copied());
+            callees.push(stack, tally, path[position + 1..].iter().copied());
         }
-        Self { callers: callers.grow(order), callees: callees.grow(order) }
+        Self { callers: grow(site, &callers, order), callees: grow(site, &callees, order) }
     }
 }

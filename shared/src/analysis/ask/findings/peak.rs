@@ -42,33 +42,28 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
         .collect();
     // Without events, live bytes are known for one moment only.
     let (bytes, has_trace) = (format::bytes(peak_bytes), study.timeline.events() > 0);
-    let big = big_thing(study, moment, peak_bytes);
-    let again = if big.is_none() { recomputed(study, moment, peak_bytes) } else { None };
-    let whole = match (has_trace, parts.first(), &big) {
-        _ if again.is_some() => again.as_ref().map_or_else(String::new, Recomputed::title),
-        (_, _, Some(big)) => big.title(peak_bytes),
-        (true, Some(first), _) => format!("The peak of {bytes} is {first}"),
-        (true, None, _) => format!("The peak is {bytes}"),
-        (false, _, _) => format!("{bytes} was live at the snapshot"),
+    let cause = big_thing(study, moment, peak_bytes).or_else(|| recomputed(study, moment, peak_bytes));
+    let whole = match (&cause, has_trace, parts.first()) {
+        (Some(cause), ..) => cause.title.clone(),
+        (None, true, Some(first)) => format!("The peak of {bytes} is {first}"),
+        (None, true, None) => format!("The peak is {bytes}"),
+        (None, false, _) => format!("{bytes} was live at the snapshot"),
     };
     let first = groups.first().map(|group| format!("; largest: {}", named(study, group)));
     let details = first.into_iter().chain(parts.iter().skip(1).map(|part| format!(", {part}")));
     let count = format::counted(groups.iter().map(|group| group.count).sum(), "allocation");
-    let mut shows = match groups.iter().filter(|group| group.stack.has_frames()).count() as u64 {
-        0 => format!("Live at this moment: {count} without a stack"),
-        stacks => format!("Live at this moment: {count} from {}", format::counted(stacks, "stack")),
+    let stacks = groups.iter().filter(|group| group.stack.has_frames()).count() as u64;
+    let from = match stacks {
+        0 => "without a stack".to_owned(),
+        _ => format!("from {}", format::counted(stacks, "stack")),
     };
-    shows += &match parts.is_empty() {
-        true => format!("; {largest}."),
-        false => format!(", {}; {largest}.", parts.join(", ")),
-    };
-    let has_stacks = groups.iter().any(|group| group.stack.has_frames());
-    let advice = match (has_stacks, has_trace) {
-        _ if big.is_some() => BIG_THING,
-        _ if again.is_some() => RECOMPUTED,
-        (false, _) => NO_STACKS,
-        (true, false) => NO_TRACE,
-        (true, true) => advice(study, shares.first().map_or(Category::Unknown, |share| share.category)),
+    let told = parts.iter().map(|part| format!(", {part}")).collect::<String>();
+    let shows = format!("Live at this moment: {count} {from}{told}; {largest}.");
+    let advice = match (&cause, stacks, has_trace) {
+        (Some(cause), ..) => cause.advice,
+        (None, 0, _) => NO_STACKS,
+        (None, _, false) => NO_TRACE,
+        (None, _, true) => advice(study, shares.first().map_or(Category::Unknown, |share| share.category)),
     };
     let is_guess = study.phases.basis() == PhaseBasis::Operations;
     let confidence = if is_guess { Confidence::Medium } else { Confidence::High };
@@ -77,52 +72,31 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
         .titled(&whole, details)
         .shown(shows, moment.checked_sub(1), rows)
         .advised(advice);
-    Some(Finding { line: big.map(|big| big.line).or(again.map(|again| again.line)), ..found })
+    Some(Finding { line: cause.map(|cause| cause.line), ..found })
 }
 
-/// Activations that are computed again in backward and are most of a peak.
-struct Recomputed {
+/// One thing that most of a peak is.
+struct Cause {
+    title: String,
     line: SourceLine,
-    bytes: u64,
-}
-
-impl Recomputed {
-    fn title(&self) -> String {
-        let whole = format!("{} of the peak is recomputed at once", format::bytes(self.bytes));
-        title_of_parts(&whole, [format!(", in {}", self.line.place())])
-    }
+    advice: &'static str,
 }
 
 /// Returns activations that checkpointing computes again, if they are at least 1/2 of a peak.
-fn recomputed(study: &Study<'_>, moment: u32, peak_bytes: u64) -> Option<Recomputed> {
+fn recomputed(study: &Study<'_>, moment: u32, peak_bytes: u64) -> Option<Cause> {
     let alive = study.timeline.allocations.alive_at(moment).map(|(id, _)| id);
     let again = alive.filter(|&id| phase_of(study, id) == Phase::Recompute);
     let rows: Vec<(u64, StackId)> = again.map(|id| row_of(study, id)).collect();
     let bytes = rows.iter().map(|row| row.0).sum::<u64>();
     let line = own_line(study, rows, Own::Call).filter(|_| bytes.saturating_mul(2) >= peak_bytes)?;
-    Some(Recomputed { line, bytes })
-}
-
-/// Few large tensors of one line and of its backward, which are most of a peak.
-struct BigThing {
-    line: SourceLine,
-    bytes: u64,
-    has_backward: bool,
-}
-
-impl BigThing {
-    fn title(&self, peak_bytes: u64) -> String {
-        let of_peak =
-            format!("{} of the peak of {}", format::percent(self.bytes, peak_bytes), format::bytes(peak_bytes));
-        let backward = if self.has_backward { " and its backward" } else { "" };
-        format!("{of_peak} is {}{backward}", self.line.place())
-    }
+    let whole = format!("{} of the peak is recomputed at once", format::bytes(bytes));
+    Some(Cause { title: title_of_parts(&whole, [format!(", in {}", line.place())]), line, advice: RECOMPUTED })
 }
 
 /// Returns the line whose large tensors are at least 1/2 of a peak, with those of their sizes that have no stack.
 ///
 /// Such tensors are of backward, whose threads have no Python frames, and a gradient is as large as what it belongs to.
-fn big_thing(study: &Study<'_>, moment: u32, peak_bytes: u64) -> Option<BigThing> {
+fn big_thing(study: &Study<'_>, moment: u32, peak_bytes: u64) -> Option<Cause> {
     let allocations = &study.timeline.allocations;
     let least = LEAST_LARGE.max(peak_bytes / LARGE_SHARE);
     let large = allocations.alive_at(moment).filter(|row| row.1 >= least);
@@ -139,8 +113,11 @@ fn big_thing(study: &Study<'_>, moment: u32, peak_bytes: u64) -> Option<BigThing
     };
     let of_backward: u64 = others.iter().filter(is_alike).map(|row| row.0).sum();
     let bytes = of_line.iter().map(|row| row.0).sum::<u64>() + of_backward;
-    let big = BigThing { line, bytes, has_backward: of_backward > 0 };
-    (bytes.saturating_mul(2) >= peak_bytes).then_some(big)
+    let backward = if of_backward > 0 { " and its backward" } else { "" };
+    (bytes.saturating_mul(2) >= peak_bytes).then(|| {
+        let (share, peak) = (format::percent(bytes, peak_bytes), format::bytes(peak_bytes));
+        Cause { title: format!("{share} of the peak of {peak} is {}{backward}", line.place()), line, advice: BIG_THING }
+    })
 }
 
 /// Advice if a few large tensors are most of the peak.

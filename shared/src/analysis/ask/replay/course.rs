@@ -45,15 +45,10 @@ pub(super) struct CourseRecorder {
 impl CourseRecorder {
     /// Begins with the state of an allocator before the first step.
     pub(super) fn new<D: Driver>(allocator: &Allocator<D>, events: usize, columns: usize) -> Self {
-        let counters = allocator.counters();
-        let now = ReplayColumn {
-            live_bytes: counters.live_bytes.now,
-            allocated_bytes: counters.allocated_bytes.now,
-            reserved_bytes: counters.reserved_bytes.now,
-            unused_bytes: unused_bytes(allocator),
-            beyond_live_bytes: counters.reserved_bytes.now.saturating_sub(counters.live_bytes.now),
-            ..ReplayColumn::default()
-        };
+        let mut now = ReplayColumn::default();
+        now.measure(allocator);
+        now.live_bytes = allocator.counters().live_bytes.now;
+        now.reserved_bytes = allocator.counters().reserved_bytes.now;
         let wanted = columns.clamp(1, events.max(1)) as u64;
         Self { columns: Vec::new(), events: events as u64, wanted, now, counted: counted(allocator) }
     }
@@ -78,10 +73,7 @@ impl CourseRecorder {
             }
             self.keep();
         }
-        let counters = allocator.counters();
-        self.now.allocated_bytes = counters.allocated_bytes.now;
-        self.now.unused_bytes = unused_bytes(allocator);
-        self.now.beyond_live_bytes = counters.reserved_bytes.now.saturating_sub(counters.live_bytes.now);
+        self.now.measure(allocator);
         let ([retries, collections, ooms], before) = (counted(allocator), self.counted);
         self.now.retries += retries - before[0];
         self.now.collections += collections - before[1];
@@ -105,13 +97,15 @@ impl CourseRecorder {
 
     fn keep(&mut self) {
         let Some(last) = self.columns.last_mut() else { return };
-        last.live_bytes = last.live_bytes.max(self.now.live_bytes);
-        last.allocated_bytes = last.allocated_bytes.max(self.now.allocated_bytes);
-        last.reserved_bytes = last.reserved_bytes.max(self.now.reserved_bytes);
-        last.unused_bytes = last.unused_bytes.max(self.now.unused_bytes);
-        last.beyond_live_bytes = last.beyond_live_bytes.max(self.now.beyond_live_bytes);
-        let ReplayColumn { calls, retries, collections, ooms, .. } = self.now;
-        (last.calls, last.retries, last.collections, last.ooms) = (calls, retries, collections, ooms);
+        let now = &self.now;
+        *last = ReplayColumn {
+            live_bytes: last.live_bytes.max(now.live_bytes),
+            allocated_bytes: last.allocated_bytes.max(now.allocated_bytes),
+            reserved_bytes: last.reserved_bytes.max(now.reserved_bytes),
+            unused_bytes: last.unused_bytes.max(now.unused_bytes),
+            beyond_live_bytes: last.beyond_live_bytes.max(now.beyond_live_bytes),
+            ..*now
+        };
     }
 }
 
@@ -121,9 +115,14 @@ fn counted<D: Driver>(allocator: &Allocator<D>) -> [u64; 3] {
     [counters.retries, counters.collections, counters.ooms]
 }
 
-fn unused_bytes<D: Driver>(allocator: &Allocator<D>) -> u64 {
-    let counters = allocator.counters();
-    counters.reserved_bytes.now.saturating_sub(counters.active_bytes.now)
+impl ReplayColumn {
+    /// Takes over what the allocator tells between two requests.
+    fn measure<D: Driver>(&mut self, allocator: &Allocator<D>) {
+        let counters = allocator.counters();
+        self.allocated_bytes = counters.allocated_bytes.now;
+        self.unused_bytes = counters.reserved_bytes.now.saturating_sub(counters.active_bytes.now);
+        self.beyond_live_bytes = counters.reserved_bytes.now.saturating_sub(counters.live_bytes.now);
+    }
 }
 
 #[cfg(test)]

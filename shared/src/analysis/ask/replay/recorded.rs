@@ -22,14 +22,16 @@ const TOTAL: u64 = 1 << 40;
 /// Start of the addresses of memory that the recording did not fetch.
 const UNKNOWN: u64 = LAST_ADDR;
 
-/// Driver call of the recording.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Call {
-    pub(super) event: usize,
-    pub(super) action: Action,
-    pub(super) addr: u64,
-    pub(super) size_bytes: u64,
+/// Driver call, as recorded or as replayed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct RecordedEvent {
+    pub action: Action,
+    pub addr: u64,
+    pub size_bytes: u64,
 }
+
+/// Driver call of the recording, with the index of its event.
+pub(super) type Call = (usize, RecordedEvent);
 
 /// Driver that answers the calls of a recording in their order.
 #[derive(Debug)]
@@ -46,10 +48,10 @@ pub(super) struct RecordedCard {
 
 impl RecordedCard {
     pub(super) fn new(device: &Device, total_bytes: Option<u64>) -> Self {
-        let driver = |event: &usize| super::steps::is_driver(device.events.actions().at(*event));
+        let driver = |event: &usize| is_driver(device.events.actions().at(*event));
         let call = |event| {
             let row = device.events.at(event);
-            Call { event, action: row.action, addr: row.addr, size_bytes: row.size_bytes }
+            (event, RecordedEvent { action: row.action, addr: row.addr, size_bytes: row.size_bytes })
         };
         let calls = (0..device.events.len()).filter(driver).map(call).collect();
         Self { calls, next: 0, limit: 0, unknown_bytes: 0, total_bytes: total_bytes.unwrap_or(TOTAL).min(UNKNOWN) }
@@ -62,7 +64,7 @@ impl RecordedCard {
     /// Begins a step, to which the calls from index `next` on and before event `until` belong.
     pub(super) fn begin(&mut self, next: usize, until: usize) {
         self.next = next;
-        self.limit = self.calls.partition_point(|call| call.event < until);
+        self.limit = self.calls.partition_point(|call| call.0 < until);
     }
 
     /// Returns the index after the last call of the step.
@@ -70,8 +72,8 @@ impl RecordedCard {
         self.limit
     }
 
-    fn peek(&self) -> Option<Call> {
-        (self.next < self.limit).then(|| self.calls[self.next])
+    fn peek(&self) -> Option<RecordedEvent> {
+        (self.next < self.limit).then(|| self.calls[self.next].1)
     }
 
     /// Returns the address of the next call if it is this one, and passes it.
@@ -118,7 +120,7 @@ impl Driver for RecordedCard {
     }
 
     fn reserve(&mut self, size_bytes: u64) -> u64 {
-        let is_map = |call: &Call| call.action == Action::SegmentMap && call.addr <= LAST_ADDR;
+        let is_map = |call: &RecordedEvent| call.action == Action::SegmentMap && call.addr <= LAST_ADDR;
         match self.peek().filter(is_map) {
             Some(call) => call.addr,
             None => self.unknown(size_bytes),

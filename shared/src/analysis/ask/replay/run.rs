@@ -5,10 +5,10 @@ use super::course::{CourseRecorder, ReplayColumn};
 use super::initial::Initial;
 use super::steps::{Step, StepKind, steps};
 use crate::allocator::{
-    Allocator, BlockId, Counters, Driver, OutOfMemory, PendingFree, PoolKey, Settings, VirtualCard,
+    Allocator, BlockId, BlockUse, Counters, Driver, OutOfMemory, PendingFree, PoolKey, Settings, VirtualCard,
 };
 use crate::analysis::track::allocations::Allocations;
-use crate::trace::{Device, PoolId, Trace};
+use crate::trace::{BlockState, Device, PoolId, Trace};
 use hashbrown::HashMap;
 use serde::{Deserialize, Serialize};
 use std::ops::ControlFlow;
@@ -260,5 +260,14 @@ impl<D: Driver> Runner<D> {
             None | Some(PoolId(0, 0)) => PoolKey::DEFAULT,
             Some(pool) => *self.pools.entry(pool).or_insert_with(|| self.allocator.create_pool()),
         }
+    }
+}
+
+/// Returns the state that a snapshot has for a block of the allocator.
+pub(super) fn block_state(state: BlockUse) -> BlockState {
+    match state {
+        BlockUse::Allocated => BlockState::Allocated,
+        BlockUse::PendingFree => BlockState::PendingFree,
+        BlockUse::Free | BlockUse::Unmapped => BlockState::Inactive,
     }
 }

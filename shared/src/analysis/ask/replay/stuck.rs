@@ -12,10 +12,7 @@ use std::ops::ControlFlow;
 
 use super::run::{ReplayConfig, Replayer, Runner};
 use super::steps::StepKind;
-use crate::allocator::{BlockUse, PoolKey, SegmentState, VirtualCard};
-
-/// Largest request that is served from the small pool, 1 MiB.
-const LARGEST_SMALL: u64 = 1 << 20;
+use crate::allocator::{BlockUse, Settings, VirtualCard};
 
 /// Free bytes that could not serve a request, by reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -40,7 +37,7 @@ impl Replayer<'_> {
         let mut stuck = None;
         self.run(self.runner(config), None, |step, runner, failed| {
             if let (Some(_), true) = (failed, step.event == event) {
-                stuck = request_of(&step.kind).map(|request| Stuck::of(runner, request));
+                stuck = Stuck::of(runner, &step.kind);
             }
             if step.event >= event { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
@@ -48,50 +45,36 @@ impl Replayer<'_> {
     }
 }
 
-/// Size in bytes, stream and pool of a request.
-type Request = (u64, u64, Option<crate::trace::PoolId>);
-
-fn request_of(kind: &StepKind) -> Option<Request> {
-    match *kind {
-        StepKind::Allocate { size_bytes, stream, pool, .. } | StepKind::Fail { size_bytes, stream, pool } => {
-            Some((size_bytes, stream, pool))
-        }
-        _ => None,
-    }
-}
-
 impl Stuck {
-    fn of(runner: &Runner<VirtualCard>, (size_bytes, stream, pool): Request) -> Self {
-        let pool = runner.known_pool(pool);
+    fn of(runner: &Runner<VirtualCard>, request: &StepKind) -> Option<Self> {
+        let &(StepKind::Allocate { size_bytes, stream, pool, .. } | StepKind::Fail { size_bytes, stream, pool }) =
+            request
+        else {
+            return None;
+        };
+        let (pool, is_small) = (runner.known_pool(pool), Settings::is_small(size_bytes));
         let mut stuck = Self::default();
         for segment in runner.allocator.segments() {
-            stuck.add(&segment, size_bytes, stream, pool);
+            let free = || segment.blocks.iter().filter(|block| block.state == BlockUse::Free);
+            let sum: u64 = free().map(|block| block.size_bytes).sum();
+            if Some(segment.pool) != pool {
+                stuck.other_pools_bytes += sum;
+            } else if segment.stream != stream {
+                stuck.other_streams_bytes += sum;
+            } else if segment.is_small != is_small {
+                stuck.other_class_bytes += sum;
+            } else {
+                stuck.pieces_bytes += sum;
+                stuck.longest_bytes = free().map(|block| block.size_bytes).fold(stuck.longest_bytes, u64::max);
+            }
         }
-        stuck
-    }
-
-    fn add(&mut self, segment: &SegmentState, size_bytes: u64, stream: u64, pool: Option<PoolKey>) {
-        let free = segment.blocks.iter().filter(|block| block.state == BlockUse::Free);
-        let (sum, longest) = free
-            .fold((0, 0), |(sum, longest): (u64, u64), block| (sum + block.size_bytes, longest.max(block.size_bytes)));
-        let is_small = size_bytes <= LARGEST_SMALL;
-        if Some(segment.pool) != pool {
-            self.other_pools_bytes += sum;
-        } else if segment.stream != stream {
-            self.other_streams_bytes += sum;
-        } else if segment.is_small != is_small {
-            self.other_class_bytes += sum;
-        } else {
-            self.pieces_bytes += sum;
-            self.longest_bytes = self.longest_bytes.max(longest);
-        }
+        Some(stuck)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::allocator::Settings;
     use crate::analysis::track::allocations::Allocations;
     use crate::trace::text;
 

@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 
 use hashbrown::HashMap;
 
-use super::run::{ReplayConfig, Replayer, Runner};
+use super::run::{ReplayConfig, Replayer, Runner, block_state};
 use super::steps::Step;
 use crate::allocator::{self, BlockUse, EventKind, SegmentState, Settings, VirtualCard};
 use crate::base::StringId;
@@ -168,14 +168,6 @@ impl<'a> Writer<'a> {
             stack: stack_of(&self.segment_stacks, state.addr),
             blocks: (first, table.blocks.len() as u32),
         });
-    }
-}
-
-fn block_state(state: BlockUse) -> BlockState {
-    match state {
-        BlockUse::Allocated => BlockState::Allocated,
-        BlockUse::PendingFree => BlockState::PendingFree,
-        BlockUse::Free | BlockUse::Unmapped => BlockState::Inactive,
     }
 }
 

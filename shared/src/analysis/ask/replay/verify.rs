@@ -8,21 +8,13 @@ use serde::Serialize;
 use std::fmt;
 
 use super::initial::Initial;
-use super::recorded::{Call, RecordedCard};
-use super::run::Runner;
+use super::recorded::{Call, RecordedCard, RecordedEvent};
+use super::run::{Runner, block_state};
 use super::settings::recorded_settings;
 use super::steps::{Step, StepKind, is_driver, steps};
-use crate::allocator::{BlockUse, ConfError, Event, EventKind};
+use crate::allocator::{ConfError, Event, EventKind};
 use crate::analysis::track::allocations::Allocations;
 use crate::trace::{Action, BlockState, Device, Trace};
-
-/// Driver call, as recorded or as replayed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct RecordedEvent {
-    pub action: Action,
-    pub addr: u64,
-    pub size_bytes: u64,
-}
 
 /// First event that is not as recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -129,34 +121,26 @@ impl Verification {
     fn compare(&mut self, step: &Step, expected: &[Call], events: &[Event]) -> Option<Difference> {
         let mut expected = expected.iter();
         for event in events {
-            let Some(action) = action(event.kind).filter(|action| is_driver(*action)) else { continue };
+            let action = Action::of_name(event.kind.name()).filter(|action| is_driver(*action));
+            let Some(action) = action else { continue };
             let replayed = RecordedEvent { action, addr: event.addr, size_bytes: event.size_bytes };
             let call = expected.next();
-            let recorded = call.map(recorded);
+            let recorded = call.map(|call| call.1);
             self.compared += u64::from(recorded.is_some());
             if recorded != Some(replayed) {
-                let event = call.map_or(step.event, |call| call.event);
+                let event = call.map_or(step.event, |call| call.0);
                 return Some(Difference { event, recorded, replayed: Some(replayed) });
             }
             self.equal += 1;
         }
-        let missing = expected.next();
-        if let Some(call) = missing {
+        if let Some(&(event, missing)) = expected.next() {
             self.compared += 1;
-            return Some(Difference { event: call.event, recorded: Some(recorded(call)), replayed: None });
+            return Some(Difference { event, recorded: Some(missing), replayed: None });
         }
         let is_served = events.iter().any(|event| event.kind == EventKind::Alloc);
         let is_wanted = matches!(step.kind, StepKind::Allocate { .. });
         (is_wanted && !is_served).then_some(Difference { event: step.event, recorded: None, replayed: None })
     }
-}
-
-fn recorded(call: &Call) -> RecordedEvent {
-    RecordedEvent { action: call.action, addr: call.addr, size_bytes: call.size_bytes }
-}
-
-fn action(kind: EventKind) -> Option<Action> {
-    Action::of_name(kind.name())
 }
 
 /// Address, size in bytes and state of a block.
@@ -170,11 +154,6 @@ fn blocks(device: &Device) -> Vec<BlockRow> {
 /// Returns the blocks at the end of a replay.
 fn replayed_blocks(runner: &Runner<RecordedCard>) -> Vec<BlockRow> {
     let segments = runner.allocator.segments();
-    let state = |block: BlockUse| match block {
-        BlockUse::Allocated => BlockState::Allocated,
-        BlockUse::PendingFree => BlockState::PendingFree,
-        BlockUse::Free | BlockUse::Unmapped => BlockState::Inactive,
-    };
     let blocks = segments.iter().flat_map(|segment| &segment.blocks);
-    blocks.map(|block| (block.addr, block.size_bytes, state(block.state))).collect()
+    blocks.map(|block| (block.addr, block.size_bytes, block_state(block.state))).collect()
 }
