@@ -107,13 +107,15 @@ fn whole_units(block: &MapBlock, home: u64, unit: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::track::timeline::Timeline;
-    use crate::trace::text;
+    use crate::analysis::ask::tests::Sample;
+    use crate::trace::{Trace, text};
 
     fn at(trace: &str, moment: u32) -> Fragmentation {
-        let trace = text::parse(trace).unwrap();
-        let timeline = Timeline::new(&trace, &trace.devices[0]);
-        Fragmentation::at(&Study::new(&trace, &trace.devices[0], &timeline), moment)
+        at_moment(text::parse(trace).unwrap(), moment)
+    }
+
+    fn at_moment(trace: Trace, moment: u32) -> Fragmentation {
+        Fragmentation::at(&Sample::new(trace).study(), moment)
     }
 
     const MIB: u64 = 1 << 20;
@@ -157,8 +159,7 @@ mod tests {
         .unwrap();
         let table = crate::trace::Setting::Table(vec![("4".to_owned(), 4)]);
         trace.settings.entries.push(("roundup_power2_divisions".to_owned(), table));
-        let allocations = crate::analysis::Allocations::pair(&trace.devices[0]);
-        let parts = Fragmentation::of(&SegmentMap::at(&trace, &trace.devices[0], &allocations, 2));
+        let parts = at_moment(trace, 2);
         assert_eq!((parts.rounding_bytes, parts.unsplit_bytes), (MIB - 1, 0));
     }
 
@@ -170,8 +171,7 @@ mod tests {
         )
         .unwrap();
         trace.devices[0].segments.segments[0].is_expandable = Some(true);
-        let allocations = crate::analysis::Allocations::pair(&trace.devices[0]);
-        let parts = Fragmentation::of(&SegmentMap::at(&trace, &trace.devices[0], &allocations, 3));
+        let parts = at_moment(trace, 3);
         assert_eq!((parts.releasable_bytes, parts.free_in_used_bytes), (40 * MIB, 57 * MIB));
     }
 

@@ -12,6 +12,8 @@ pub(super) mod script;
 pub(super) mod segment_map;
 pub(super) mod selection;
 pub(super) mod source_lines;
+#[cfg(test)]
+mod tests;
 pub(super) mod until_full;
 
 pub use call_tree::{

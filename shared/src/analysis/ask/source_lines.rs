@@ -313,21 +313,18 @@ fn kind_of_source(filename: &str) -> Option<CodeKind> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::track::timeline::Timeline;
-    use crate::trace::{Frame, text};
+    use crate::analysis::ask::tests::Sample;
+    use crate::trace::Frame;
 
     /// Formats each line as `file:line own/through of the live bytes, own/through of the allocated bytes`.
     #[track_caller]
     fn check(source: &str, scope: &Scope, focus: Option<&[&str]>, expected: &[&str]) -> SourceLines {
-        let trace = text::parse(source).unwrap();
-        let timeline = Timeline::new(&trace, &trace.devices[0]);
-        let device = &trace.devices[0];
-        let population = Population { trace: &trace, device, timeline: &timeline, spans: &[], categories: &[] };
+        let sample = Sample::of(source);
         let focus = focus.map(|files| files.iter().map(|&file| file.to_owned()).collect());
-        let config = SourceConfig { focus, ..SourceConfig::of(&population, scope, Filter::default()) };
-        let found = source_lines(&population, &config);
+        let config = SourceConfig { focus, ..SourceConfig::of(&sample.population(), scope, Filter::default()) };
+        let found = source_lines(&sample.population(), &config);
         let text = |file: &CodeFile, CodeLine { line, own, through, .. }: &CodeLine| {
-            let name = trace.strings.get(file.name);
+            let name = sample.trace.strings.get(file.name);
             let live = format!("{}/{}", own.live_bytes, through.live_bytes);
             format!("{name}:{line} {live}, {}/{}", own.allocated_bytes, through.allocated_bytes)
         };

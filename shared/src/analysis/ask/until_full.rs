@@ -105,8 +105,7 @@ pub fn until_full(study: &Study<'_>, capacity_bytes: Option<u64>) -> Option<Unti
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::track::timeline::Timeline;
-    use crate::trace::text;
+    use crate::analysis::ask::tests::Sample;
 
     /// Writes four steps of one millisecond with four events each, of which each keeps 1 MiB; the peak is 5 MiB.
     fn leak(end: &str) -> String {
@@ -126,10 +125,7 @@ mod tests {
 
     #[track_caller]
     fn check(end: &str, capacity_mib: Option<u64>, expected: Option<(u64, BudgetSource, u64, u64)>) {
-        let trace = text::parse(&leak(end)).unwrap();
-        let timeline = Timeline::new(&trace, &trace.devices[0]);
-        let study = Study::new(&trace, &trace.devices[0], &timeline);
-        let found = until_full(&study, capacity_mib.map(|mib| mib << 20));
+        let found = until_full(&Sample::of(&leak(end)).study(), capacity_mib.map(|mib| mib << 20));
         let row = |found: UntilFull| (found.budget.bytes >> 20, found.budget.source, found.steps, found.events);
         assert_eq!(found.map(row), expected);
         assert!(found.is_none_or(|found| found.time_us.is_some()));
@@ -154,10 +150,8 @@ mod tests {
     #[test]
     fn what_is_outside_is_neither_reserved_nor_free() {
         let of = |text: &str, capacity_mib: u64| {
-            let trace = text::parse(text).unwrap();
-            let timeline = Timeline::new(&trace, &trace.devices[0]);
-            let study = Study::new(&trace, &trace.devices[0], &timeline);
-            outside_bytes(&study, capacity_mib << 20).map(|(bytes, event)| (bytes >> 20, event))
+            let found = outside_bytes(&Sample::of(text).study(), capacity_mib << 20);
+            found.map(|(bytes, event)| (bytes >> 20, event))
         };
         let text = "alloc a 5MiB\noom 64MiB free=10MiB\nsegment S 20MiB\nblock a 5MiB";
         assert_eq!(of(text, 42), Some((12, 1)));

@@ -183,17 +183,16 @@ impl Side {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::analysis::ask::tests::Sample;
     use crate::analysis::study::period::Step;
     use crate::analysis::study::steps::StepSource;
-    use crate::trace::text;
 
     #[track_caller]
     fn check(side: Side, moment: Option<u32>) {
-        let trace = text::parse("alloc a 5\nalloc b 9\nfree_completed b\nalloc c 1\nfree_completed a").unwrap();
-        let timeline = Timeline::new(&trace, &trace.devices[0]);
+        let sample = Sample::of("alloc a 5\nalloc b 9\nfree_completed b\nalloc c 1\nfree_completed a");
         let steps = [Step { start: 0, end: 1 }, Step { start: 2, end: 5 }].to_vec();
         let steps = Steps { source: StepSource::Period, steps };
-        assert_eq!(side.moment(&timeline, Some(&steps)), moment);
+        assert_eq!(side.moment(&sample.timeline, Some(&steps)), moment);
     }
 
     #[test]

@@ -241,10 +241,9 @@ fn is_about_all(code: FindingCode) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{FindingsConfig, findings_of, studies};
+    use super::super::{FindingsConfig, findings_of};
     use super::*;
-    use crate::analysis::track::timeline::Timeline;
-    use crate::trace::text;
+    use crate::analysis::ask::tests::Sample;
 
     const TRACE: &str = "
         alloc a 8MiB @mm@v/site-packages/torch/functional.py<forward@model.py<main
@@ -254,14 +253,19 @@ mod tests {
         oom 40MiB free=1MiB @head@model.py<main
     ";
 
+    /// Returns the parts of a finding, and the first moment of its target.
+    fn found(source: &str, code: FindingCode) -> (Vec<FindingPart>, Option<u32>) {
+        let sample = Sample::of(source);
+        let studies = [sample.study()];
+        let found = findings_of(&sample.trace, &studies, &FindingsConfig::default());
+        let finding = found.iter().find(|finding| finding.code == code).expect("the finding");
+        (finding_parts(&studies[0], finding), finding_target(&studies[0], finding).map(|target| target.first))
+    }
+
     /// Returns a line for each part of a finding: its text, and what its allocations have in common.
     fn parts_of(code: FindingCode) -> Vec<String> {
-        let trace = text::parse(TRACE).unwrap();
-        let timeline = Timeline::new(&trace, &trace.devices[0]);
-        let studies = studies(&trace, &[(&trace.devices[0], &timeline)]);
-        let found = findings_of(&trace, &studies, &FindingsConfig::default());
-        let finding = found.iter().find(|finding| finding.code == code).expect("the finding");
-        assert!(finding_target(&studies[0], finding).is_some_and(|target| target.first == 4), "{finding:?}");
+        let (parts, first) = found(TRACE, code);
+        assert_eq!(first, Some(4));
         let text = |part: FindingPart| {
             let common = match (part.target.stack, &part.target.line) {
                 (Some(_), None) => "one stack",
@@ -270,17 +274,13 @@ mod tests {
             };
             format!("{}, {common}", part.text())
         };
-        finding_parts(&studies[0], finding).into_iter().map(text).collect()
+        parts.into_iter().map(text).collect()
     }
 
     /// Returns the parts of the peak.
     fn peak_of(source: &str) -> Vec<(String, Option<String>)> {
-        let trace = text::parse(source).unwrap();
-        let timeline = Timeline::new(&trace, &trace.devices[0]);
-        let studies = studies(&trace, &[(&trace.devices[0], &timeline)]);
-        let found = findings_of(&trace, &studies, &FindingsConfig::default());
-        let peak = found.iter().find(|finding| finding.code == FindingCode::Peak).expect("a finding about the peak");
-        finding_parts(&studies[0], peak).into_iter().map(|part| (part.text(), part.target.pattern)).collect()
+        let parts = found(source, FindingCode::Peak).0.into_iter();
+        parts.map(|part| (part.text(), part.target.pattern)).collect()
     }
 
     #[test]

@@ -111,8 +111,7 @@ fn without_extensions(name: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::track::timeline::Timeline;
-    use crate::trace::text;
+    use crate::analysis::ask::tests::Sample;
 
     #[test]
     fn figures_are_of_the_peak() {
@@ -124,10 +123,7 @@ mod tests {
             oom 4GiB free=0
             alloc g 64 @backward@phase
         ";
-        let trace = text::parse(source).unwrap();
-        let device = &trace.devices[0];
-        let timeline = Timeline::new(&trace, device);
-        let figures = RankFigures::of_study(&Study::new(&trace, device, &timeline));
+        let figures = RankFigures::of_study(&Sample::of(source).study());
         let expected = [(Category::Parameter, 64), (Category::Gradient, 64), (Category::Activation, 100)];
         assert_eq!((figures.peak_live_bytes, figures.peak_moment, figures.ooms), (228, Moment(6), 1));
         assert_eq!(figures.peak_by_category, BTreeMap::from(expected));

@@ -149,11 +149,10 @@ impl BatchSearch {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{ReplayConfig, Replayer};
+    use super::super::ReplayConfig;
     use super::*;
     use crate::allocator::Settings;
-    use crate::analysis::track::timeline::Timeline;
-    use crate::trace::text;
+    use crate::analysis::ask::tests::Sample;
 
     /// Searches among factors of which those up to `limit` fit; returns the best one and the number of tries.
     fn search(limit: f64) -> (Option<f64>, u32) {
@@ -197,12 +196,10 @@ mod tests {
 
     #[test]
     fn what_a_batch_passes_through_grows() {
-        let trace = text::parse(TRAINING).unwrap();
-        let device = &trace.devices[0];
-        let timeline = Timeline::new(&trace, device);
-        let scale = BatchScale::of(&Study::new(&trace, device, &timeline)).unwrap();
+        let sample = Sample::of(TRAINING);
+        let scale = BatchScale::of(&sample.study()).unwrap();
         assert_eq!(scale.peak_bytes(), 40 << 20);
-        let replayer = Replayer::new(&trace, device, &timeline.allocations);
+        let replayer = sample.replayer();
         let on = |mib: u64| ReplayConfig { capacity_bytes: mib << 20, ..ReplayConfig::unlimited(Settings::default()) };
         assert!(replayer.fits(&on(120), Some((&scale, 1.0))) && !replayer.fits(&on(119), Some((&scale, 1.0))));
         assert!(replayer.fits(&on(160), Some((&scale, 2.0))) && !replayer.fits(&on(159), Some((&scale, 2.0))));
@@ -210,8 +207,6 @@ mod tests {
 
     #[test]
     fn without_phases_nothing_is_known_to_grow() {
-        let trace = text::parse("alloc a 1MiB\nalloc b 1MiB").unwrap();
-        let timeline = Timeline::new(&trace, &trace.devices[0]);
-        assert_eq!(BatchScale::of(&Study::new(&trace, &trace.devices[0], &timeline)), None);
+        assert_eq!(BatchScale::of(&Sample::of("alloc a 1MiB\nalloc b 1MiB").study()), None);
     }
 }

@@ -127,23 +127,20 @@ impl ReplayColumn {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{ReplayConfig, Replayer};
+    use super::super::{ReplayConfig, ReplayReport};
     use super::*;
     use crate::allocator::Settings;
+    use crate::analysis::ask::tests::Sample;
     use crate::analysis::naive;
-    use crate::analysis::track::allocations::Allocations;
-    use crate::trace::{Device, Trace, text};
 
-    fn course(trace: &Trace, columns: usize) -> (super::super::ReplayReport, Vec<ReplayColumn>) {
-        let device: &Device = &trace.devices[0];
-        let config = ReplayConfig::unlimited(Settings::default());
-        Replayer::new(trace, device, &Allocations::pair(device)).course(&config, columns)
+    fn course(sample: &Sample, columns: usize) -> (ReplayReport, Vec<ReplayColumn>) {
+        sample.replayer().course(&ReplayConfig::unlimited(Settings::default()), columns)
     }
 
     #[test]
     fn a_column_has_the_highest_of_its_events() {
-        let trace = text::parse("alloc a 3MiB\nfree a\nalloc b 30MiB\nalloc c 5MiB\nfree b\nfree c").unwrap();
-        let (_, course) = course(&trace, 4);
+        let sample = Sample::of("alloc a 3MiB\nfree a\nalloc b 30MiB\nalloc c 5MiB\nfree b\nfree c");
+        let (_, course) = course(&sample, 4);
         let mib = |bytes: u64| bytes >> 20;
         let rows = course.iter().map(|row| (mib(row.live_bytes), mib(row.reserved_bytes), row.calls));
         assert_eq!(rows.collect::<Vec<_>>(), [(3, 20, 1), (35, 50, 1), (35, 50, 0), (5, 50, 0)]);
@@ -152,9 +149,9 @@ mod tests {
     #[test]
     fn columns_have_the_peaks_and_all_calls() {
         for seed in 0..60 {
-            let trace = naive::random_trace(seed, 20 * seed);
+            let sample = Sample::new(naive::random_trace(seed, 20 * seed));
             for columns in [1, 7, 400] {
-                let (report, course) = course(&trace, columns);
+                let (report, course) = course(&sample, columns);
                 let highest = |value: fn(&ReplayColumn) -> u64| course.iter().map(value).max().unwrap();
                 let counters = report.counters;
                 assert_eq!(highest(|row| row.live_bytes), counters.live_bytes.peak, "seed {seed}");
@@ -165,7 +162,7 @@ mod tests {
                 let sum = |count: fn(&ReplayColumn) -> u64| course.iter().map(count).sum::<u64>();
                 assert_eq!(sum(|row| row.retries), counters.retries, "seed {seed}");
                 assert_eq!((sum(|row| row.collections), sum(|row| row.ooms)), (counters.collections, counters.ooms));
-                assert_eq!(course.len(), columns.min(trace.devices[0].events.len().max(1)));
+                assert_eq!(course.len(), columns.min(sample.device().events.len().max(1)));
             }
         }
     }

@@ -197,13 +197,13 @@ impl InitialSegment {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trace::text;
+    use crate::analysis::ask::tests::Sample;
 
     /// Checks the segments from before a trace, written as size and blocks `offset+size`.
     #[track_caller]
     fn check(trace: &str, expected: &[&str]) {
-        let trace = text::parse(trace).unwrap();
-        let initial = Initial::of(&trace, &trace.devices[0], &Allocations::pair(&trace.devices[0]));
+        let sample = Sample::of(trace);
+        let initial = &sample.replayer().initial;
         let words = |segment: &InitialSegment| {
             let block = |block: &PlacedBlock| format!(" {}+{}", block.addr - segment.range.start, block.size_bytes);
             let blocks: String = segment.blocks.iter().map(block).collect();

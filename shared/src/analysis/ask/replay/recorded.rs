@@ -196,19 +196,17 @@ pub fn recorded_course(device: &Device, timeline: &Timeline, columns: usize) -> 
 mod tests {
     use super::*;
     use crate::allocator::Settings;
-    use crate::analysis::ask::replay::{ReplayConfig, Replayer};
+    use crate::analysis::ask::replay::ReplayConfig;
+    use crate::analysis::ask::tests::Sample;
     use crate::analysis::naive;
-    use crate::analysis::track::allocations::Allocations;
-    use crate::trace::text;
 
     #[test]
     fn columns_are_those_of_every_moment() {
         for seed in 0..60 {
-            let trace = naive::random_trace(seed, 15 * seed);
-            let device = &trace.devices[0];
-            let timeline = Timeline::new(&trace, device);
+            let sample = Sample::new(naive::random_trace(seed, 15 * seed));
+            let (device, timeline) = (sample.device(), &sample.timeline);
             for columns in [1, 5, 300] {
-                let course = recorded_course(device, &timeline, columns);
+                let course = recorded_course(device, timeline, columns);
                 assert_eq!(course.len(), columns.min(device.events.len().max(1)));
                 assert_eq!(course.iter().map(|row| row.calls).sum::<u64>(), recorded_calls(device), "seed {seed}");
                 let peak = course.iter().map(|row| row.reserved_bytes).max();
@@ -225,20 +223,17 @@ mod tests {
 
     #[test]
     fn a_replay_as_recorded_has_the_same_columns() {
-        let trace = text::parse(
+        let sample = Sample::of(
             "segment_alloc a 20MiB\nalloc a 20MiB\nfree a\nsegment_alloc c 30MiB\nalloc c 30MiB\nfree c\n\
              segment a 20MiB\nblock a 20MiB inactive\nsegment c 30MiB\nblock c 30MiB inactive",
-        )
-        .unwrap();
-        let device = &trace.devices[0];
-        let recorded = recorded_course(device, &Timeline::new(&trace, device), 4);
-        let config = ReplayConfig::unlimited(Settings::default());
-        let (_, replayed) = Replayer::new(&trace, device, &Allocations::pair(device)).course(&config, 4);
+        );
+        let recorded = recorded_course(sample.device(), &sample.timeline, 4);
+        let (_, replayed) = sample.replayer().course(&ReplayConfig::unlimited(Settings::default()), 4);
         let mib = |bytes: u64| bytes >> 20;
         let rows = recorded.iter().map(|row| [row.live_bytes, row.reserved_bytes, row.beyond_live_bytes].map(mib));
-        assert_eq!(rows.collect::<Vec<_>>(), [[20, 20, 0], [20, 20, 20], [30, 50, 20], [30, 50, 50]]);
         let same = replayed.iter().map(|row| [row.live_bytes, row.reserved_bytes, row.beyond_live_bytes].map(mib));
-        assert_eq!(same.collect::<Vec<_>>(), [[20, 20, 0], [20, 20, 20], [30, 50, 20], [30, 50, 50]]);
+        let expected = [[20, 20, 0], [20, 20, 20], [30, 50, 20], [30, 50, 50]];
+        assert_eq!([rows.collect::<Vec<_>>(), same.collect()], [expected, expected]);
         assert_eq!(recorded.iter().map(|row| row.calls).collect::<Vec<_>>(), [1, 0, 1, 0]);
     }
 }

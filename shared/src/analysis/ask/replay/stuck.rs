@@ -75,15 +75,14 @@ impl Stuck {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::track::allocations::Allocations;
-    use crate::trace::text;
+    use crate::analysis::ask::tests::Sample;
 
     const MIB: u64 = 1 << 20;
 
     #[test]
     fn free_memory_is_told_apart_by_what_keeps_it() {
         // Each request of 10 MiB or more has a segment of its own; of the two small ones, one stays.
-        let trace = text::parse(
+        let sample = Sample::of(
             "
             alloc a 20MiB
             alloc b 10MiB
@@ -96,10 +95,8 @@ mod tests {
             free c
             oom 60MiB free=0
             ",
-        )
-        .unwrap();
-        let device = &trace.devices[0];
-        let replayer = Replayer::new(&trace, device, &Allocations::pair(device));
+        );
+        let (device, replayer) = (sample.device(), sample.replayer());
         let config = ReplayConfig { capacity_bytes: 70 * MIB, ..ReplayConfig::unlimited(Settings::default()) };
         let oom = device.events.len() - 1;
         let stuck = replayer.stuck_at(&config, oom).unwrap();
@@ -111,7 +108,7 @@ mod tests {
 
     #[test]
     fn pieces_and_other_streams_are_counted() {
-        let trace = text::parse(
+        let sample = Sample::of(
             "
             alloc a 6MiB
             alloc b 6MiB
@@ -119,10 +116,8 @@ mod tests {
             alloc c 6MiB stream=7
             oom 18MiB free=0
             ",
-        )
-        .unwrap();
-        let device = &trace.devices[0];
-        let replayer = Replayer::new(&trace, device, &Allocations::pair(device));
+        );
+        let (device, replayer) = (sample.device(), sample.replayer());
         let config = ReplayConfig { capacity_bytes: 50 * MIB, ..ReplayConfig::unlimited(Settings::default()) };
         let stuck = replayer.stuck_at(&config, device.events.len() - 1).unwrap();
         assert_eq!((stuck.pieces_bytes, stuck.longest_bytes, stuck.other_streams_bytes), (14 * MIB, 8 * MIB, 14 * MIB));

@@ -244,16 +244,11 @@ fn best(trials: &[Trial]) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::study::studied::Study;
-    use crate::analysis::track::timeline::Timeline;
-    use crate::trace::text;
+    use crate::analysis::ask::tests::Sample;
 
     fn sweep(source: &str, capacity_mib: Option<u64>) -> SweepReport {
-        let trace = text::parse(source).unwrap();
-        let device = &trace.devices[0];
-        let timeline = Timeline::new(&trace, device);
-        let replayer = Replayer::new(&trace, device, &timeline.allocations);
-        let study = Study::new(&trace, device, &timeline);
+        let sample = Sample::of(source);
+        let (replayer, study) = (sample.replayer(), sample.study());
         let scale = BatchScale::of(&study);
         let card = |gib: u64| CardChoice { name: format!("{gib} GiB"), memory_bytes: gib << 30 };
         let mut sweep = Sweep::new(SweepConfig {

@@ -195,9 +195,9 @@ impl Addresses {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::analysis::ask::tests::Sample;
     use crate::analysis::naive::{Random, random_trace};
     use crate::analysis::track::segments_at::{changes_of, is_of_segment};
-    use crate::trace::text;
 
     /// Computes the rests event by event, with a search tree of the blocks of the large pool.
     fn naive(
@@ -248,11 +248,10 @@ mod tests {
 
     /// Checks a trace against the naive implementation; returns the number of rests.
     #[track_caller]
-    fn check_naively(trace: &Trace, settings: &Settings) -> usize {
-        let device = &trace.devices[0];
-        let allocations = Allocations::pair(device);
-        let found = Rests::of(trace, device, &allocations, settings, &changes_of(device)).rows;
-        assert_eq!(found, naive(trace, device, &allocations, settings));
+    fn check_naively(sample: &Sample, settings: &Settings) -> usize {
+        let (trace, device, allocations) = (&sample.trace, sample.device(), sample.allocations());
+        let found = Rests::of(trace, device, allocations, settings, &changes_of(device)).rows;
+        assert_eq!(found, naive(trace, device, allocations, settings));
         found.len()
     }
 
@@ -260,7 +259,7 @@ mod tests {
     fn rests_agree_with_a_search_tree() {
         let mut count = 0;
         for seed in 0..60 {
-            check_naively(&random_trace(seed, 200), &Settings::default());
+            check_naively(&Sample::new(random_trace(seed, 200)), &Settings::default());
             let mut random = Random::new(seed);
             let mut lines = String::new();
             for index in 0..200 {
@@ -274,10 +273,10 @@ mod tests {
                     _ => format!("free_completed {addr:#x} 1MiB\n"),
                 };
             }
-            let trace = text::parse(&lines).unwrap();
-            count += check_naively(&trace, &Settings::default());
+            let sample = Sample::of(&lines);
+            count += check_naively(&sample, &Settings::default());
             let divided = Settings { roundup_power2_divisions: [4; 16], ..Settings::default() };
-            count += check_naively(&trace, &divided);
+            count += check_naively(&sample, &divided);
         }
         assert!(count > 100, "{count} rests are too few to tell");
     }
@@ -285,10 +284,9 @@ mod tests {
     /// Checks the rests of all allocations that have one, as indices and KiB.
     #[track_caller]
     fn check(trace: &str, expected: &[(usize, u64)]) {
-        let trace = text::parse(trace).unwrap();
-        let device = &trace.devices[0];
-        let allocations = Allocations::pair(device);
-        let rests = Rests::of(&trace, device, &allocations, &Settings::default(), &changes_of(device));
+        let sample = Sample::of(trace);
+        let (device, allocations) = (sample.device(), sample.allocations());
+        let rests = Rests::of(&sample.trace, device, allocations, &Settings::default(), &changes_of(device));
         let rows: Vec<_> = rests.rows.iter().map(|(id, bytes)| (id.index(), bytes >> 10)).collect();
         assert_eq!(rows, expected);
     }

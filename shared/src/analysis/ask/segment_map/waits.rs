@@ -162,16 +162,15 @@ fn homes(device: &Device, changes: &[u32]) -> Vec<Range<u64>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::analysis::ask::tests::Sample;
     use crate::analysis::track::segments_at::changes_of;
-    use crate::trace::text;
 
     /// Checks the moments at which any allocation waits.
     #[track_caller]
     fn check(trace: &str, expected: &[u32]) {
-        let trace = text::parse(trace).unwrap();
-        let device = &trace.devices[0];
-        let allocations = Allocations::pair(device);
-        let waits = Waits::of(device, &allocations);
+        let sample = Sample::of(trace);
+        let (device, allocations) = (sample.device(), sample.allocations());
+        let waits = Waits::of(device, allocations);
         let is_waiting = |&moment: &u32| allocations.alive_at(moment).any(|(id, _)| waits.waits(id, moment));
         assert_eq!((0..=device.events.len() as u32).filter(is_waiting).collect::<Vec<_>>(), expected);
     }
@@ -203,10 +202,10 @@ mod tests {
 
     #[test]
     fn a_home_is_all_that_was_ever_mapped() {
-        let trace = text::parse(
+        let sample = Sample::of(
             "segment_map 0x1000 4096\nsegment_map 0x2000 4096\nsegment_unmap 0x1000 8192\nsegment_map 0x9000 4096",
         );
-        let device = &trace.unwrap().devices[0];
+        let device = sample.device();
         assert_eq!(homes(device, &changes_of(device)), [0x1000..0x3000, 0x9000..0xa000]);
     }
 }

@@ -207,18 +207,16 @@ fn function_group(trace: &Trace, stack: StackId) -> (String, AreaGroup) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trace::text;
+    use crate::analysis::ask::tests::Sample;
 
     #[track_caller]
     fn check(lines: &str, by: AreaBy, expected: &[(&str, u64)], rest_bytes: u64) {
-        let trace = text::parse(lines).unwrap();
-        let (device, timeline) = (&trace.devices[0], Timeline::new(&trace, &trace.devices[0]));
-        let population = Population { trace: &trace, device, timeline: &timeline, spans: &[], categories: &[] };
-        let areas = Areas::new(&population, by);
-        let bytes = areas.bytes_at(&population, timeline.live_peak().0);
+        let sample = Sample::of(lines);
+        let areas = Areas::new(&sample.population(), by);
+        let bytes = areas.bytes_at(&sample.population(), sample.timeline.live_peak().0);
         let found: Vec<_> = areas.named.iter().map(|area| area.label.as_str()).zip(bytes).collect();
         assert_eq!((found.as_slice(), bytes[AREAS - 1]), (expected, rest_bytes));
-        assert_eq!(areas.of.len(), timeline.allocations.len());
+        assert_eq!(areas.of.len(), sample.allocations().len());
     }
 
     const LINES: &str = "alloc a 100 @relu<main\nalloc b 300 @norm<main\nalloc c 50\nalloc d 20 @relu<main\nfree c\n";
@@ -226,11 +224,9 @@ mod tests {
     #[test]
     fn the_largest_at_the_peak_is_at_the_bottom() {
         check(LINES, AreaBy::Category, &[("unknown purpose", 470)], 0);
-        let trace = text::parse(LINES).unwrap();
-        let (device, timeline) = (&trace.devices[0], Timeline::new(&trace, &trace.devices[0]));
-        let population = Population { trace: &trace, device, timeline: &timeline, spans: &[], categories: &[] };
-        let areas = Areas::new(&population, AreaBy::Function);
-        assert_eq!(areas.bytes_at(&population, 4)[..3], [300, 120, 50]);
+        let sample = Sample::of(LINES);
+        let areas = Areas::new(&sample.population(), AreaBy::Function);
+        assert_eq!(areas.bytes_at(&sample.population(), 4)[..3], [300, 120, 50]);
         assert_eq!(areas.named[2].label, "no stack recorded");
         assert_eq!(areas.colors()[..4], [1, 2, 3, REST_COLOR]);
     }
@@ -239,26 +235,22 @@ mod tests {
     fn a_group_that_is_large_only_away_from_the_peak_has_a_name() {
         let lines: String = (1..=11).map(|number| format!("alloc n{number} 20 @f{number}\n")).collect();
         let frees: String = (1..=11).map(|number| format!("free n{number}\n")).collect();
-        let trace = text::parse(&format!("{lines}{frees}alloc late 150 @late\n")).unwrap();
-        let (device, timeline) = (&trace.devices[0], Timeline::new(&trace, &trace.devices[0]));
-        let population = Population { trace: &trace, device, timeline: &timeline, spans: &[], categories: &[] };
-        let areas = Areas::new(&population, AreaBy::Function);
+        let sample = Sample::of(&format!("{lines}{frees}alloc late 150 @late\n"));
+        let areas = Areas::new(&sample.population(), AreaBy::Function);
         assert_eq!(
             areas.named.last().map(|area| area.label.as_str()),
             Some("late (main.py)"),
             "the last from the bottom up"
         );
-        assert_eq!(areas.bytes_at(&population, timeline.events())[9], 150);
+        assert_eq!(areas.bytes_at(&sample.population(), sample.timeline.events())[9], 150);
     }
 
     #[test]
     fn at_most_ten_have_names() {
         let lines: String = (1..=13).map(|number| format!("alloc n{number} {number} @f{number}\n")).collect();
-        let trace = text::parse(&lines).unwrap();
-        let (device, timeline) = (&trace.devices[0], Timeline::new(&trace, &trace.devices[0]));
-        let population = Population { trace: &trace, device, timeline: &timeline, spans: &[], categories: &[] };
-        let areas = Areas::new(&population, AreaBy::Function);
-        let bytes = areas.bytes_at(&population, 13);
+        let sample = Sample::of(&lines);
+        let areas = Areas::new(&sample.population(), AreaBy::Function);
+        let bytes = areas.bytes_at(&sample.population(), 13);
         assert_eq!((areas.named.len(), bytes), (10, [13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 1 + 2 + 3]));
     }
 }

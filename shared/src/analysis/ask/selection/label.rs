@@ -105,10 +105,9 @@ fn sizes_text(power: u32) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Filter, GroupBy, Population, Scope, Weigher, Weight, group, select};
+    use super::super::{Filter, GroupBy, Scope, Weigher, Weight, group, select};
     use super::*;
-    use crate::analysis::track::timeline::Timeline;
-    use crate::trace::text;
+    use crate::analysis::ask::tests::Sample;
 
     const TRACE: &str = "
         alloc a 600 @relu@nn.py<forward@app/model.py<main
@@ -117,13 +116,11 @@ mod tests {
 
     #[track_caller]
     fn check(by: GroupBy, labels: &[(&str, &str)]) {
-        let trace = text::parse(TRACE).unwrap();
-        let (device, timeline) = (&trace.devices[0], Timeline::new(&trace, &trace.devices[0]));
-        let population = Population { trace: &trace, device, timeline: &timeline, spans: &[], categories: &[] };
-        let scope = Scope::all(&timeline);
+        let sample = Sample::of(TRACE);
+        let (population, scope) = (sample.population(), Scope::all(&sample.timeline));
         let selection = select(&population, &scope, &Filter::default());
         let groups = group(&population, &selection, &Weigher::new(&population, &scope, Weight::Bytes), by);
-        let found: Vec<Label> = groups.rows.iter().map(|row| label(&trace, &groups, row.key)).collect();
+        let found: Vec<Label> = groups.rows.iter().map(|row| label(&sample.trace, &groups, row.key)).collect();
         let found: Vec<_> = found.iter().map(|label| (label.title.as_str(), label.detail.as_str())).collect();
         assert_eq!(found, labels);
     }

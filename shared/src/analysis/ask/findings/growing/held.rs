@@ -144,8 +144,7 @@ impl Holder<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::track::timeline::Timeline;
-    use crate::trace::text;
+    use crate::analysis::ask::tests::Sample;
 
     /// Returns the step of advice about `activations` that grow beside `losses` of 512 bytes.
     fn sentence(names: &str) -> Option<String> {
@@ -161,10 +160,8 @@ mod tests {
             );
         }
         source += names;
-        let trace = text::parse(&source).unwrap();
-        let device = &trace.devices[0];
-        let timeline = Timeline::new(&trace, device);
-        let study = Study::new(&trace, device, &timeline);
+        let sample = Sample::of(&source);
+        let study = sample.study();
         let rows: Vec<&Kept> = study.growth.growing().filter(|kept| kept.bytes_per_step > 1024).collect();
         assert_eq!(rows.len(), 1, "{:?}", study.growth);
         Some(holder(&study, &rows)?.sentence())

@@ -2,9 +2,8 @@
 
 use super::*;
 use crate::allocator::Settings;
-use crate::analysis::ask::replay::{CardChoice, ReplayConfig, Replayer, Sweep, SweepConfig};
-use crate::analysis::track::timeline::Timeline;
-use crate::trace::text;
+use crate::analysis::ask::replay::{CardChoice, ReplayConfig, Sweep, SweepConfig};
+use crate::analysis::ask::tests::Sample;
 use hashbrown::HashMap;
 use std::ops::Range;
 
@@ -128,7 +127,7 @@ impl Program {
 }
 
 /// Sweeps over cards whose memory differs by a tenth of the limit; returns the smallest that is named, in bytes.
-fn smallest_card(study: &Study<'_>, whole: &WholeStep, context_bytes: u64) -> Option<u64> {
+fn smallest_card(sample: &Sample, whole: &WholeStep, context_bytes: u64) -> Option<u64> {
     let card = |tenths: u64| CardChoice { name: tenths.to_string(), memory_bytes: whole.limit_bytes * tenths / 10 };
     let mut sweep = Sweep::new(SweepConfig {
         recorded: Settings::default(),
@@ -138,7 +137,7 @@ fn smallest_card(study: &Study<'_>, whole: &WholeStep, context_bytes: u64) -> Op
         card_elsewhere_bytes: context_bytes,
         whole_step: Some(whole.clone()),
     });
-    let replayer = Replayer::new(study.trace, study.device, &study.timeline.allocations);
+    let replayer = sample.replayer();
     while sweep.step(&replayer, None) {}
     sweep.report().smallest_card.as_ref().map(|card| card.memory_bytes)
 }
@@ -152,9 +151,8 @@ fn estimates_of_cut_trainings_hold_for_the_whole_ones() {
         let peaks = program.peaks();
         let most = peaks.iter().copied().max().unwrap();
         let Some((recorded, step)) = program.cut(random(&mut seed, program.weights_mib + 1..most)) else { continue };
-        let trace = text::parse(&recorded).unwrap();
-        let timeline = Timeline::new(&trace, &trace.devices[0]);
-        let study = Study::new(&trace, &trace.devices[0], &timeline);
+        let sample = Sample::of(&recorded);
+        let (study, timeline) = (sample.study(), &sample.timeline);
         let whole = WholeStep::of(&study).unwrap();
         *found.entry(whole.basis.name()).or_default() += 1;
         let case = format!("seed {seed}, step {step} of {peaks:?} MiB: {whole:?}\n{recorded}");
@@ -165,8 +163,7 @@ fn estimates_of_cut_trainings_hold_for_the_whole_ones() {
         assert!(whole.least_bytes <= truth, "what is certain is needed: {case}");
         assert!(whole.bytes >= truth || whole.basis == StepBasis::Unknown, "no less than is needed: {case}");
 
-        let replayer = Replayer::new(&trace, study.device, &timeline.allocations);
-        let report = replayer.replay(&ReplayConfig::unlimited(Settings::default()));
+        let report = sample.replayer().replay(&ReplayConfig::unlimited(Settings::default()));
         for tenths in 5..60 {
             let usable_bytes = whole.limit_bytes * tenths / 10;
             let outlook = whole.outlook(&report, usable_bytes);
@@ -174,7 +171,7 @@ fn estimates_of_cut_trainings_hold_for_the_whole_ones() {
             fitting += usize::from(outlook == Outlook::Fits);
         }
         let context_bytes = whole.limit_bytes / 20;
-        let card = smallest_card(&study, &whole, context_bytes);
+        let card = smallest_card(&sample, &whole, context_bytes);
         assert!(card.is_none_or(|bytes| bytes - context_bytes > whole.limit_bytes), "the card that ran out: {case}");
         let is_enough = card.is_none_or(|bytes| bytes - context_bytes >= truth);
         assert!(is_enough || whole.basis == StepBasis::Unknown, "a card that runs out again: {case}");
@@ -190,9 +187,7 @@ fn estimates_of_cut_trainings_hold_for_the_whole_ones() {
 
 #[test]
 fn a_recording_without_an_error_has_no_such_step() {
-    let trace = text::parse("alloc a 1MiB").unwrap();
-    let timeline = Timeline::new(&trace, &trace.devices[0]);
-    assert_eq!(WholeStep::of(&Study::new(&trace, &trace.devices[0], &timeline)), None);
+    assert_eq!(WholeStep::of(&Sample::of("alloc a 1MiB").study()), None);
 }
 
 #[test]
