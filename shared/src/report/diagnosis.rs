@@ -3,9 +3,9 @@
 use super::event::{Frame, frames};
 use super::headline::Headline;
 use crate::analysis::{
-    self, Advice, AdviceStep, AtPeak, BudgetSource, Category, ClassTotal, Confidence, FindingCode, FindingsConfig,
-    GrowthClass, Kept, LONGEST_TITLE, Label, RunKind, SourceLine, Study, finding_parts, finding_target, findings_of,
-    part_text, recorded_capacity, script_of, until_full,
+    self, Advice, AdviceStep, AtPeak, Category, ClassTotal, Confidence, FindingCode, FindingsConfig, GrowthClass, Kept,
+    LONGEST_TITLE, Label, RunKind, SourceLine, Study, UntilFull, finding_parts, finding_target, findings_of, part_text,
+    recorded_capacity, script_of, until_full,
 };
 use crate::base::Severity;
 use crate::job::Card;
@@ -151,22 +151,6 @@ pub struct Growth {
     pub classes: Vec<ClassTotal>,
     /// Stacks with a class, the largest leaks first, then the most bytes; empty unless requested.
     pub groups: Vec<GrowthGroup>,
-}
-
-/// Time until leaks have used up the memory that PyTorch can use, if nothing else changes.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct UntilFull {
-    /// Bytes that PyTorch can use.
-    pub budget_bytes: u64,
-    /// Evidence for the budget.
-    pub source: BudgetSource,
-    /// Number of further steps that fit.
-    pub steps: u64,
-    /// Number of events in that many steps.
-    pub events: u64,
-    /// Duration of that many steps in microseconds; `None` in a trace without times.
-    pub time_us: Option<u64>,
 }
 
 /// Memory of one stack at the ends of steps.
@@ -379,15 +363,10 @@ fn growth(trace: &Trace, study: &Study<'_>, config: &DiagnosisConfig) -> Growth 
         device: study.device.index,
         steps: study.growth.steps as u64,
         bytes_per_step: study.growth.bytes_per_step(),
-        until_full: until_full(study, config.findings.capacity_bytes).map(when_full),
+        until_full: until_full(study, config.findings.capacity_bytes),
         classes: study.growth.by_class(),
         groups: groups.filter_map(|kept| group(trace, kept)).collect(),
     }
-}
-
-fn when_full(full: analysis::UntilFull) -> UntilFull {
-    let analysis::UntilFull { budget, bytes_per_step: _, steps, events, time_us } = full;
-    UntilFull { budget_bytes: budget.bytes, source: budget.source, steps, events, time_us }
 }
 
 /// Returns `None` for allocations without a class, which belong to the model or follow no rule.

@@ -155,7 +155,7 @@ impl Namer<'_> {
         HeldSegment {
             addr: segment.at.addr,
             size_bytes: segment.at.size_bytes,
-            used_bytes: held.used_bytes,
+            used_bytes: segment.used_bytes,
             allocations: held.holders.len() as u64,
             holders: held.holders.iter().take(MOST_HOLDERS).map(|&id| self.holder(id)).collect(),
         }

@@ -218,15 +218,23 @@ impl Lines {
         let mut files: HashMap<StringId, Option<u32>> = HashMap::new();
         let mut lines: HashMap<(u32, u64), u32> = HashMap::new();
         for frame in trace.frames.iter() {
-            let file = *files.entry(frame.filename).or_insert_with(|| {
-                let name = trace.strings.get(frame.filename);
-                let kind = kind_of_source(name)?;
-                let is_focus = focus.map_or(kind != CodeKind::Runtime, |focus| focus.contains(name));
-                Some(new.add_file(frame.filename, kind, is_focus))
+            let (name, own, through) = (frame.filename, LineTotals::default(), LineTotals::default());
+            let file = *files.entry(name).or_insert_with(|| {
+                let path = trace.strings.get(name);
+                let kind = kind_of_source(path)?;
+                let is_focus = focus.map_or(kind != CodeKind::Runtime, |focus| focus.contains(path));
+                let file = new.files.len() as u32;
+                let row = CodeFile { name, kind, own, through, lines: Vec::new() };
+                new.files.push(Sums { row, file, is_focus, last_stack: 0 });
+                Some(file)
             });
             let line = file.filter(|_| frame.line > 0).map(|file| {
-                let next = || new.add_line(file, frame.line, frame.name);
-                *lines.entry((file, frame.line)).or_insert_with(next)
+                *lines.entry((file, frame.line)).or_insert_with(|| {
+                    let is_focus = new.files[file as usize].is_focus;
+                    let row = CodeLine { line: frame.line, function: frame.name, own, through };
+                    new.lines.push(Sums { row, file, is_focus, last_stack: 0 });
+                    new.lines.len() as u32 - 1
+                })
             });
             if let Some(line) = line {
                 let function = &mut new.lines[line as usize].row.function;
@@ -238,21 +246,6 @@ impl Lines {
             new.of_frame.push(line);
         }
         new
-    }
-
-    fn add_file(&mut self, name: StringId, kind: CodeKind, is_focus: bool) -> u32 {
-        let file = self.files.len() as u32;
-        let [own, through] = [LineTotals::default(); 2];
-        let row = CodeFile { name, kind, own, through, lines: Vec::new() };
-        self.files.push(Sums { row, file, is_focus, last_stack: 0 });
-        file
-    }
-
-    fn add_line(&mut self, file: u32, line: u64, function: StringId) -> u32 {
-        let [own, through] = [LineTotals::default(); 2];
-        let is_focus = self.files[file as usize].is_focus;
-        self.lines.push(Sums { row: CodeLine { line, function, own, through }, file, is_focus, last_stack: 0 });
-        self.lines.len() as u32 - 1
     }
 
     /// Adds the sums of a stack to its lines and files; returns true if a line owns them.

@@ -151,7 +151,7 @@ impl Growth {
             let Growing { site, parent, own, total, .. } = self.nodes[node as usize];
             place[node as usize] = nodes.len() as u32;
             nodes.push(CallNode { site, parent: place[parent as usize], end: 0, depth, total, own });
-            ahead.extend(children.of(node).iter().rev().map(|&child| (child, depth + 1)));
+            ahead.extend(children[node as usize].iter().rev().map(|&child| (child, depth + 1)));
         }
         set_ends(&mut nodes);
         let leaves = self.leaves.iter().map(|&(stack, node)| (stack, place[node as usize])).collect();
@@ -174,38 +174,19 @@ impl Growth {
         }
     }
 
-    fn children(&self, order: NodeOrder) -> Children {
-        let parent = |child: u32| self.nodes[child as usize].parent as usize;
-        let nodes = 1..self.nodes.len() as u32;
-        let mut starts = vec![0; self.nodes.len() + 1];
-        nodes.clone().for_each(|child| starts[parent(child) + 1] += 1);
-        (1..starts.len()).for_each(|index| starts[index] += starts[index - 1]);
-        let (mut all, mut free) = (vec![0; nodes.len()], starts.clone());
-        for child in nodes {
-            let place = &mut free[parent(child)];
-            all[*place] = child;
-            *place += 1;
+    fn children(&self, order: NodeOrder) -> Vec<Vec<u32>> {
+        let mut children = vec![Vec::new(); self.nodes.len()];
+        for (child, node) in (0..).zip(&self.nodes).skip(1) {
+            children[node.parent as usize].push(child);
         }
-        for group in starts.windows(2) {
-            all[group[0]..group[1]].sort_unstable_by_key(|&child| {
+        for group in &mut children {
+            group.sort_unstable_by_key(|&child: &u32| {
                 let Growing { total, first, .. } = self.nodes[child as usize];
                 let size = if order == NodeOrder::LargestFirst { (total.weight, total.count) } else { (0, 0) };
                 (Reverse(size), first)
             });
         }
-        Children { all, starts }
-    }
-}
-
-/// Children of all nodes in one list.
-struct Children {
-    all: Vec<u32>,
-    starts: Vec<usize>,
-}
-
-impl Children {
-    fn of(&self, node: u32) -> &[u32] {
-        &self.all[self.starts[node as usize]..self.starts[node as usize + 1]]
+        children
     }
 }
 

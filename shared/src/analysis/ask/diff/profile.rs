@@ -52,8 +52,13 @@ impl Profile {
         for (id, size_bytes) in allocations.alive_at(moment) {
             let stack = allocations.allocation_stack(id, device);
             let stack = if stack.has_frames() { stack } else { StackId::NONE };
-            let sum = sums.entry((stack, categories[id.index()])).or_insert(Sum::new(id));
-            sum.add(id, size_bytes);
+            let none = Sum { bytes: 0, count: 0, largest: id, largest_bytes: 0 };
+            let sum = sums.entry((stack, categories[id.index()])).or_insert(none);
+            sum.bytes += size_bytes;
+            sum.count += 1;
+            if size_bytes > sum.largest_bytes {
+                (sum.largest, sum.largest_bytes) = (id, size_bytes);
+            }
         }
         let mut sums: Vec<_> = sums.into_iter().collect();
         sums.sort_unstable_by_key(|&((stack, category), sum)| (Reverse(sum.bytes), stack, category));
@@ -130,20 +135,6 @@ struct Sum {
     count: u64,
     largest: AllocationId,
     largest_bytes: u64,
-}
-
-impl Sum {
-    fn new(first: AllocationId) -> Self {
-        Self { bytes: 0, count: 0, largest: first, largest_bytes: 0 }
-    }
-
-    fn add(&mut self, id: AllocationId, size_bytes: u64) {
-        self.bytes += size_bytes;
-        self.count += 1;
-        if size_bytes > self.largest_bytes {
-            (self.largest, self.largest_bytes) = (id, size_bytes);
-        }
-    }
 }
 
 /// Moment that is one side of a comparison.

@@ -198,55 +198,41 @@ impl Reader<'_> {
 }
 
 /// Private pools of the final segments, for traces whose events do not name a pool.
-#[derive(Debug)]
 struct KnownPools {
-    /// Segments in the order of their addresses.
-    segments: Vec<PrivateSegment>,
-}
-
-#[derive(Debug)]
-struct PrivateSegment {
-    range: Range<u64>,
-    /// Index of the event that fetched it, 0 if it is older than the trace.
-    since: usize,
-    pool: PoolId,
+    /// Addresses and pools, in the order of the addresses, with the event that fetched the segment, 0 if it is older.
+    segments: Vec<(Range<u64>, PoolId, usize)>,
 }
 
 impl KnownPools {
     fn of(device: &Device) -> Self {
         let private = |segment: &Segment| {
             let pool = segment.pool.filter(|pool| *pool != PoolId::default())?;
-            let range = segment.addr..segment.addr.saturating_add(segment.size_bytes);
-            Some(PrivateSegment { range, since: 0, pool })
+            Some((segment.addr..segment.addr.saturating_add(segment.size_bytes), pool, 0))
         };
         let mut segments: Vec<_> = device.segments.segments.iter().filter_map(private).collect();
-        segments.sort_unstable_by_key(|segment| segment.range.start);
+        segments.sort_unstable_by_key(|segment| segment.0.start);
         let mut pools = Self { segments };
-        if !pools.segments.is_empty() {
-            pools.find_beginnings(device);
+        if pools.segments.is_empty() {
+            return pools;
+        }
+        // The addresses of a segment may have belonged to another one before.
+        let fetches = device.events.actions().iter().enumerate().filter(|(_, action)| *action == Action::SegmentAlloc);
+        for (event, _) in fetches {
+            if let Some(segment) = pools.find(device.events.addrs().at(event)) {
+                pools.segments[segment].2 = event;
+            }
         }
         pools
     }
 
-    /// Finds the event that fetched each segment, because its addresses may have belonged to another one before.
-    fn find_beginnings(&mut self, device: &Device) {
-        let events = &device.events;
-        for index in 0..events.len() {
-            let is_fetch = events.actions().at(index) == Action::SegmentAlloc;
-            if let Some(segment) = self.find(events.addrs().at(index)).filter(|_| is_fetch) {
-                self.segments[segment].since = index;
-            }
-        }
-    }
-
     fn find(&self, addr: u64) -> Option<usize> {
-        let before = self.segments.partition_point(|segment| segment.range.start <= addr).checked_sub(1)?;
-        self.segments[before].range.contains(&addr).then_some(before)
+        let before = self.segments.partition_point(|segment| segment.0.start <= addr).checked_sub(1)?;
+        self.segments[before].0.contains(&addr).then_some(before)
     }
 
     fn at(&self, addr: u64, event: usize) -> Option<PoolId> {
-        let segment = &self.segments[self.find(addr)?];
-        (segment.since <= event).then_some(segment.pool)
+        let &(_, pool, since) = &self.segments[self.find(addr)?];
+        (since <= event).then_some(pool)
     }
 }
 

@@ -163,16 +163,11 @@ impl SegmentMap {
         self.segments.push(MapSegment { at: *segment, home, blocks, used_bytes, largest_free_bytes });
     }
 
-    fn push_free(&mut self, range: Range<u64>) {
-        if !range.is_empty() {
-            self.blocks.push(MapBlock {
-                addr: range.start,
-                size_bytes: range.end - range.start,
-                requested_bytes: 0,
-                rest_bytes: 0,
-                state: BlockState::Inactive,
-                allocation: None,
-            });
+    fn push_free(&mut self, Range { start: addr, end }: Range<u64>) {
+        if addr < end {
+            let (requested_bytes, rest_bytes, size_bytes) = (0, 0, end - addr);
+            let (state, allocation) = (BlockState::Inactive, None);
+            self.blocks.push(MapBlock { addr, size_bytes, requested_bytes, rest_bytes, state, allocation });
         }
     }
 
@@ -199,10 +194,6 @@ const MOST_PERCENT: u64 = 25;
 pub struct Held {
     /// Position of the segment in [`SegmentMap::segments`].
     pub segment: usize,
-    /// Bytes of its blocks that are not free.
-    pub used_bytes: u64,
-    /// Bytes that are free but cannot be given back.
-    pub free_bytes: u64,
     /// Allocations that hold the segment, the one with the largest block first.
     pub holders: Vec<AllocationId>,
 }
@@ -211,24 +202,18 @@ pub struct Held {
 ///
 /// Expandable segments are not among them, because they give back whole pages, wherever their blocks lie.
 pub fn held_segments(map: &SegmentMap) -> Vec<Held> {
-    let is_held = |used_bytes: u64, size_bytes: u64| {
-        used_bytes > 0 && u128::from(used_bytes) * 100 <= u128::from(size_bytes) * u128::from(MOST_PERCENT)
+    let is_held = |segment: &MapSegment| {
+        let (used_bytes, size_bytes) = (u128::from(segment.used_bytes), u128::from(segment.at.size_bytes));
+        !segment.at.is_expandable && used_bytes > 0 && used_bytes * 100 <= size_bytes * u128::from(MOST_PERCENT)
     };
     let mut held = Vec::new();
-    for (position, segment) in map.segments.iter().enumerate() {
-        if segment.at.is_expandable || !is_held(segment.used_bytes, segment.at.size_bytes) {
-            continue;
-        }
+    for (position, segment) in map.segments.iter().enumerate().filter(|(_, segment)| is_held(segment)) {
         let mut blocks: Vec<&MapBlock> = map.blocks_of(segment).iter().filter(|block| !block.is_free()).collect();
         blocks.short_sort_by_key(|block| Reverse(block.size_bytes));
-        held.push(Held {
-            segment: position,
-            used_bytes: segment.used_bytes,
-            free_bytes: segment.free_bytes(),
-            holders: blocks.iter().filter_map(|block| block.allocation).collect(),
-        });
+        let holders = blocks.iter().filter_map(|block| block.allocation).collect();
+        held.push(Held { segment: position, holders });
     }
-    held.short_sort_by_key(|held| Reverse(held.free_bytes));
+    held.short_sort_by_key(|held| Reverse(map.segments[held.segment].free_bytes()));
     held
 }
 

@@ -206,8 +206,8 @@ fn rhythm(kept: &Kept, unit: &str) -> String {
 
 /// Formats the forecast of when the card is full as a sentence.
 fn sentence(full: &UntilFull, unit: &str) -> String {
-    let room = format::bytes(full.budget.bytes);
-    let whose = match full.budget.source {
+    let room = format::bytes(full.budget_bytes);
+    let whose = match full.source {
         BudgetSource::Given => format!("the GPU's {room}"),
         BudgetSource::GivenLessOutside => format!("the {room} of GPU memory that is left for PyTorch"),
         BudgetSource::OutOfMemory => format!("the {room} that PyTorch could use when it ran out of memory"),
