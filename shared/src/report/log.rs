@@ -32,7 +32,6 @@ impl LogReport {
     }
 }
 
-/// Memory of a GPU by owner at one moment.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LogOwners {
     /// GPU and request.
@@ -42,14 +41,12 @@ pub struct LogOwners {
     pub parts: Vec<LogOwner>,
 }
 
-/// Owner of a part of a GPU's memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LogOwner {
     pub name: String,
     pub bytes: u64,
 }
 
-/// Table with a head.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LogTable {
     pub title: String,
@@ -72,19 +69,16 @@ impl LogTable {
     }
 }
 
-/// Cell of a table.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LogCell {
     Text(String),
     Bytes(u64),
     Count(u64),
-    /// Not known.
     Nothing,
 }
 
 impl LogCell {
-    /// Formats the cell for people.
     pub fn text(&self) -> String {
         match self {
             Self::Text(text) => text.clone(),
@@ -95,7 +89,6 @@ impl LogCell {
     }
 }
 
-/// Something odd in a log.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LogNotice {
     pub severity: Severity,
@@ -159,7 +152,6 @@ pub struct LogSpan {
     pub to_us: i64,
 }
 
-/// Memory of a group of processes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LogSeries {
     pub name: String,
@@ -201,7 +193,6 @@ impl LogCurves {
         (first, self.times_us.last().copied().unwrap_or(0).max(first.saturating_add(1)))
     }
 
-    /// Returns the height of the curves at a sample.
     pub fn height(&self, at: usize) -> u64 {
         let bytes = self.series.iter().map(|series| series.bytes[at]);
         if self.is_stacked { bytes.fold(0, u64::saturating_add) } else { bytes.max().unwrap_or(0) }
@@ -263,7 +254,6 @@ impl LogCurves {
 }
 
 impl LogLane {
-    /// Returns what ran at a time.
     pub fn at(&self, us: i64) -> Option<&LogSpan> {
         let after = self.spans.partition_point(|span| span.from_us <= us);
         self.spans[..after].last().filter(|span| us <= span.to_us)

@@ -19,9 +19,7 @@ use serde::{Deserialize, Serialize};
 /// Invariant: live, rounding, unsplit and the two kinds of free bytes add up to the reserved bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fragmentation {
-    /// Sum of the sizes of all segments.
     pub reserved_bytes: u64,
-    /// Requested bytes of the allocations in these segments.
     pub live_bytes: u64,
     /// Part of the live bytes that is freed but may still be in use on another stream.
     pub pending_bytes: u64,
@@ -41,25 +39,21 @@ pub struct Fragmentation {
     pub releasable_bytes: u64,
     /// Longest free range within a segment; larger requests need memory from CUDA.
     pub largest_free_bytes: u64,
-    /// Number of segments with live allocations.
     pub used_segments: u64,
     pub segments: u64,
 }
 
 impl Fragmentation {
-    /// Breaks down the reserved bytes of a moment.
     pub fn at(study: &Study<'_>, moment: u32) -> Self {
         Self::of(&SegmentMap::at(study.trace, study.device, &study.timeline.allocations, moment))
     }
 
-    /// Breaks down the bytes of a segment map.
     pub fn of(map: &SegmentMap) -> Self {
         let mut parts = Self { segments: map.segments.len() as u64, ..Self::default() };
         map.segments.iter().for_each(|segment| parts.add(map, segment));
         parts
     }
 
-    /// Returns the free bytes of both kinds.
     pub fn free_bytes(&self) -> u64 {
         self.free_in_used_bytes + self.free_segment_bytes
     }

@@ -29,7 +29,6 @@ use std::ops::{AddAssign, Range};
 /// Allocations that are summed by line, and the files whose lines can own them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SourceConfig {
-    /// Moment at which memory is live.
     pub moment: u32,
     /// Moments whose events allocate.
     pub window: Range<u32>,
@@ -73,10 +72,8 @@ impl AddAssign for LineTotals {
     }
 }
 
-/// Origin of a source file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum CodeKind {
-    /// The user's own code.
     #[default]
     Own,
     /// Library on top of PyTorch, such as `transformers`.
@@ -128,7 +125,6 @@ pub struct CodeLine {
     pub through: LineTotals,
 }
 
-/// Sums the allocations of a population by line.
 pub fn source_lines(population: &Population<'_>, config: &SourceConfig) -> SourceLines {
     let mut lines = Lines::new(population.trace, config.focus.as_ref());
     let mut found = SourceLines::default();

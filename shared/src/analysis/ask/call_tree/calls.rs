@@ -6,7 +6,6 @@ use hashbrown::HashMap;
 use std::cmp::Reverse;
 use std::ops::AddAssign;
 
-/// Total weight and number of a group of allocations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     /// Sum of the weights, at most `u64::MAX`: bytes, bytes × time, or any other weight that the caller chose.
@@ -51,14 +50,12 @@ impl Calls {
         calls
     }
 
-    /// Adds a row with its path.
     pub(super) fn push(&mut self, stack: StackId, tally: Tally, path: impl IntoIterator<Item = Site>) {
         self.rows.push((stack, tally));
         self.sites.extend(path);
         self.ends.push(self.sites.len());
     }
 
-    /// Returns the total of all allocations.
     pub fn total(&self) -> Tally {
         self.sum_where(|_| true)
     }
@@ -105,7 +102,6 @@ impl Calls {
         &self.sites[start..self.ends[row]]
     }
 
-    /// Returns each row with its path and its tally.
     pub(super) fn paths(&self) -> impl Iterator<Item = (StackId, &[Site], Tally)> {
         self.rows.iter().enumerate().map(|(row, &(stack, tally))| (stack, self.path(row), tally))
     }
@@ -143,10 +139,8 @@ pub enum MergeBy {
     Line,
 }
 
-/// Options for the conversion of stacks to paths.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct PathConfig {
-    /// Frames that are merged into one site.
     pub merge: MergeBy,
     /// True to leave out the frames of the runtime below the program.
     ///
@@ -161,7 +155,6 @@ pub enum Site {
     All,
     /// All frames merged with this one, which is the first of them in the trace's table.
     Frame(FrameId),
-    /// Allocations without a stack.
     NoStack,
 }
 
@@ -172,7 +165,6 @@ struct Paths<'a> {
     folds_runtime: bool,
     /// First of the frames that each frame is merged with.
     merged: Vec<FrameId>,
-    /// Role of each frame; empty if nothing is folded.
     roles: Vec<Role>,
 }
 

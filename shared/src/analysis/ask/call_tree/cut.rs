@@ -3,10 +3,8 @@
 use super::calls::{Site, Tally};
 use super::tree::{CallNode, CallTree};
 
-/// Content of a [`Cut`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CutContent {
-    /// One node with this site.
     Node(Site),
     /// Number of neighbours merged into the box, each too narrow to be seen.
     Merged(u32),
@@ -60,7 +58,6 @@ impl Cutter<'_> {
         self.cuts.len() as u32 - 1
     }
 
-    /// Adds the boxes of a node's children.
     fn children(&mut self, node: u32, parent: u32, ahead: &mut Vec<(u32, u32)>) {
         let mut start = self.cuts[parent as usize].start;
         let mut run: Option<Cut> = None;

@@ -7,14 +7,11 @@ use std::ops::Range;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum NodeOrder {
-    /// Largest total first.
     #[default]
     LargestFirst,
-    /// Earliest allocation first.
     FirstSeen,
 }
 
-/// Options for building a [`CallTree`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct TreeConfig {
     pub order: NodeOrder,
@@ -61,7 +58,6 @@ impl CallTree {
         grow(Site::All, &inverted, config.order)
     }
 
-    /// Returns all nodes, the root first.
     pub fn nodes(&self) -> &[CallNode] {
         &self.nodes
     }
@@ -73,7 +69,6 @@ impl CallTree {
         std::iter::successors(next(node + 1), move |&child| next(self.nodes[child as usize].end))
     }
 
-    /// Returns the numbers of a node and of its descendants.
     pub fn subtree(&self, node: u32) -> Range<u32> {
         node..self.nodes[node as usize].end
     }

@@ -69,7 +69,6 @@ impl Change {
     }
 }
 
-/// Stack in one of the two profiles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DiffStack {
     /// Row of the stack in its profile, the one with the most bytes if there are several.
@@ -82,9 +81,7 @@ pub struct DiffStack {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DiffRow {
     pub matched: Matched,
-    /// Stack on the first side.
     pub before: Option<DiffStack>,
-    /// Stack on the second side.
     pub after: Option<DiffStack>,
     /// Category with the largest change in bytes.
     pub category: Category,
@@ -108,7 +105,6 @@ pub fn diff_labels((before, after): (&Profile, &Profile), rows: &[DiffRow], own:
     list.into_iter().map(|one| one.label).collect()
 }
 
-/// Property by which a difference is broken down.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DiffBy {
     #[default]
@@ -120,10 +116,8 @@ pub enum DiffBy {
 
 crate::names!(DiffBy { Stack => "stack", Category => "category", Module => "module" });
 
-/// Difference of two profiles.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Diff {
-    /// Sums over all stacks of each side.
     pub total: Change,
     /// Stacks that differ, the largest difference in bytes first; their differences add up to that of the live bytes.
     pub rows: Vec<DiffRow>,
@@ -137,7 +131,6 @@ pub struct Diff {
     pub by_module: Vec<(String, Change)>,
 }
 
-/// Compares two profiles; `before` is the first side and `after` the second.
 pub fn diff(before: &Profile, after: &Profile) -> Diff {
     let mut diff = Diff::default();
     for pair in pairs(before, after) {
@@ -228,14 +221,12 @@ crate::names!(Matched {
 /// Rows of a profile that have the same stack, by their positions, the most bytes first.
 type Stack = Vec<usize>;
 
-/// Stack that is on one side or on both.
 struct Pair {
     matched: Matched,
     before: Option<Stack>,
     after: Option<Stack>,
 }
 
-/// Returns all stacks of both profiles, each once.
 fn pairs(before: &Profile, after: &Profile) -> Vec<Pair> {
     let mut numbers = Numbers::default();
     let sides = [Keys::of(before, &mut numbers), Keys::of(after, &mut numbers)];
@@ -318,7 +309,6 @@ impl<'a> Numbers<'a> {
     }
 }
 
-/// Profile with the numbers of its frames.
 struct Keys<'a> {
     profile: &'a Profile,
     frames: Vec<FrameKey>,

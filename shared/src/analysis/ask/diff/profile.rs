@@ -19,13 +19,11 @@ pub struct ProfileFrame {
     pub line: u64,
 }
 
-/// Live memory of one stack and category.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProfileRow {
     /// Stack as positions in [`Profile::frames`], innermost first; empty if none was recorded.
     pub frames: Vec<u32>,
     pub category: Category,
-    /// Sum of the requested sizes.
     pub bytes: u64,
     pub count: u64,
     /// Largest allocation, the first one of equals.
@@ -39,7 +37,6 @@ pub struct ProfileRow {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Profile {
     pub moment: u32,
-    /// Distinct frames of all rows.
     pub frames: Vec<ProfileFrame>,
     /// Rows, the most bytes first.
     pub rows: Vec<ProfileRow>,
@@ -72,7 +69,6 @@ impl Profile {
         profile
     }
 
-    /// Returns the sum of the bytes of all rows.
     pub fn live_bytes(&self) -> u64 {
         self.rows.iter().map(|row| row.bytes).sum()
     }
@@ -140,7 +136,6 @@ struct Sum {
 /// Moment that is one side of a comparison.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Side {
-    /// Moment with the highest live bytes.
     #[default]
     Peak,
     /// Moment before the first event.

@@ -13,7 +13,6 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Remedy of a finding.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Advice {
     /// What to do, the most useful step first.
@@ -61,7 +60,6 @@ crate::names!(StepKind {
     Cause => "cause",
 });
 
-/// Marks of code that is to be copied.
 const COPIED: &str = "``";
 
 impl Advice {
@@ -84,14 +82,12 @@ impl Advice {
         self
     }
 
-    /// Adds a sentence to the reason.
     pub fn because(mut self, sentence: &str) -> Self {
         let space = if self.why.is_empty() || sentence.is_empty() { "" } else { " " };
         self.why += &format!("{space}{sentence}");
         self
     }
 
-    /// Returns all steps and the reason as one text.
     pub fn text(&self) -> String {
         let texts = self.steps.iter().map(|step| step.text.as_str()).chain([self.why.as_str()]);
         texts.filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" ")

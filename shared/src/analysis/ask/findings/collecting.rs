@@ -17,7 +17,6 @@ use std::ops::Range;
 /// Less than 1/10 of the peak is not reported, because it does no harm.
 const LEAST_SHARE: u64 = 10;
 
-/// Reports tensors that accumulate in an evaluation or an epoch.
 pub(super) fn findings(study: &Study<'_>) -> Vec<Finding> {
     [evaluation(study), epoch(study), data(study), gradients(study), cycles(study)].into_iter().flatten().collect()
 }
@@ -27,7 +26,6 @@ pub(super) fn of_batches<'a>(study: &'a Study<'_>) -> impl Iterator<Item = &'a K
     kept_data(study).into_iter().chain(kept_gradients(study))
 }
 
-/// Fewer are no epoch.
 const LEAST_BATCHES: u64 = 8;
 
 /// Returns batches that the steps of a first epoch leave and later ones do not, if they fill at least half of the peak.

@@ -15,7 +15,6 @@ const LEAST_LASTING_BYTES: u64 = 1 << 20;
 /// Peak from which a device is reported, in percent of the second highest peak.
 const LEAST_UNEVEN_PERCENT: u64 = 150;
 
-/// Reports devices without weights, and a device that peaks far above the others.
 pub(super) fn findings(studies: &[Study<'_>]) -> Vec<Finding> {
     let (with_model, without): (Vec<_>, Vec<_>) =
         studies.iter().partition(|study| lasting_bytes(study) >= LEAST_LASTING_BYTES);

@@ -13,16 +13,12 @@ use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::ops::Range;
 
-/// A diagnosis with its evidence and advice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     pub code: FindingCode,
     pub severity: Severity,
-    /// Certainty of the cause.
     pub confidence: Confidence,
-    /// Order among findings of the same severity.
     pub rank: Rank,
-    /// Device index.
     pub device: i64,
     /// Bytes that the finding is about; bytes per step if they grow.
     pub bytes: u64,
@@ -36,7 +32,6 @@ pub struct Finding {
 }
 
 impl Finding {
-    /// Creates a finding that says nothing yet.
     pub(super) fn new(
         device: i64,
         code: FindingCode,
@@ -180,15 +175,12 @@ pub enum Rank {
     /// Memory ran out, or a limit was exceeded.
     Limit,
     Growth,
-    /// Memory is used unnecessarily.
     Cause,
     /// The recording is too short or incomplete to judge.
     Recording,
-    /// Composition of a peak.
     Peak,
     /// Reserved memory, which is a consequence of the rest.
     Reserved,
-    /// Normal behaviour.
     Normal,
 }
 
@@ -213,7 +205,6 @@ impl SourceLine {
 pub struct Evidence {
     /// How the finding was reached, in a sentence.
     pub shows: String,
-    /// Indices of events to look at.
     pub events: Vec<u32>,
     /// Stacks to look at, most bytes first; for a failed request its own stack comes first.
     pub stacks: Vec<StackId>,

@@ -39,7 +39,6 @@ pub(super) fn left<'a>(study: &'a Study<'_>) -> Vec<(&'a Kept, usize)> {
     states.into_iter().filter_map(stopped).collect()
 }
 
-/// Reports such state.
 pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
     let left = left(study);
     let last = left.iter().map(|(_, last)| last).max()? + 1;

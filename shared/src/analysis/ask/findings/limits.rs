@@ -10,7 +10,6 @@ use crate::base::{Severity, format};
 /// Reserved bytes from which a card counts as nearly full, in percent of its capacity.
 const NEARLY_FULL_PERCENT: u64 = 95;
 
-/// Reports exceeded limits, and a card that is too small or nearly full.
 pub(super) fn findings(study: &Study<'_>, config: &FindingsConfig) -> Vec<Finding> {
     let peak = config.max_peak_bytes.and_then(|limit| above_peak(study, limit));
     let reserved = config.max_reserved_bytes.and_then(|limit| above_reserved(study, limit));
@@ -99,7 +98,6 @@ fn at_moment(
     found.titled(what, []).shown(shows, moment.checked_sub(1), rows)
 }
 
-/// Limits that findings are measured against.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FindingsConfig {
     /// Memory of the card, if the user knows it.

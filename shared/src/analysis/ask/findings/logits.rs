@@ -26,7 +26,6 @@ struct Shape {
     is_of_loss: bool,
 }
 
-/// Reports logits at the peak.
 pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
     let (moment, peak_bytes) = study.timeline.live_peak();
     let allocations = &study.timeline.allocations;

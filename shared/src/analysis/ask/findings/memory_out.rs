@@ -18,7 +18,6 @@ use hashbrown::HashMap;
 /// A program that continues after failures may fail at many places; those beyond this number are only counted.
 const MOST_PLACES: usize = 16;
 
-/// Failed requests of the same size from the same place.
 struct Failures {
     place: (StackId, u64),
     events: Vec<u32>,
@@ -42,7 +41,6 @@ pub(super) fn findings(study: &Study<'_>) -> Vec<Finding> {
     found
 }
 
-/// Groups the failures by place, in the order of the first failure of each.
 fn places(study: &Study<'_>) -> Vec<Failures> {
     let events = &study.device.events;
     let mut places: Vec<Failures> = Vec::new();

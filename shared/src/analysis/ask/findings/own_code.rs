@@ -9,7 +9,6 @@ use crate::trace::{Action, StackId};
 use hashbrown::HashMap;
 use std::cmp::Reverse;
 
-/// Frame of the user's own code that matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Own {
     /// The one that calls the model, backward or the optimizer.
@@ -44,7 +43,6 @@ pub(super) fn largest(rows: impl Iterator<Item = (SourceLine, u64)>) -> Option<(
     by_line.into_iter().max_by(|one, other| (one.1, Reverse(&one.0)).cmp(&(other.1, Reverse(&other.0))))
 }
 
-/// Returns the line that calls backward last.
 pub(super) fn line_of_backward(study: &Study<'_>) -> Option<SourceLine> {
     let (actions, stacks) = (study.device.events.actions(), study.device.events.stacks());
     let mut is_known = vec![false; study.trace.stacks.len()];
@@ -56,20 +54,17 @@ pub(super) fn line_of_backward(study: &Study<'_>) -> Option<SourceLine> {
     calls.find_map(|stack| line_of(study, stack, Own::Call))
 }
 
-/// Returns the user's own line of one stack.
 pub(super) fn line_of(study: &Study<'_>, stack: StackId, own: Own) -> Option<SourceLine> {
     let frame = study.trace.frames.get(own_frame(study.trace, stack, own == Own::Call)?);
     let text = |id| study.trace.strings.get(id).to_owned();
     Some(SourceLine { file: text(frame.filename), function: text(frame.name), line: frame.line })
 }
 
-/// Returns the size and the stack of an allocation.
 pub(super) fn row_of(study: &Study<'_>, id: AllocationId) -> (u64, StackId) {
     let allocations = &study.timeline.allocations;
     (allocations.size_bytes(id), allocations.allocation_stack(id, study.device))
 }
 
-/// Returns the phase in which an allocation was made.
 pub(super) fn phase_of(study: &Study<'_>, id: AllocationId) -> Phase {
     study.phases.of_birth(study.timeline.allocations.born_at(id.0), row_of(study, id).1)
 }

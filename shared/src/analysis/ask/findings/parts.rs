@@ -39,7 +39,6 @@ impl FindingPart {
     }
 }
 
-/// Formats a part by its place, bytes and number of allocations.
 pub fn part_text(title: &str, bytes: u64, count: u64) -> String {
     match count {
         1 => format!("{}: {title}", format::bytes(bytes)),
@@ -105,7 +104,6 @@ pub fn finding_parts(study: &Study<'_>, finding: &Finding) -> Vec<FindingPart> {
     found.iter().enumerate().map(part).collect()
 }
 
-/// What the allocations of a part have in common.
 #[derive(Clone, PartialEq)]
 enum Common {
     /// A frame of the user's own code, or one of a library that it led to.

@@ -77,7 +77,6 @@ fn has_program(study: &Study<'_>, pass: &ForwardPass) -> bool {
     pass.by_stack.keys().any(|&stack| study.sites.of_stack(stack).spine != SpineId::NONE)
 }
 
-/// Calls of a model from one place.
 #[derive(Clone, Copy)]
 struct Calls {
     stack: StackId,

@@ -75,7 +75,6 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
     Some(Finding { line: cause.map(|cause| cause.line), ..found })
 }
 
-/// One thing that most of a peak is.
 struct Cause {
     title: String,
     line: SourceLine,
@@ -120,13 +119,11 @@ fn big_thing(study: &Study<'_>, moment: u32, peak_bytes: u64) -> Option<Cause> {
     })
 }
 
-/// Advice if a few large tensors are most of the peak.
 const BIG_THING: &str = "Compute this in parts, such as some rows at a time, each under `torch.utils.checkpoint` if \
                          gradients go through it.\n\
                          Or use a function that never holds all of it, such as `torch.cdist` for distances or \
                          `scaled_dot_product_attention` for attention.";
 
-/// Advice if recomputed activations are most of a peak.
 const RECOMPUTED: &str = "Checkpoint smaller parts, such as each block in a call of its own.\n\
                           Or use a smaller micro-batch with gradient accumulation.\n\n\
                           All layers of one `checkpoint` are computed again together, so that their activations are in \
@@ -187,7 +184,6 @@ fn innermost_is_own(study: &Study<'_>, stack: StackId) -> bool {
     innermost.is_some() && innermost == own_frame(trace, stack, false)
 }
 
-/// Returns advice on how to shrink the largest part of a peak.
 fn advice(study: &Study<'_>, largest: Category) -> &'static str {
     let is_trained = study.kind == RunKind::Training;
     let ran_out = study.device.events.actions().iter().any(|action| action == Action::Oom);

@@ -21,7 +21,6 @@ const LOSSES: [&str; 8] = [
     "kl_div",
 ];
 
-/// Reports a loss whose single number was requested with two bytes.
 pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
     let events = &study.device.events;
     let is_half =

@@ -19,7 +19,6 @@ const RECORD: &str = "torch.cuda.memory._record_memory_history(max_entries=1_000
 /// Call that writes what was recorded.
 const DUMP: &str = "torch.cuda.memory._dump_snapshot(\"snapshot.pickle\")";
 
-/// Reports why a device cannot be judged.
 pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
     let (title, advice) = words(study)?;
     Some(note(study.device.index, study.timeline.live_peak().1, &title, &advice))
@@ -44,7 +43,6 @@ fn note(device: i64, bytes: u64, title: &str, advice: &str) -> Finding {
     found.titled(title, []).shown(shows, [], []).advised(advice)
 }
 
-/// Returns what is missing, as a title, and advice.
 fn words(study: &Study<'_>) -> Option<(String, String)> {
     let device = study.device;
     let events = device.events.len();

@@ -10,7 +10,6 @@ use crate::base::{ShortSort, format};
 /// Less than 1/100 of the peak is not mentioned.
 const LEAST_SHARE: u64 = 100;
 
-/// Reports all classes of growth that end, in one note.
 pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
     let peak_bytes = study.timeline.live_peak().1;
     let of_batches: Vec<&Kept> = super::collecting::of_batches(study).collect();
@@ -59,7 +58,6 @@ fn is_told_elsewhere(study: &Study<'_>, kept: &Kept) -> bool {
     is_gradient || kept.course == Course::Collected
 }
 
-/// Describes the memory of a class in a few words.
 fn part(class: GrowthClass, rows: &[&Kept], most_bytes: u64) -> String {
     let first = rows.iter().map(|kept| kept.first_rise).min().unwrap_or(0) + 1;
     let last = rows.iter().map(|kept| kept.last_rise).max().unwrap_or(0) + 1;

@@ -14,7 +14,6 @@ const BLOCK_BYTES: u64 = 512;
 /// thousand tensors.
 const LEAST_COUNT: u64 = 10_000;
 
-/// Reports tiny tensors at the peak, if there are many.
 pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
     let allocations = &study.timeline.allocations;
     let (moment, _) = study.timeline.live_peak();

@@ -28,7 +28,6 @@ struct Trials<'a> {
     recorded: Settings,
     /// Bytes that the allocator could have used.
     capacity_bytes: u64,
-    /// Number of replays that may still run.
     left: usize,
 }
 
@@ -81,7 +80,6 @@ impl<'a> Trials<'a> {
     }
 }
 
-/// Results of trying remedies for a failed request.
 pub(super) struct Tried {
     /// Free memory that did not help.
     pub(super) stuck: Stuck,

@@ -15,7 +15,6 @@ use crate::trace::StackId;
 /// Share of the peak that the columns must have, in percent.
 const LEAST_PERCENT: u64 = 10;
 
-/// Reports columns of convolutions at the peak.
 pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
     let (moment, peak_bytes) = study.timeline.live_peak();
     let rows: Vec<(u64, StackId)> = live_by_stack(study.device, &study.timeline.allocations, moment)

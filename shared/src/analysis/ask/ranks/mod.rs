@@ -11,7 +11,6 @@ pub use outliers::{Outlier, Unlike, outliers};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Figures of one rank that are compared.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RankFigures {
     pub peak_live_bytes: u64,
@@ -21,7 +20,6 @@ pub struct RankFigures {
     pub peak_reserved_bytes: u64,
     /// Live bytes of each category at the peak, without empty categories.
     pub peak_by_category: BTreeMap<Category, u64>,
-    /// Number of steps that were found.
     pub steps: u64,
     /// Average rise in bytes from the end of a step to the end of the next; `None` without steps.
     pub growth_bytes_per_step: Option<u64>,
@@ -55,7 +53,6 @@ impl RankFigures {
         Self::of(study, &categories)
     }
 
-    /// Returns the live bytes of one category at the peak.
     pub fn bytes_of(&self, category: Category) -> u64 {
         self.peak_by_category.get(&category).copied().unwrap_or(0)
     }

@@ -33,7 +33,6 @@ const LEAST_RANKS: usize = 3;
 /// Property in which a rank differs from the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unlike {
-    /// Its peak is far from the median.
     Peak {
         /// Bytes above the median, negative below.
         bytes: i64,
@@ -49,7 +48,6 @@ pub enum Unlike {
     OutOfMemory { times: u64 },
 }
 
-/// Rank that differs from the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outlier {
     /// Position among the compared ranks.

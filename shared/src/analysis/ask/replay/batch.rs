@@ -21,7 +21,6 @@ use crate::trace::Action;
 /// Requests of a trace that grow with the batch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BatchScale {
-    /// True for each event whose request grows.
     is_scaled: Vec<bool>,
     /// Bytes of these requests that are alive at the peak.
     peak_bytes: u64,
@@ -65,7 +64,6 @@ impl BatchScale {
         self.alive_bytes(&study.timeline.allocations, failed as u32).saturating_add(asked_bytes)
     }
 
-    /// Returns the bytes that grow with the batch and are alive at the peak.
     pub fn peak_bytes(&self) -> u64 {
         self.peak_bytes
     }
@@ -81,7 +79,6 @@ impl BatchScale {
     }
 }
 
-/// Returns true if allocations of a category grow with the batch.
 fn grows(category: Category, phase: impl Fn() -> Phase) -> bool {
     match category {
         Category::Activation | Category::Input | Category::Evaluation => true,
@@ -104,9 +101,7 @@ const HALVINGS: u32 = 4;
 /// It tries powers of two first, then bisects between the largest that fits and the smallest that does not.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BatchSearch {
-    /// Largest factor that fits, so far.
     fits: Option<f64>,
-    /// Smallest factor that does not fit, so far.
     fails: Option<f64>,
     halvings: u32,
 }
@@ -118,7 +113,6 @@ impl Default for BatchSearch {
 }
 
 impl BatchSearch {
-    /// Returns the factor to try next; `None` at the end.
     pub fn next_factor(&self) -> Option<f64> {
         match (self.fits, self.fails) {
             (None, None) => Some(1.0),
@@ -128,7 +122,6 @@ impl BatchSearch {
         }
     }
 
-    /// Records whether a factor fits.
     pub fn tell(&mut self, factor: f64, does_fit: bool) {
         if self.fits.is_some() && self.fails.is_some() {
             self.halvings = self.halvings.saturating_sub(1);

@@ -12,7 +12,6 @@ use serde::{Deserialize, Serialize};
 /// Highest values and counts of a range of events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReplayColumn {
-    /// Requested bytes of live allocations.
     pub live_bytes: u64,
     /// Rounded bytes of blocks in use.
     pub allocated_bytes: u64,
@@ -27,11 +26,9 @@ pub struct ReplayColumn {
     pub retries: u64,
     /// Number of garbage collections that gave memory back.
     pub collections: u64,
-    /// Number of requests that failed.
     pub ooms: u64,
 }
 
-/// Builder of the columns while a replay runs.
 pub(super) struct CourseRecorder {
     columns: Vec<ReplayColumn>,
     events: u64,
@@ -53,7 +50,6 @@ impl CourseRecorder {
         Self { columns: Vec::new(), events: events as u64, wanted, now, counted: counted(allocator) }
     }
 
-    /// Adds the effect of a step.
     pub(super) fn see<D: Driver>(&mut self, step: &Step, allocator: &Allocator<D>) {
         self.fill_up_to((step.event as u64 * self.wanted / self.events.max(1)).min(self.wanted - 1));
         for event in allocator.events() {

@@ -23,7 +23,6 @@ const SMALL_SEGMENT: u64 = 2 << 20;
 /// Largest rest that the large pool does not split off, 1 MiB: it belongs to the block before it.
 const LEAST_LARGE_REST: u64 = 1 << 20;
 
-/// Segment from before the trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct InitialSegment {
     pub(super) range: Range<u64>,
@@ -34,10 +33,8 @@ pub(super) struct InitialSegment {
     pub(super) blocks: Vec<PlacedBlock>,
 }
 
-/// All memory from before the trace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Initial {
-    /// Segments in the order of their addresses.
     pub(super) segments: Vec<InitialSegment>,
     /// Number of blocks whose size is derived from the request, or that lie in no segment.
     pub(super) guessed_blocks: u64,
@@ -155,7 +152,6 @@ fn addresses(addr: u64, size_bytes: u64) -> Option<Range<u64>> {
     Some(addr..end)
 }
 
-/// Removes a range from the mapped ones.
 fn cut(mapped: &mut Vec<InitialSegment>, range: &Range<u64>) {
     let Some(index) = mapped.iter().position(|segment| segment.range.contains(&range.start)) else { return };
     let before = mapped.swap_remove(index);
@@ -165,7 +161,6 @@ fn cut(mapped: &mut Vec<InitialSegment>, range: &Range<u64>) {
     );
 }
 
-/// Adds a range, joined with the ranges next to it.
 fn join(mapped: &mut Vec<InitialSegment>, mut segment: InitialSegment) {
     mapped.retain(|other| {
         let touches = other.range.end == segment.range.start || segment.range.end == other.range.start;

@@ -37,7 +37,6 @@ pub(super) type Call = (usize, RecordedEvent);
 #[derive(Debug)]
 pub(super) struct RecordedCard {
     calls: Vec<Call>,
-    /// Index of the next call.
     next: usize,
     /// Calls from this index on belong to later steps.
     limit: usize,
@@ -141,18 +140,15 @@ impl Driver for RecordedCard {
 /// Highest values and counts of a range of a recording's events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecordedColumn {
-    /// Requested bytes of live allocations.
     pub live_bytes: u64,
     pub reserved_bytes: u64,
     /// Bytes of segments that no tensor asked for, measured between requests.
     pub beyond_live_bytes: u64,
     /// Number of driver calls, each of which stalls the program.
     pub calls: u64,
-    /// Number of requests that failed.
     pub ooms: u64,
 }
 
-/// Returns the number of driver calls in a recording.
 pub fn recorded_calls(device: &Device) -> u64 {
     device.events.actions().iter().filter(|&action| is_driver(action)).count() as u64
 }

@@ -16,11 +16,9 @@ use std::ops::ControlFlow;
 /// Memory of a device that the CUDA context takes before the first tensor; libraries take more of it when first used.
 pub const CONTEXT_BYTES: u64 = 512 << 20;
 
-/// Settings and device memory of a replay.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReplayConfig {
     pub settings: Settings,
-    /// Memory of the device in bytes.
     pub capacity_bytes: u64,
     /// Bytes of it that the CUDA context, other libraries and other processes take.
     pub elsewhere_bytes: u64,
@@ -32,7 +30,6 @@ impl ReplayConfig {
     /// It is not larger, because an expandable segment reserves addresses for the whole device.
     pub const NO_LIMIT_BYTES: u64 = 1 << 40;
 
-    /// Creates a config with these settings on a device that never fills.
     pub fn unlimited(settings: Settings) -> Self {
         Self { settings, capacity_bytes: Self::NO_LIMIT_BYTES, elsewhere_bytes: 0 }
     }
@@ -43,7 +40,6 @@ impl ReplayConfig {
     }
 }
 
-/// Request that the replay could not serve.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReplayOom {
     /// Index of the trace's event that made the request.
@@ -80,7 +76,6 @@ impl<'a> Replayer<'a> {
         Self { trace, device, initial: Initial::of(trace, device, allocations) }
     }
 
-    /// Carries the requests out again.
     pub fn replay(&self, config: &ReplayConfig) -> ReplayReport {
         self.run(self.runner(config), None, |_, _, _| ControlFlow::Continue(())).0
     }
@@ -175,7 +170,6 @@ impl<D: Driver> Runner<D> {
         Self { allocator, open: HashMap::new(), pending: HashMap::new(), pools: HashMap::new() }
     }
 
-    /// Places the memory from before the trace.
     pub(super) fn place(&mut self, initial: &Initial) {
         for (index, segment) in initial.segments.iter().enumerate() {
             let pool = self.pool(segment.pool);

@@ -31,7 +31,6 @@ pub(super) struct Step {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum StepKind {
-    /// Request that was served.
     Allocate { addr: u64, size_bytes: u64, stream: u64, pool: Option<PoolId> },
     /// Request that failed; the size is rounded.
     Fail { size_bytes: u64, stream: u64, pool: Option<PoolId> },
@@ -39,11 +38,9 @@ pub(super) enum StepKind {
     Free { addr: u64, is_shared: bool },
     /// Completion: other streams are done with a block.
     Complete { addr: u64 },
-    /// Release of the cache by the program.
     EmptyCache,
 }
 
-/// Returns the steps of a device's trace in their order.
 pub(super) fn steps<'a>(trace: &'a Trace, device: &'a Device) -> impl Iterator<Item = Step> + 'a {
     Reader {
         trace,
@@ -240,7 +237,6 @@ fn is_release(action: Action) -> bool {
     matches!(action, Action::SegmentFree | Action::SegmentUnmap)
 }
 
-/// Returns true if an action is a driver call.
 pub(super) fn is_driver(action: Action) -> bool {
     is_release(action) || matches!(action, Action::SegmentAlloc | Action::SegmentMap)
 }

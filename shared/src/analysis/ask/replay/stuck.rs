@@ -19,9 +19,7 @@ use crate::allocator::{BlockUse, Settings, VirtualCard};
 pub struct Stuck {
     /// Bytes in the request's own pool and stream, in ranges that are too short.
     pub pieces_bytes: u64,
-    /// Size of the longest of these ranges.
     pub longest_bytes: u64,
-    /// Bytes in segments of other streams.
     pub other_streams_bytes: u64,
     /// Bytes in other private pools, or in the default pool if the request is of a private one.
     pub other_pools_bytes: u64,

@@ -37,14 +37,12 @@ const LIMITED_CANDIDATES: [&str; 2] = [
     "garbage_collection_threshold:0.8,per_process_memory_fraction:0.98,max_split_size_mb:128",
 ];
 
-/// Device that a sweep may choose.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CardChoice {
     pub name: String,
     pub memory_bytes: u64,
 }
 
-/// Settings and devices that a sweep tries.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SweepConfig {
     /// Settings of the recording, which are tried first.
@@ -83,12 +81,10 @@ impl Trial {
     }
 }
 
-/// Results of a sweep so far.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SweepReport {
     /// Trials in the order of the settings; the first has the settings of the recording.
     pub trials: Vec<Trial>,
-    /// Position of the best trial.
     pub best: Option<usize>,
     /// Smallest device of the list that suffices under the best settings, as far as the recording tells.
     pub smallest_card: Option<CardChoice>,
@@ -100,7 +96,6 @@ pub struct SweepReport {
     pub batch_factor: Option<f64>,
 }
 
-/// Sweep in progress.
 #[derive(Clone, Debug)]
 pub struct Sweep {
     config: SweepConfig,
@@ -113,7 +108,6 @@ pub struct Sweep {
 }
 
 impl Sweep {
-    /// Creates a sweep that has tried nothing yet.
     pub fn new(config: SweepConfig) -> Self {
         let limited = LIMITED_CANDIDATES.iter().filter(|_| config.capacity_bytes.is_some());
         let mut settings = vec![config.recorded.clone()];
@@ -164,12 +158,10 @@ impl Sweep {
         done as f64 / (settings + cards + batches) as f64
     }
 
-    /// Returns what is tried.
     pub fn config(&self) -> &SweepConfig {
         &self.config
     }
 
-    /// Returns the results so far.
     pub fn report(&self) -> &SweepReport {
         &self.report
     }

@@ -52,7 +52,6 @@ fn named_settings(settings: &Settings, accelerator: Accelerator) -> crate::trace
     crate::trace::Settings { entries: entries.map(|(name, value)| (name.to_owned(), value)).into() }
 }
 
-/// Trace under construction, to which events are added in their order.
 struct Writer<'a> {
     trace: &'a Trace,
     device: &'a Device,
@@ -82,7 +81,6 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Writes the events of a step.
     fn step(&mut self, step: &Step, runner: &Runner<VirtualCard>) {
         self.pass_marks(step.event, runner);
         let asked = self.device.events.at(step.event);

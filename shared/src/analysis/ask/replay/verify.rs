@@ -16,21 +16,16 @@ use crate::allocator::{ConfError, Event, EventKind};
 use crate::analysis::track::allocations::Allocations;
 use crate::trace::{Action, BlockState, Device, Trace};
 
-/// First event that is not as recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Difference {
     /// Index of the trace's event: the recorded one, or the request that led to the replayed one.
     pub event: usize,
-    /// Call in the recording, if there is one.
     pub recorded: Option<RecordedEvent>,
-    /// Call in the replay, if there is one.
     pub replayed: Option<RecordedEvent>,
 }
 
-/// Result of the comparison.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Verification {
-    /// Number of driver calls in the recording.
     pub recorded: u64,
     /// Number of these calls that were compared, up to the first difference.
     pub compared: u64,
@@ -49,7 +44,6 @@ pub struct Verification {
 /// Reason why a replay cannot be compared with its recording.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum VerifyError {
-    /// A recorded setting is not modelled.
     Settings(ConfError),
     /// The garbage collection depends on the device's memory, which the snapshot does not name.
     CapacityMissing,
@@ -146,12 +140,10 @@ impl Verification {
 /// Address, size in bytes and state of a block.
 type BlockRow = (u64, u64, BlockState);
 
-/// Returns the blocks of a snapshot.
 fn blocks(device: &Device) -> Vec<BlockRow> {
     device.segments.blocks.iter().map(|block| (block.addr, block.size_bytes, block.state)).collect()
 }
 
-/// Returns the blocks at the end of a replay.
 fn replayed_blocks(runner: &Runner<RecordedCard>) -> Vec<BlockRow> {
     let segments = runner.allocator.segments();
     let blocks = segments.iter().flat_map(|segment| &segment.blocks);

@@ -31,7 +31,6 @@ use crate::analysis::track::category::Category;
 use crate::base::format;
 use crate::trace::Action;
 
-/// Tensors that are searched for layers.
 const MOST_TENSORS: usize = 16_384;
 
 /// Adam keeps two numbers for each weight, of the size of the weight.
@@ -40,7 +39,6 @@ const STATES_OF_WEIGHT: u64 = 2;
 /// Memory that the step needs in which memory first ran out.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WholeStep {
-    /// Event of the first request that failed.
     pub event: u32,
     /// Live bytes that are certain: the peak, and those at the error with the request.
     pub least_bytes: u64,
@@ -57,7 +55,6 @@ pub struct WholeStep {
     overhead: f64,
 }
 
-/// What an estimate is based on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StepBasis {
     /// Live bytes of an earlier step at the same place and at its peak.
@@ -73,7 +70,6 @@ pub enum StepBasis {
 /// How far a recording tells that its requests fit, if its replay serves all of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Outlook {
-    /// The whole step does not fit.
     Short,
     /// The recorded requests fit; what followed the error is not known.
     Open,
@@ -174,7 +170,6 @@ impl WholeStep {
 }
 
 impl StepBasis {
-    /// Returns the name of the basis in JSON.
     pub fn name(self) -> &'static str {
         match self {
             Self::EarlierStep { .. } => "earlier-step",

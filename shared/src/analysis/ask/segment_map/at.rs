@@ -25,7 +25,6 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Block of a [`MapSegment`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MapBlock {
     pub addr: u64,
@@ -53,7 +52,6 @@ impl MapBlock {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MapSegment {
-    /// Addresses, stream and pool.
     pub at: SegmentAt,
     /// Start of the expandable segment that this mapped range belongs to; the own address of any other segment.
     pub home: u64,
@@ -61,7 +59,6 @@ pub struct MapSegment {
     pub blocks: Range<usize>,
     /// Bytes of blocks in use and of pending frees.
     pub used_bytes: u64,
-    /// Size of the longest free block.
     pub largest_free_bytes: u64,
 }
 
@@ -101,7 +98,6 @@ impl SegmentMap {
         Self::of(&lasting, device, allocations, &segments_at(trace, device, moment), alive, moment)
     }
 
-    /// Tiles segments with the blocks of live allocations.
     pub(super) fn of(
         lasting: &Lasting,
         device: &Device,
@@ -222,7 +218,6 @@ pub fn held_segments(map: &SegmentMap) -> Vec<Held> {
 pub struct Room {
     /// Pool; `(0, 0)` is the default one, also if the snapshot names none.
     pub pool: PoolId,
-    /// Raw handle of the stream.
     pub stream: u64,
     /// Small for requests of up to 1 MiB, large for all others.
     pub segment_type: SegmentType,
@@ -246,7 +241,6 @@ impl Room {
         )
     }
 
-    /// Returns true if a segment belongs to the room.
     pub fn has(&self, segment: &MapSegment) -> bool {
         let SegmentAt { pool, stream, segment_type, .. } = segment.at;
         (self.pool, self.stream, self.segment_type) == (pool.unwrap_or_default(), stream, segment_type)

@@ -12,7 +12,6 @@
 
 const WORD_BITS: u32 = u64::BITS;
 
-/// Set of numbers below a bound.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Places {
     /// Words of bits: level 0 has a bit per place, each further level one per word of the level below.

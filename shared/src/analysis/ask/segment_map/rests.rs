@@ -79,7 +79,6 @@ struct Walk<'a> {
     allocations: &'a Allocations,
     settings: &'a Settings,
     limit: SizeLimit,
-    /// Start and end of each segment that is not expandable.
     segments: BTreeMap<u64, u64>,
     addresses: Addresses,
     /// Starts of blocks of the large pool, as places among the addresses.
@@ -164,7 +163,6 @@ struct Addresses {
     places: Vec<u32>,
 }
 
-/// Place of all blocks of the small pool.
 const SMALL: u32 = u32::MAX;
 
 impl Addresses {

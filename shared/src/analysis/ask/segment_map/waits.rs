@@ -86,7 +86,6 @@ fn waiting_blocks(device: &Device, allocations: &Allocations) -> Vec<(Allocation
     initial.filter(is_waiting).map(|id| (id, 0)).collect()
 }
 
-/// State that does not depend on the moment.
 #[derive(Clone, Debug)]
 pub(super) struct Lasting {
     /// Recorded settings; PyTorch's defaults if one of them is not modelled.

@@ -16,13 +16,10 @@ use crate::trace::{FrameId, StackId, Trace};
 use hashbrown::HashMap;
 use std::cmp::Reverse;
 
-/// Property by which areas are formed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum AreaBy {
-    /// Purpose of the memory.
     #[default]
     Category,
-    /// Module of the model.
     Module,
     /// Function of the user's own code, or else of a library.
     Function,
@@ -42,7 +39,6 @@ pub struct Area {
     pub group: AreaGroup,
 }
 
-/// Group of allocations that an area shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AreaGroup {
     Category(Category),
@@ -52,7 +48,6 @@ pub enum AreaGroup {
     Function(Option<FrameId>),
 }
 
-/// Division of all allocations into areas.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Areas {
     /// Area of each allocation, by its index.
@@ -61,11 +56,9 @@ pub struct Areas {
     pub named: Vec<Area>,
 }
 
-/// Colour number of the area with the rest.
 pub const REST_COLOR: u32 = AREAS as u32;
 
 impl Areas {
-    /// Divides the allocations of a device.
     pub fn new(population: &Population<'_>, by: AreaBy) -> Self {
         let keys = Keys::new(population, by);
         let of_rows: Vec<u32> = population.timeline.allocations.ids().map(|id| keys.of(population, id)).collect();
@@ -81,13 +74,11 @@ impl Areas {
         std::array::from_fn(|area| self.named.get(area).map_or(REST_COLOR, |named| named.color))
     }
 
-    /// Returns the live bytes of each area at a moment.
     pub fn bytes_at(&self, population: &Population<'_>, moment: u32) -> AreaBytes {
         population.timeline.area_bytes(&self.of, moment)
     }
 }
 
-/// Live bytes of a group.
 #[derive(Clone, Copy, Default)]
 struct Course {
     now: u64,

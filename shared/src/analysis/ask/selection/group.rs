@@ -11,17 +11,14 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::hash::Hash;
 
-/// Property by which allocations are grouped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum GroupBy {
-    /// Stack that allocated.
     #[default]
     Stack,
     /// Each frame of the stack that allocated; the groups overlap.
     Frame,
     /// Each function of the stack that allocated, on any of its lines; the groups overlap.
     Function,
-    /// Module of the model.
     Module,
     /// Purpose of the allocation, such as parameter or activation.
     Category,
@@ -42,7 +39,6 @@ crate::names!(GroupBy {
     SizeClass => "size",
 });
 
-/// Value that the allocations of a group have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum GroupKey {
     /// Stack, [`StackId::NONE`] without frames.
@@ -56,14 +52,12 @@ pub enum GroupKey {
     Category(Category),
     /// Raw stream handle, if known.
     Stream(Option<u64>),
-    /// Pool, if known.
     Pool(Option<PoolId>),
     /// Sizes of at least 2^n and below 2^(n + 1), given as n; empty allocations count as one byte.
     SizeClass(u32),
 }
 
 impl GroupKey {
-    /// Returns the property by which the group was formed.
     pub fn by(self) -> GroupBy {
         match self {
             Self::Stack(_) => GroupBy::Stack,
@@ -78,10 +72,8 @@ impl GroupKey {
     }
 }
 
-/// Sums over a set of allocations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
-    /// Sum of the requested sizes.
     pub bytes: u64,
     pub count: u64,
     /// Part of `bytes` that was allocated before the trace.
@@ -90,7 +82,6 @@ pub struct Totals {
 }
 
 impl Totals {
-    /// Returns the sums over a selection.
     pub fn of(population: &Population<'_>, selection: &[AllocationId], weigher: &Weigher<'_>) -> Self {
         let mut totals = Self::default();
         selection.iter().for_each(|&id| totals.add(&Self::of_one(population, id, weigher)));
@@ -114,7 +105,6 @@ impl Totals {
     }
 }
 
-/// Allocations with a common key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Group {
     pub key: GroupKey,
@@ -131,7 +121,6 @@ pub struct Groups {
 }
 
 impl Groups {
-    /// Returns the name of a module from a key of these groups.
     pub(super) fn module(&self, id: StringId) -> &str {
         self.modules.as_ref().map_or("", |modules| modules.name(id))
     }

@@ -55,7 +55,6 @@ pub fn former_label(trace: &Trace, key: GroupKey) -> Option<Label> {
     former_title(trace, stack).map(|(title, detail)| Label { title, detail })
 }
 
-/// Returns the description of the allocations of a frame.
 pub(in crate::analysis) fn frame_label(trace: &Trace, frame: FrameId) -> Label {
     let (name, path, line) = frame_text(trace, frame);
     let shown = shown_path(path);

@@ -9,10 +9,8 @@ use crate::analysis::track::timeline::Timeline;
 use crate::trace::{Device, Trace};
 use std::ops::Range;
 
-/// Quantity that is summed over allocations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Weight {
-    /// Requested size.
     #[default]
     Bytes,
     /// Size times the number of moments at which the allocation is alive: bytes × events.
@@ -43,7 +41,6 @@ pub struct Weigher<'a> {
 }
 
 impl<'a> Weigher<'a> {
-    /// Creates a weigher for the allocations of a scope.
     pub fn new(population: &Population<'a>, scope: &Scope, weight: Weight) -> Self {
         let Population { device, timeline, .. } = *population;
         let starts_us = if weight == Weight::ByteTime { starts_us(device) } else { Vec::new() };
@@ -105,9 +102,7 @@ fn starts_us(device: &Device) -> Vec<u64> {
 #[derive(Clone, Copy, Debug)]
 pub struct Population<'a> {
     pub trace: &'a Trace,
-    /// Device of `trace`.
     pub device: &'a Device,
-    /// Lifetimes and curves of `device`.
     pub timeline: &'a Timeline,
     /// Annotated spans of `device`; text filters search the names of the spans around an allocation.
     pub spans: &'a [Span],

@@ -52,7 +52,6 @@ pub(super) enum Cause {
     Activations,
     /// Tensors that the program moved to the device or created there.
     Data,
-    /// Copies of weights or gradients.
     Copies,
     /// Whole models with their gradients and optimizer state.
     Models,
@@ -62,7 +61,6 @@ pub(super) enum Cause {
     EvaluationGraphs,
     EvaluationOutputs,
     OptimizerState,
-    /// Numbers such as losses.
     Numbers,
     /// A tensor that the program computes outside of modules.
     OwnTensors,
@@ -113,7 +111,6 @@ pub(super) fn causes<'a>(study: &Study<'_>, growing: &[&'a Kept]) -> Vec<(Cause,
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Group {
     Known(Cause),
-    /// Tensors of modules.
     Forward,
     /// Tensors that the program moved to the device or created there.
     Data,
@@ -121,7 +118,6 @@ enum Group {
     Own,
 }
 
-/// Returns the members of one group among the growing rows.
 fn of<'a>(grown: &[(&'a Kept, Group)], group: Group) -> impl Iterator<Item = &'a Kept> {
     grown.iter().filter(move |row| row.1 == group).map(|row| row.0)
 }

@@ -121,7 +121,6 @@ impl Holder<'_> {
         self.path.starts_with("function ") && is_one_each
     }
 
-    /// Formats it as a step of advice.
     pub(super) fn sentence(&self) -> String {
         let Self { path, allocations, bytes, has_graph, is_of_cause } = self;
         let count = format::count(*allocations);

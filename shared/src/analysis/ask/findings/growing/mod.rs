@@ -29,7 +29,6 @@ const HARMLESS_BYTES: u64 = 4096;
 /// With fewer steps it remains unclear whether a cache fills up or memory leaks.
 const STEPS_TO_BE_SURE: usize = 4;
 
-/// Reports each cause of growth.
 pub(super) fn findings(study: &Study<'_>, config: &FindingsConfig) -> Vec<Finding> {
     let growing: Vec<&Kept> = study.growth.growing().collect();
     if growing.is_empty() {
@@ -189,7 +188,6 @@ fn each_of(every: u32, unit: &str) -> String {
     }
 }
 
-/// Says which steps add something, for use in a sentence.
 fn rhythm(kept: &Kept, unit: &str) -> String {
     let each = match kept.every {
         1 => format!("each {unit}"),
@@ -204,7 +202,6 @@ fn rhythm(kept: &Kept, unit: &str) -> String {
     }
 }
 
-/// Formats the forecast of when the card is full as a sentence.
 fn sentence(full: &UntilFull, unit: &str) -> String {
     let room = format::bytes(full.budget_bytes);
     let whose = match full.source {

@@ -4,15 +4,12 @@ use super::super::code::FindingCode;
 use super::super::own_code::Own;
 use super::cause::Cause;
 
-/// Texts of the finding about a cause.
 pub(super) struct Words {
-    /// Stable code of the finding.
     pub(super) code: FindingCode,
     /// Beginning of the title; `{}` stands for `step` or `call`.
     pub(super) what: &'static str,
     /// What to do, a step per line, the most useful first.
     pub(super) advice: &'static str,
-    /// Why the memory stays.
     pub(super) why: &'static str,
     /// Line of the user's own code that matters.
     pub(super) own: Own,
