@@ -163,7 +163,6 @@ pub enum Site {
 struct Paths<'a> {
     trace: &'a Trace,
     folds_runtime: bool,
-    /// First of the frames that each frame is merged with.
     merged: Vec<FrameId>,
     roles: Vec<Role>,
 }
@@ -238,7 +237,8 @@ fn role(trace: &Trace, frame: &Frame) -> Role {
     }
 }
 
-fn merged(trace: &Trace, merge: MergeBy) -> Vec<FrameId> {
+/// Returns, for each frame, the first of those that it is merged with.
+pub(in crate::analysis::ask) fn merged(trace: &Trace, merge: MergeBy) -> Vec<FrameId> {
     let mut firsts = HashMap::new();
     let first = |(index, frame): (usize, &Frame)| {
         let line = if merge == MergeBy::Line { frame.line } else { 0 };

@@ -18,22 +18,18 @@ use hashbrown::HashMap;
 /// A program that continues after failures may fail at many places; those beyond this number are only counted.
 const MOST_PLACES: usize = 16;
 
-struct Failures {
-    place: (StackId, u64),
-    events: Vec<u32>,
-}
+/// Stack and size of failed requests, and their events.
+type Failures = ((StackId, u64), Vec<u32>);
 
 /// Reports each place at which memory ran out, up to [`MOST_PLACES`].
 pub(super) fn findings(study: &Study<'_>) -> Vec<Finding> {
     let places = places(study);
     let whole = WholeStep::of(study);
-    let mut found: Vec<Finding> = Vec::new();
-    for (index, failures) in places.iter().enumerate().take(MOST_PLACES) {
-        // Later failures depend on what the program did after the first one.
-        let whole = whole.as_ref().filter(|_| index == 0);
-        found.push(finding(study, failures, whole));
-    }
-    let others: usize = places.iter().skip(MOST_PLACES).map(|failures| failures.events.len()).sum();
+    // Later failures depend on what the program did after the first one.
+    let whole_of = |index: usize| whole.as_ref().filter(|_| index == 0);
+    let told = places.iter().enumerate().take(MOST_PLACES);
+    let mut found: Vec<Finding> = told.map(|(index, (_, events))| finding(study, events, whole_of(index))).collect();
+    let others: usize = places.iter().skip(MOST_PLACES).map(|(_, events)| events.len()).sum();
     if let (Some(last), true) = (found.last_mut(), others > 0) {
         let times = format::counted(others as u64, "more time");
         last.advice.why += &format!(" The program ran out of memory {times} at other places.");
@@ -46,17 +42,17 @@ fn places(study: &Study<'_>) -> Vec<Failures> {
     let mut places: Vec<Failures> = Vec::new();
     for (index, _) in events.actions().iter().enumerate().filter(|(_, action)| *action == Action::Oom) {
         let place = (events.stacks().at(index), events.sizes_bytes().at(index));
-        match places.iter_mut().find(|failures| failures.place == place) {
-            Some(failures) => failures.events.push(index as u32),
-            None => places.push(Failures { place, events: vec![index as u32] }),
+        match places.iter_mut().find(|(other, _)| *other == place) {
+            Some((_, events)) => events.push(index as u32),
+            None => places.push((place, vec![index as u32])),
         }
     }
     places
 }
 
-fn finding(study: &Study<'_>, failures: &Failures, whole: Option<&WholeStep>) -> Finding {
+fn finding(study: &Study<'_>, events: &[u32], whole: Option<&WholeStep>) -> Finding {
     let tried = whole.and_then(|whole| tried::for_failure(study, whole));
-    let index = failures.events[0];
+    let index = events[0];
     let event = study.device.events.at(index as usize);
     let parts = Fragmentation::at(study, index);
     let groups = live_by_stack(study.device, &study.timeline.allocations, index);
@@ -66,7 +62,7 @@ fn finding(study: &Study<'_>, failures: &Failures, whole: Option<&WholeStep>) ->
     let severity = if went_on(study) { Severity::Info } else { Severity::Error };
     let (device, bytes) = (study.device.index, event.size_bytes);
     let why_not = tried.as_ref().map_or_else(String::new, |tried| stuck(&tried.stuck));
-    let shown = failures.events.iter().copied().take(MOST_SHOWN);
+    let shown = events.iter().copied().take(MOST_SHOWN);
     let mut found = Finding::new(device, FindingCode::OutOfMemory, severity, Confidence::High, Rank::Limit, bytes)
         .shown(shows(index, &parts) + &why_not, shown, groups.iter().map(|group| (group.bytes, group.stack)));
     if event.stack.has_frames() {
@@ -74,7 +70,7 @@ fn finding(study: &Study<'_>, failures: &Failures, whole: Option<&WholeStep>) ->
     }
     Finding {
         at_peak: AtPeak { bytes: study.timeline.live_at(index), ..AtPeak::default() },
-        title: title(study, failures, &event),
+        title: title(study, events.len(), &event),
         line: line_of(study, event.stack, Own::Innermost),
         advice: remedies(study, (index, &event), &parts, tried.as_ref(), largest)
             .because(&whole.map_or_else(String::new, WholeStep::text)),
@@ -82,9 +78,9 @@ fn finding(study: &Study<'_>, failures: &Failures, whole: Option<&WholeStep>) ->
     }
 }
 
-fn title(study: &Study<'_>, failures: &Failures, event: &Event) -> String {
+fn title(study: &Study<'_>, times: usize, event: &Event) -> String {
     let (asked, free) = (format::bytes(event.size_bytes), format::bytes(event.addr));
-    let times = match failures.events.len() {
+    let times = match times {
         1 => String::new(),
         times => format!(" {}", format::counted(times as u64, "time")),
     };
@@ -111,14 +107,15 @@ fn went_on(study: &Study<'_>) -> bool {
 
 fn shows(event: u32, parts: &Fragmentation) -> String {
     let mut text = format!(
-        "At event {}, PyTorch had reserved {}: {} live, {} free in segments in use, {} in unused segments",
+        "At event {}, PyTorch had reserved {}: {} live, {} free in segments in use, {} in unused segments, {} lost to \
+         rounding.",
         format::count(u64::from(event)),
         format::bytes(parts.reserved_bytes),
         format::bytes(parts.live_bytes),
         format::bytes(parts.free_in_used_bytes),
         format::bytes(parts.free_segment_bytes),
+        format::bytes(parts.rounding_bytes + parts.unsplit_bytes)
     );
-    text += &format!(", {} lost to rounding.", format::bytes(parts.rounding_bytes + parts.unsplit_bytes));
     if parts.free_bytes() > 0 {
         text += &format!(" The largest free range was {}.", format::bytes(parts.largest_free_bytes));
     }

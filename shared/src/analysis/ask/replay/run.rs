@@ -186,21 +186,18 @@ impl<D: Driver> Runner<D> {
         match step.kind {
             StepKind::Allocate { addr, size_bytes, stream, pool } => {
                 let pool = self.pool(pool);
-                match self.allocator.allocate(size_bytes, stream, pool) {
+                let served = self.allocator.allocate(size_bytes, stream, pool);
+                match served {
                     Ok(block) => drop(self.open.insert(addr, block)),
-                    Err(oom) => {
-                        self.open.remove(&addr);
-                        return Some(oom);
-                    }
+                    Err(_) => drop(self.open.remove(&addr)),
                 }
+                return served.err();
             }
             StepKind::Fail { size_bytes, stream, pool } => {
                 let pool = self.pool(pool);
-                match self.allocator.allocate(size_bytes, stream, pool) {
-                    // On this device the request does not fail, and the program would have gone on differently.
-                    Ok(block) => drop(self.allocator.free(block)),
-                    Err(oom) => return Some(oom),
-                }
+                let served = self.allocator.allocate(size_bytes, stream, pool);
+                // On this device the request may not fail, and the program would have gone on differently.
+                return served.map(|block| self.allocator.free(block)).err();
             }
             StepKind::Free { addr, is_shared } => {
                 if let Some(block) = self.open.remove(&addr) {

@@ -31,13 +31,27 @@ pub(super) struct Step {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum StepKind {
-    Allocate { addr: u64, size_bytes: u64, stream: u64, pool: Option<PoolId> },
+    Allocate {
+        addr: u64,
+        size_bytes: u64,
+        stream: u64,
+        pool: Option<PoolId>,
+    },
     /// Request that failed; the size is rounded.
-    Fail { size_bytes: u64, stream: u64, pool: Option<PoolId> },
+    Fail {
+        size_bytes: u64,
+        stream: u64,
+        pool: Option<PoolId>,
+    },
     /// Free; that of a shared block waits for its completion.
-    Free { addr: u64, is_shared: bool },
+    Free {
+        addr: u64,
+        is_shared: bool,
+    },
     /// Completion: other streams are done with a block.
-    Complete { addr: u64 },
+    Complete {
+        addr: u64,
+    },
     EmptyCache,
 }
 

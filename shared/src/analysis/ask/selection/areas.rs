@@ -6,7 +6,6 @@
 
 use super::Population;
 use super::module_names::ModuleNames;
-use crate::analysis::track::allocations::AllocationId;
 use crate::analysis::track::category::Category;
 use crate::analysis::track::picture::{AREAS, AreaBytes};
 use crate::analysis::track::stack_title::own_frame;
@@ -60,13 +59,19 @@ pub const REST_COLOR: u32 = AREAS as u32;
 
 impl Areas {
     pub fn new(population: &Population<'_>, by: AreaBy) -> Self {
-        let keys = Keys::new(population, by);
-        let of_rows: Vec<u32> = population.timeline.allocations.ids().map(|id| keys.of(population, id)).collect();
+        let (groups, of_rows) = match by {
+            AreaBy::Category => by_category(population),
+            AreaBy::Module | AreaBy::Function => by_stack(population, by),
+        };
         let ranked = largest(population.timeline, &of_rows);
         let place: HashMap<u32, u8> = ranked.iter().enumerate().map(|(at, &key)| (key, at as u8)).collect();
         let rest = (AREAS - 1) as u8;
         let of = of_rows.iter().map(|key| place.get(key).copied().unwrap_or(rest)).collect();
-        let named = ranked.iter().enumerate().map(|(at, &key)| keys.area(key, at as u32 + 1)).collect();
+        let area = |(rank, &key): (u32, &u32)| {
+            let (label, group) = groups[key as usize].clone();
+            Area { label, color: if by == AreaBy::Category { key + 1 } else { rank }, group }
+        };
+        let named = (1..).zip(&ranked).map(area).collect();
         Self { of, named }
     }
 
@@ -115,64 +120,37 @@ fn largest(timeline: &Timeline, of_rows: &[u32]) -> Vec<u32> {
     ranked.into_iter().map(|(key, _)| key).collect()
 }
 
-/// Key of each allocation: the position of its group or of its category.
-enum Keys {
-    Category,
-    /// Labels and groups, and their positions by stack.
-    Stacks {
-        groups: Vec<(String, AreaGroup)>,
-        of_stacks: Vec<u32>,
-    },
+/// Labels and groups, and the position of its group for each allocation.
+type Grouped = (Vec<(String, AreaGroup)>, Vec<u32>);
+
+fn by_category(population: &Population<'_>) -> Grouped {
+    let group = |category: Category| {
+        let label = if category == Category::Unknown { "unknown purpose" } else { category.plural() };
+        (label.to_owned(), AreaGroup::Category(category))
+    };
+    let of_rows = population.timeline.allocations.ids().map(|id| population.category(id) as u32);
+    (Category::ALL.map(group).to_vec(), of_rows.collect())
 }
 
-impl Keys {
-    fn new(population: &Population<'_>, by: AreaBy) -> Self {
-        let trace = population.trace;
-        let modules = match by {
-            AreaBy::Category => return Self::Category,
-            AreaBy::Module => Some(ModuleNames::of(trace)),
-            AreaBy::Function => None,
-        };
-        let group = |stack: StackId| match &modules {
-            Some(modules) => module_group(modules.name(modules.of_stack(stack.index()))),
-            None => function_group(trace, stack),
-        };
-        let (mut groups, mut places) = (Vec::new(), HashMap::new());
-        let of_stacks = (0..trace.stacks.len())
-            .map(|index| {
-                let (label, group) = group(StackId::from_index(index));
-                *places.entry(label).or_insert_with_key(|label: &String| {
-                    groups.push((label.clone(), group));
-                    groups.len() as u32 - 1
-                })
-            })
-            .collect();
-        Self::Stacks { groups, of_stacks }
-    }
-
-    fn of(&self, population: &Population<'_>, id: AllocationId) -> u32 {
-        match self {
-            Self::Category => population.category(id) as u32,
-            Self::Stacks { of_stacks, .. } => {
-                let stack = population.timeline.allocations.allocation_stack(id, population.device);
-                of_stacks.get(stack.index()).copied().unwrap_or_default()
-            }
-        }
-    }
-
-    fn area(&self, key: u32, rank: u32) -> Area {
-        match self {
-            Self::Category => {
-                let category = Category::ALL.get(key as usize).copied().unwrap_or(Category::Unknown);
-                let label = if category == Category::Unknown { "unknown purpose" } else { category.plural() };
-                Area { label: label.to_owned(), color: key + 1, group: AreaGroup::Category(category) }
-            }
-            Self::Stacks { groups, .. } => {
-                let (label, group) = groups[key as usize].clone();
-                Area { label, color: rank, group }
-            }
-        }
-    }
+fn by_stack(population: &Population<'_>, by: AreaBy) -> Grouped {
+    let Population { trace, device, timeline, .. } = *population;
+    let modules = (by == AreaBy::Module).then(|| ModuleNames::of(trace));
+    let group = |stack: StackId| match &modules {
+        Some(modules) => module_group(modules.name(modules.of_stack(stack.index()))),
+        None => function_group(trace, stack),
+    };
+    let (mut groups, mut places) = (Vec::new(), HashMap::new());
+    let of_stacks = (0..trace.stacks.len()).map(|index| {
+        let (label, group) = group(StackId::from_index(index));
+        *places.entry(label).or_insert_with_key(|label: &String| {
+            groups.push((label.clone(), group));
+            groups.len() as u32 - 1
+        })
+    });
+    let of_stacks: Vec<u32> = of_stacks.collect();
+    let of = |id| of_stacks.get(timeline.allocations.allocation_stack(id, device).index()).copied().unwrap_or_default();
+    let of_rows = timeline.allocations.ids().map(of).collect();
+    (groups, of_rows)
 }
 
 fn module_group(name: &str) -> (String, AreaGroup) {
