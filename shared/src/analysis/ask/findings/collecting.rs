@@ -36,19 +36,18 @@ fn kept_data<'a>(study: &'a Study<'_>) -> Vec<&'a Kept> {
 
 /// Returns gradients of inputs that stay likewise.
 fn kept_gradients<'a>(study: &'a Study<'_>) -> Vec<&'a Kept> {
-    of_peak(study, study.growth.kept.iter().filter(|kept| is_kept_gradient(kept)).collect(), LEAST_SHARE)
+    let is_kept = |kept: &&Kept| {
+        // Gradients of weights differ in size and belong to a few steps.
+        let is_one_size = kept.size_bytes.is_some() && kept.count_per_step <= 1;
+        kept.course == Course::Fills && kept.phase == Phase::Backward && is_one_size && kept.end_count >= LEAST_BATCHES
+    };
+    of_peak(study, study.growth.kept.iter().filter(is_kept).collect(), LEAST_SHARE)
 }
 
 /// Returns the rows if they hold that fraction of the peak.
 fn of_peak<'a>(study: &Study<'_>, rows: Vec<&'a Kept>, fraction: u64) -> Vec<&'a Kept> {
     let bytes: u64 = rows.iter().map(|kept| kept.end_bytes).sum();
     if bytes.saturating_mul(fraction) >= study.timeline.live_peak().1 { rows } else { Vec::new() }
-}
-
-/// Gradients of weights differ in size and belong to a few steps.
-fn is_kept_gradient(kept: &Kept) -> bool {
-    let is_one_size = kept.size_bytes.is_some() && kept.count_per_step <= 1;
-    kept.course == Course::Fills && kept.phase == Phase::Backward && is_one_size && kept.end_count >= LEAST_BATCHES
 }
 
 /// Reports gradients of inputs, which no optimizer clears.
@@ -150,12 +149,11 @@ fn evaluation(study: &Study<'_>) -> Option<Finding> {
 fn is_for_training(study: &Study<'_>, rows: &[Kept]) -> bool {
     let (allocations, phases) = (&study.timeline.allocations, &study.phases);
     let last = rows.iter().filter_map(|kept| kept.latest).max();
-    let Some(born) = last.map(|last| allocations.born_at(last.0)) else { return false };
-    let Some(backward) = phases.start_of_backward(phases.run_of(born)) else { return false };
-    let end = phases.end_of_backward(backward);
+    let backward = last.and_then(|last| phases.start_of_backward(phases.run_of(allocations.born_at(last.0))));
+    let Some(end) = backward.map(|backward| phases.end_of_backward(backward)) else { return false };
     let is_alive = |kept: &&Kept| kept.latest.is_some_and(|latest| allocations.dies_after(latest, end));
-    let bytes = |rows: &mut dyn Iterator<Item = &Kept>| rows.map(|kept| kept.end_bytes).sum::<u64>();
-    bytes(&mut rows.iter().filter(is_alive)) * 2 > bytes(&mut rows.iter())
+    let alive_bytes: u64 = rows.iter().filter(is_alive).map(|kept| kept.end_bytes).sum();
+    alive_bytes * 2 > rows.iter().map(|kept| kept.end_bytes).sum()
 }
 
 /// Returns the ranges of events in which the model is evaluated.

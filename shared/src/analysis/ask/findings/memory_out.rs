@@ -179,7 +179,7 @@ fn remedies(
         Some(tried) => {
             remedies.extend(tried.enough.iter().cloned());
             settings.extend(tried.helpful.iter().cloned());
-            facts.extend(tried.in_vain.clone());
+            facts.extend(tried.in_vain.iter().cloned());
         }
         None if usable.saturating_add(event.addr) >= asked && !is_expandable(study) => settings.push(format!(
             "[try] Set ``PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True``. PyTorch can then combine the {} of free \

@@ -91,17 +91,18 @@ pub fn finding_parts(study: &Study<'_>, finding: &Finding) -> Vec<FindingPart> {
     found.truncate(MOST_PARTS);
     let labels = stack_labels(study.trace, found.iter().map(|part| part.stack));
     let titles: Vec<String> = found.iter().map(|part| part.title(study)).collect();
-    let is_ambiguous = |title: &String| titles.iter().filter(|other| *other == title).count() > 1;
-    let part = |(position, part): (usize, &Part)| {
-        let title = &titles[position];
+    let is_ambiguous = |title: &str| titles.iter().filter(|other| *other == title).count() > 1;
+    let part = |((part, title), label): ((&Part, &String), &Option<StackLabel>)| {
+        let tail = label.as_ref().filter(|_| is_ambiguous(title)).map_or_else(String::new, StackLabel::tail);
         FindingPart {
-            title: told_apart(title, labels[position].as_ref().filter(|_| is_ambiguous(title))),
+            // The leaf and the frames in which a stack differs from others with the same title.
+            title: format!("{title} {tail}").trim_end().to_owned(),
             bytes: part.bytes,
             count: part.count,
             target: FindingTarget { first: moment, last: moment, ..part.target(study) },
         }
     };
-    found.iter().enumerate().map(part).collect()
+    found.iter().zip(&titles).zip(&labels).map(part).collect()
 }
 
 #[derive(Clone, PartialEq)]
@@ -188,12 +189,6 @@ fn of_all_layers(module: &str) -> String {
     starred.join(".")
 }
 
-/// Adds the leaf and the frames in which a stack differs from others with the same title.
-fn told_apart(title: &str, label: Option<&StackLabel>) -> String {
-    let tail = label.map_or_else(String::new, StackLabel::tail);
-    format!("{title} {tail}").trim_end().to_owned()
-}
-
 /// Returns what of the trace shows a finding; `None` if no event does.
 pub fn finding_target(study: &Study<'_>, finding: &Finding) -> Option<FindingTarget> {
     let range = range(finding)?;
@@ -201,25 +196,21 @@ pub fn finding_target(study: &Study<'_>, finding: &Finding) -> Option<FindingTar
         let category = live_by_category(study, range.last).first().map(|share| share.category);
         return Some(FindingTarget { category: category.filter(|&category| category != Category::Unknown), ..range });
     }
-    let stack = match finding.evidence.stacks.as_slice() {
-        [stack] if !is_about_all(finding.code) => Some(*stack),
-        _ => None,
-    };
+    let stacks = &finding.evidence.stacks;
+    let stack = stacks.first().copied().filter(|_| stacks.len() == 1 && !is_about_all(finding.code));
     Some(FindingTarget { stack, ..range })
 }
 
 /// Returns the range of a finding's events.
 fn range(finding: &Finding) -> Option<FindingTarget> {
     let events = &finding.evidence.events;
-    // A failed request allocates nothing, so what was live before it is what matters.
-    let after = u32::from(finding.code != FindingCode::OutOfMemory);
     let (first, last) = (*events.iter().min()?, *events.iter().max()?);
-    let last = if finding.code == FindingCode::OutOfMemory { first } else { last };
-    Some(FindingTarget {
-        first: first.saturating_add(after),
-        last: last.saturating_add(after),
-        ..FindingTarget::default()
-    })
+    // A failed request allocates nothing, so what was live before it is what matters.
+    let (first, last) = match finding.code {
+        FindingCode::OutOfMemory => (first, first),
+        _ => (first.saturating_add(1), last.saturating_add(1)),
+    };
+    Some(FindingTarget { first, last, ..FindingTarget::default() })
 }
 
 /// Returns true if a finding is about all memory that is live at a moment.

@@ -58,39 +58,32 @@ fn gradients(study: &Study<'_>) -> Option<Finding> {
             rows.remove(index);
         }
     }
-    if let Some((line, forward_bytes)) = untrained(study, &rows) {
-        let shows = format!(
-            "The backward pass allocates them only in the first step, although it allocates those of other weights anew. \
-             Until it does, the forward pass at `{}` keeps {} of activations for them.",
-            line.place(),
-            format::bytes(forward_bytes)
-        );
+    let code = FindingCode::GradientsStay;
+    let Some((line, forward_bytes)) = untrained(study, &rows) else {
         return finding(
             study,
             &rows,
-            Some(line),
-            FindingCode::GradientsStay,
-            "Gradients that no optimizer clears",
-            &shows,
-            "Call ``model.requires_grad_(False)`` on a model that is not trained, such as a teacher or a frozen encoder.\n\
-             Or run it under ``with torch.no_grad():``, if no gradient has to go through it.\n\
-             If its weights are to be trained, pass them to an optimizer, and call its `zero_grad()` in every step.\n\n\
-             No `zero_grad()` clears these gradients. If their weights belong to no optimizer, the backward pass computes \
-             them in vain, and the graph keeps activations for them.",
+            None,
+            (code, "Gradients stay between steps"),
+            "The backward pass allocates them only in the first step, and adds to them in later steps.",
+            "Call ``optimizer.zero_grad(set_to_none=True)`` in every step, which frees the gradients until the next \
+             backward pass.\n\n\
+             `set_to_none=False` and tch's `zero_grad` set them to zero but keep the memory. Without any `zero_grad()`, \
+             the gradients of all steps add up, which also makes the updates wrong.",
         );
-    }
-    finding(
-        study,
-        &rows,
-        None,
-        FindingCode::GradientsStay,
-        "Gradients stay between steps",
-        "The backward pass allocates them only in the first step, and adds to them in later steps.",
-        "Call ``optimizer.zero_grad(set_to_none=True)`` in every step, which frees the gradients until the next \
-         backward pass.\n\n\
-         `set_to_none=False` and tch's `zero_grad` set them to zero but keep the memory. Without any `zero_grad()`, \
-         the gradients of all steps add up, which also makes the updates wrong.",
-    )
+    };
+    let shows = format!(
+        "The backward pass allocates them only in the first step, although it allocates those of other weights anew. \
+         Until it does, the forward pass at `{}` keeps {} of activations for them.",
+        line.place(),
+        format::bytes(forward_bytes)
+    );
+    let advice = "Call ``model.requires_grad_(False)`` on a model that is not trained, such as a teacher or a frozen encoder.\n\
+         Or run it under ``with torch.no_grad():``, if no gradient has to go through it.\n\
+         If its weights are to be trained, pass them to an optimizer, and call its `zero_grad()` in every step.\n\n\
+         No `zero_grad()` clears these gradients. If their weights belong to no optimizer, the backward pass computes \
+         them in vain, and the graph keeps activations for them.";
+    finding(study, &rows, Some(line), (code, "Gradients that no optimizer clears"), &shows, advice)
 }
 
 /// Returns the line whose forward pass leads to gradients that stay although others are cleared, with its bytes.
@@ -134,8 +127,7 @@ fn graph(study: &Study<'_>, pass: &ForwardPass, unused: &[Vec<Lifetime>]) -> Opt
         study,
         &rows,
         None,
-        FindingCode::GraphOutlivesStep,
-        "A step's graph stays while the next step builds its own",
+        (FindingCode::GraphOutlivesStep, "A step's graph stays while the next step builds its own"),
         "Most of what the forward pass saves for backward is still alive at the end of each step, and is freed in the \
          next step.",
         "Remove `retain_graph=True` from `backward()` or `torch.autograd.grad()`.\n\
@@ -168,13 +160,11 @@ fn meet_the_next(study: &Study<'_>, rows: &[&Kept]) -> bool {
 
 /// Reports recomputed activations that outlive the backward for which they were recomputed.
 fn recomputed(study: &Study<'_>) -> Option<Finding> {
-    let rows = rows(study, Course::Renewed, Phase::Recompute);
     finding(
         study,
-        &rows,
+        &rows(study, Course::Renewed, Phase::Recompute),
         None,
-        FindingCode::RecomputedActivationsStay,
-        "Recomputed activations stay after backward",
+        (FindingCode::RecomputedActivationsStay, "Recomputed activations stay after backward"),
         "The recomputation in the backward pass allocates them, and they stay alive until the next step replaces them.",
         "Store ``attended.detach()`` instead of `attended` in an attribute of a checkpointed layer, or store \
          nothing.\n\n\
@@ -197,8 +187,7 @@ fn finding(
     study: &Study<'_>,
     rows: &[&Kept],
     line: Option<SourceLine>,
-    code: FindingCode,
-    what: &str,
+    (code, what): (FindingCode, &str),
     shows: &str,
     advice: &str,
 ) -> Option<Finding> {

@@ -1,10 +1,10 @@
 //! Finds memory that is reserved but not used.
 
-use super::advice::{Advice, AdviceStep, StepKind};
+use super::advice::{Advice, StepKind};
 use super::code::FindingCode;
 use super::finding::{Confidence, Finding, Rank};
 use super::memory_out::is_expandable;
-use super::own_code::{Own, own_line};
+use super::own_code::{Own, own_line, row_of};
 use super::tried;
 use crate::analysis::ask::fragmentation::Fragmentation;
 use crate::analysis::ask::replay::recorded_settings;
@@ -43,26 +43,24 @@ const LEAST_BYTES: u64 = 64 << 20;
 /// Where the steps are known, a stack counts by its largest request in each: layers of several widths may share one.
 fn varying(study: &Study<'_>) -> Option<Vec<(u64, StackId)>> {
     let allocations = &study.timeline.allocations;
-    let steps = study.repeats();
+    let mut steps = study.repeats().iter().peekable();
+    let has_steps = steps.len() > 0;
     let mut sizes: HashMap<StackId, (u64, u64)> = HashMap::new();
     let mut of_step: HashMap<StackId, u64> = HashMap::new();
-    let mut step = 0;
     let mut count = |stack: StackId, size_bytes: u64| {
         let (least, most) = sizes.entry(stack).or_insert((size_bytes, size_bytes));
         (*least, *most) = (size_bytes.min(*least), size_bytes.max(*most));
     };
     for id in allocations.ids().skip(allocations.initial_count()) {
-        let (size_bytes, born) = (allocations.size_bytes(id), allocations.born_at(id.0));
-        let stack = allocations.allocation_stack(id, study.device);
+        let ((size_bytes, stack), born) = (row_of(study, id), allocations.born_at(id.0));
         if size_bytes < LARGE_BYTES {
             continue;
         }
-        if steps.is_empty() {
+        if !has_steps {
             count(stack, size_bytes);
         }
-        while steps.get(step).is_some_and(|now| now.end <= born) {
+        while steps.next_if(|step| step.end <= born).is_some() {
             of_step.drain().for_each(|(stack, most)| count(stack, most));
-            step += 1;
         }
         let most = of_step.entry(stack).or_default();
         *most = size_bytes.max(*most);
@@ -75,10 +73,10 @@ fn varying(study: &Study<'_>) -> Option<Vec<(u64, StackId)>> {
 }
 
 /// Puts settings that were replayed in the place of settings that were not.
-fn with_trial(advice: Advice, tried: Option<String>) -> Advice {
+fn with_trial(mut advice: Advice, tried: Option<String>) -> Advice {
     let Some(tried) = tried else { return advice };
-    let others = advice.steps.into_iter().filter(|step| step.kind != StepKind::Try);
-    Advice { steps: [AdviceStep::of(&tried)].into_iter().chain(others).collect(), why: advice.why }
+    advice.steps.retain(|step| step.kind != StepKind::Try);
+    advice.first(&tried)
 }
 
 /// Tells of a recorded limit that PyTorch ignores: it frees unused segments in time only if the memory of the process is

@@ -117,15 +117,8 @@ impl Sweep {
                 settings.push(candidate);
             }
         }
-        let cards_left = [config.cards.len(); 2];
-        Self {
-            config,
-            settings,
-            report: SweepReport::default(),
-            cards_left,
-            batch: BatchSearch::default(),
-            is_done: false,
-        }
+        let (report, batch, cards_left) = (SweepReport::default(), BatchSearch::default(), [config.cards.len(); 2]);
+        Self { config, settings, report, cards_left, batch, is_done: false }
     }
 
     /// Runs the next replay, or a few of them; returns false at the end.
@@ -136,7 +129,9 @@ impl Sweep {
         if let Some(settings) = self.settings.get(tried) {
             let report = replayer.replay(&self.on_card(settings.clone()));
             self.report.trials.push(Trial { settings: settings.clone(), report });
-            self.report.best = best(&self.report.trials);
+            let cost = |index: &usize| self.report.trials[*index].cost();
+            // The first of equal ones is the best.
+            self.report.best = (0..self.report.trials.len()).min_by_key(cost);
         } else if let Some(which) = (0..2).find(|&which| self.cards_left[which] > 0) {
             self.try_cards(which, replayer);
         } else if !self.try_batch(replayer, scale) {
@@ -184,8 +179,8 @@ impl Sweep {
     /// Finds the smallest device for the settings given by `which`.
     fn try_cards(&mut self, which: usize, replayer: &Replayer<'_>) {
         self.cards_left[which] = 0;
-        let settings = self.settings_of(which);
-        let unlimited = replayer.replay(&ReplayConfig::unlimited(settings.clone()));
+        let on_any = ReplayConfig::unlimited(self.settings_of(which));
+        let unlimited = replayer.replay(&on_any);
         let elsewhere_bytes = self.config.card_elsewhere_bytes;
         let fits = |card: &&CardChoice| {
             let usable_bytes = card.memory_bytes.saturating_sub(elsewhere_bytes);
@@ -199,13 +194,9 @@ impl Sweep {
             self.config.whole_step.as_ref().is_none_or(is_enough)
                 && unlimited.counters.active_bytes.peak <= usable_bytes
                 && (unlimited.counters.reserved_bytes.peak <= usable_bytes
-                    && settings.per_process_memory_fraction >= 1.0
+                    && on_any.settings.per_process_memory_fraction >= 1.0
                     || replayer.fits(
-                        &ReplayConfig {
-                            settings: settings.clone(),
-                            capacity_bytes: card.memory_bytes,
-                            elsewhere_bytes,
-                        },
+                        &ReplayConfig { capacity_bytes: card.memory_bytes, elsewhere_bytes, ..on_any.clone() },
                         None,
                     ))
         };
@@ -226,11 +217,6 @@ impl Sweep {
         };
         true
     }
-}
-
-/// Returns the position of the best trial, the first of equal ones.
-fn best(trials: &[Trial]) -> Option<usize> {
-    (0..trials.len()).min_by_key(|&index| trials[index].cost())
 }
 
 #[cfg(test)]

@@ -9,7 +9,6 @@ use std::ops::ControlFlow;
 use hashbrown::HashMap;
 
 use super::run::{ReplayConfig, Replayer, Runner, block_state};
-use super::steps::Step;
 use crate::allocator::{self, BlockUse, EventKind, SegmentState, Settings, VirtualCard};
 use crate::base::StringId;
 use crate::trace::{
@@ -22,11 +21,16 @@ impl Replayer<'_> {
     pub fn trace(&self, config: &ReplayConfig) -> Trace {
         let mut writer = Writer::new(self.trace, self.device);
         let (_, runner) = self.run(self.runner(config), None, |step, runner, _| {
-            writer.step(step, runner);
+            writer.pass_marks(step.event, runner);
+            let asked = self.device.events.at(step.event);
+            runner.allocator.events().iter().for_each(|event| writer.event(asked, event, runner));
             ControlFlow::Continue(())
         });
         writer.pass_marks(self.device.events.len(), &runner);
-        let segments = writer.segments(&runner);
+        let mut segments = SegmentTable::default();
+        for state in runner.allocator.segments() {
+            writer.segment(&mut segments, &state, runner.pool_id(state.pool));
+        }
         let device = Device { index: self.device.index, events: writer.written.events, segments, part: None };
         Trace {
             format: Default::default(),
@@ -81,14 +85,6 @@ impl<'a> Writer<'a> {
         }
     }
 
-    fn step(&mut self, step: &Step, runner: &Runner<VirtualCard>) {
-        self.pass_marks(step.event, runner);
-        let asked = self.device.events.at(step.event);
-        for event in runner.allocator.events() {
-            self.event(asked, event, runner);
-        }
-    }
-
     fn event(&mut self, asked: Event, event: &allocator::Event, runner: &Runner<VirtualCard>) {
         let recorded = self.trace.contexts.get(asked.context);
         let pool = (self.has_pools || recorded.pool.is_some()).then(|| runner.pool_id(event.pool));
@@ -129,15 +125,7 @@ impl<'a> Writer<'a> {
         self.passed = self.passed.max(end);
     }
 
-    /// Returns the allocator's segments as a snapshot has them.
-    fn segments(&self, runner: &Runner<VirtualCard>) -> SegmentTable {
-        let mut table = SegmentTable::default();
-        for state in runner.allocator.segments() {
-            self.segment(&mut table, &state, runner.pool_id(state.pool));
-        }
-        table
-    }
-
+    /// Adds a segment of the allocator as a snapshot has it.
     fn segment(&self, table: &mut SegmentTable, state: &SegmentState, pool: PoolId) {
         let first = table.blocks.len() as u32;
         let stack_of = |stacks: &HashMap<u64, StackId>, addr| stacks.get(&addr).copied().unwrap_or(StackId::NONE);

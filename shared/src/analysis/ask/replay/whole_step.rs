@@ -110,10 +110,10 @@ impl WholeStep {
 
     /// Judges a card on which PyTorch can use `usable_bytes` by a replay that serves all requests.
     pub fn outlook(&self, report: &ReplayReport, usable_bytes: u64) -> Outlook {
-        match () {
-            () if self.reserved_bytes(report) > usable_bytes => Outlook::Short,
-            () if matches!(self.basis, StepBasis::EarlierStep { .. }) && self.growth_bytes == 0 => Outlook::Fits,
-            () => Outlook::Open,
+        match self.basis {
+            _ if self.reserved_bytes(report) > usable_bytes => Outlook::Short,
+            StepBasis::EarlierStep { .. } if self.growth_bytes == 0 => Outlook::Fits,
+            _ => Outlook::Open,
         }
     }
 
@@ -148,9 +148,9 @@ impl WholeStep {
             }
             StepBasis::Layers { done, all, loss_bytes, update_bytes } => {
                 let parts = [(loss_bytes, "the loss"), (update_bytes, "gradients and an optimizer such as Adam")];
-                let parts = parts.iter().filter(|(bytes, _)| *bytes > 0);
+                let parts = parts.into_iter().filter(|part| part.0 > 0);
                 let parts: String =
-                    parts.map(|(bytes, what)| format!(", {} for {what}", format::bytes(*bytes))).collect();
+                    parts.map(|(bytes, what)| format!(", {} for {what}", format::bytes(bytes))).collect();
                 format!(
                     "Forward had passed {done} of {all} equal layers; with the others{parts}, the step needs about {about}."
                 )

@@ -55,7 +55,10 @@ impl Rests {
             // An event is only one of them.
             match born.min(died).min(changed) {
                 u32::MAX => break,
-                moment if moment == born => births.next().into_iter().for_each(|(_, id)| walk.begin(id)),
+                moment if moment == born => births.next().into_iter().for_each(|(_, id)| {
+                    walk.insert(id);
+                    walk.measure(id);
+                }),
                 moment if moment == died => deaths.next().into_iter().for_each(|(_, id)| walk.remove(id)),
                 moment => {
                     changes.next();
@@ -108,11 +111,6 @@ impl<'a> Walk<'a> {
         initial().for_each(|id| walk.insert(id));
         initial().for_each(|id| walk.measure(id));
         walk
-    }
-
-    fn begin(&mut self, id: AllocationId) {
-        self.insert(id);
-        self.measure(id);
     }
 
     fn insert(&mut self, id: AllocationId) {

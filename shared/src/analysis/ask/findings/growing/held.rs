@@ -72,15 +72,12 @@ pub(super) fn how_to_tell(study: &Study<'_>) -> Option<&'static str> {
     if study.timeline.names.iter().any(|name| is_holder(name.text)) {
         return None;
     }
-    Some(match study.steps.is_some() {
-        true => {
-            "[record] To see which variable holds them, record with \
-             ``snapscope record --holders --steps 1..8 -- python train.py``."
-        }
-        false => {
-            "[record] To see which variable holds them, record with \
-             ``snapscope record --holders --rolling 60s -- python serve.py``."
-        }
+    Some(if study.steps.is_some() {
+        "[record] To see which variable holds them, record with \
+         ``snapscope record --holders --steps 1..8 -- python train.py``."
+    } else {
+        "[record] To see which variable holds them, record with \
+         ``snapscope record --holders --rolling 60s -- python serve.py``."
     })
 }
 

@@ -133,22 +133,19 @@ fn shows(study: &Study<'_>, rows: &[&Kept], largest: &Kept) -> String {
         (false, 1) => format!("{each} adds one"),
         (false, count) => format!("{each} adds {}", format::count(count)),
     };
+    let live = format!(
+        "At the end of {of_steps}, {} is live in {}",
+        format::bytes(end_bytes),
+        format::counted(count, "allocation")
+    );
+    let place = study.title(largest.stack);
     match rows.len() {
-        1 => format!(
-            "At the end of {of_steps}, {} is live in {}, allocated{operation} in {}; {many}.",
-            format::bytes(end_bytes),
-            format::counted(count, "allocation"),
-            study.title(largest.stack),
-        ),
+        1 => format!("{live}, allocated{operation} in {place}; {many}."),
         stacks => format!(
-            "At the end of {of_steps}, {} is live in {} from {}. The stack that grows fastest adds {} per {}, \
-             allocated{operation} in {}; {many}.",
-            format::bytes(end_bytes),
-            format::counted(count, "allocation"),
+            "{live} from {}. The stack that grows fastest adds {} per {}, allocated{operation} in {place}; {many}.",
             format::counted(stacks as u64, "stack"),
             format::bytes(largest.bytes_per_step),
-            unit(study),
-            study.title(largest.stack),
+            unit(study)
         ),
     }
 }
