@@ -312,37 +312,23 @@ fn finding(trace: &Trace, studies: &[Study<'_>], found: analysis::Finding) -> Fi
     let study = studies.iter().find(|study| study.device.index == found.device);
     let parts = study.map_or_else(Vec::new, |study| finding_parts(study, &found));
     let shown = study.and_then(|study| finding_target(study, &found));
-    let analysis::Finding {
-        code,
-        severity,
-        confidence,
-        rank: _,
-        device,
-        bytes,
-        at_peak,
-        title,
-        line,
-        evidence,
-        advice,
-    } = found;
-    let analysis::Evidence { shows, events, stacks } = evidence;
+    let analysis::Evidence { shows, events, stacks } = found.evidence;
     let stacks = stacks.iter().map(|&stack| frames(trace, stack)).collect();
-    let evidence = Evidence { shows, events, stacks };
     Finding {
-        code,
-        severity,
-        confidence,
-        device,
-        bytes,
-        at_peak,
-        title,
-        line,
+        code: found.code,
+        severity: found.severity,
+        confidence: found.confidence,
+        device: found.device,
+        bytes: found.bytes,
+        at_peak: found.at_peak,
+        title: found.title,
+        line: found.line,
         parts: parts.into_iter().map(|one| part(trace, one)).collect(),
         target: shown.map(|shown| target(trace, shown)),
-        evidence,
-        advice: advice.text(),
-        steps: advice.steps,
-        why: advice.why,
+        evidence: Evidence { shows, events, stacks },
+        advice: found.advice.text(),
+        steps: found.advice.steps,
+        why: found.advice.why,
     }
 }
 

@@ -112,10 +112,10 @@ fn range(scope: &Scope) -> Option<EventRange> {
 
 /// Describes groups; stacks with equal labels are told apart.
 fn described(trace: &Trace, groups: &Groups, rows: &[Group]) -> Vec<LiveGroup> {
-    let stacks = rows.iter().filter_map(|row| if let GroupKey::Stack(stack) = row.key { Some(stack) } else { None });
-    let mut labels = stack_labels(trace, stacks).into_iter();
+    let stack_of = |row: &Group| if let GroupKey::Stack(stack) = row.key { Some(stack) } else { None };
+    let mut labels = stack_labels(trace, rows.iter().filter_map(stack_of)).into_iter();
     let one = |row: &Group| {
-        let of_stack = if let GroupKey::Stack(stack) = row.key { Some((stack, labels.next().flatten())) } else { None };
+        let of_stack = stack_of(row).map(|stack| (stack, labels.next().flatten()));
         let Label { title, detail } = match &of_stack {
             Some((stack, label)) => stack_group(trace, *stack, label.clone()),
             None => label(trace, groups, row.key),

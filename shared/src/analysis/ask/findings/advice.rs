@@ -97,19 +97,13 @@ impl Advice {
 impl AdviceStep {
     /// Reads a step in the notation of this module.
     pub fn of(line: &str) -> Self {
-        let (named, text) = named_kind(line.trim());
+        let line = line.trim();
+        let named = line.strip_prefix('[').and_then(|rest| rest.split_once("] "));
+        let named = named.and_then(|(name, text)| Some((StepKind::of_name(name)?, text)));
+        let text = named.map_or(line, |named| named.1);
         let code = text.split(COPIED).nth(1).unwrap_or_default();
-        let kind = named.unwrap_or(if code.is_empty() { StepKind::Read } else { StepKind::Copy });
+        let kind = named.map_or(if code.is_empty() { StepKind::Read } else { StepKind::Copy }, |named| named.0);
         Self { text: text.replace(COPIED, "`"), kind, value: code.to_owned() }
-    }
-}
-
-/// Splits a line into the kind that it names and its text.
-fn named_kind(line: &str) -> (Option<StepKind>, &str) {
-    let named = line.strip_prefix('[').and_then(|rest| rest.split_once("] "));
-    match named.and_then(|(name, text)| Some((StepKind::of_name(name)?, text))) {
-        Some((kind, text)) => (Some(kind), text),
-        None => (None, line),
     }
 }
 

@@ -59,24 +59,23 @@ impl Outlier {
     /// Describes the difference after the name of the rank: `rank 3 peaks 2.10 GiB above the median: activations`.
     pub fn sentence(&self, name: &str) -> String {
         let size = |bytes: i64| format::bytes(bytes.unsigned_abs());
-        let side = |bytes: i64| if bytes < 0 { "below" } else { "above" };
+        let (side, more) = match self.unlike {
+            Unlike::Peak { bytes, .. } if bytes < 0 => ("below", "less"),
+            _ => ("above", "more"),
+        };
         match self.unlike {
             Unlike::Peak { bytes, most } => {
-                let most = most.map(|(category, of)| format!(": {}, {} {}", category.plural(), size(of), more(of)));
-                format!("{name} peaks {} {} the median{}", size(bytes), side(bytes), most.unwrap_or_default())
+                // The category differs in the direction of the peak.
+                let most = most.map(|(category, of)| format!(": {}, {} {more}", category.plural(), size(of)));
+                format!("{name} peaks {} {side} the median{}", size(bytes), most.unwrap_or_default())
             }
             Unlike::Growth { bytes } => format!("{name} grows {} more per step than the median", size(bytes)),
-            Unlike::OutOfMemory { times } => format!("{name} ran out of memory {}; most ranks did not", often(times)),
+            Unlike::OutOfMemory { times: 1 } => format!("{name} ran out of memory once; most ranks did not"),
+            Unlike::OutOfMemory { times } => {
+                format!("{name} ran out of memory {}; most ranks did not", format::counted(times, "time"))
+            }
         }
     }
-}
-
-fn more(bytes: i64) -> &'static str {
-    if bytes < 0 { "less" } else { "more" }
-}
-
-fn often(times: u64) -> String {
-    if times == 1 { "once".to_owned() } else { format::counted(times, "time") }
 }
 
 /// Returns the ranks that differ from the others, in order; none if there are fewer than three ranks.

@@ -36,10 +36,10 @@ pub(super) type Call = (usize, RecordedEvent);
 /// Driver that answers the calls of a recording in their order.
 #[derive(Debug)]
 pub(super) struct RecordedCard {
-    calls: Vec<Call>,
+    pub(super) calls: Vec<Call>,
     next: usize,
     /// Calls from this index on belong to later steps.
-    limit: usize,
+    pub(super) limit: usize,
     /// Bytes of addresses given out that the recording does not have.
     unknown_bytes: u64,
     total_bytes: u64,
@@ -56,19 +56,10 @@ impl RecordedCard {
         Self { calls, next: 0, limit: 0, unknown_bytes: 0, total_bytes: total_bytes.unwrap_or(TOTAL).min(UNKNOWN) }
     }
 
-    pub(super) fn calls(&self) -> &[Call] {
-        &self.calls
-    }
-
     /// Begins a step, to which the calls from index `next` on and before event `until` belong.
     pub(super) fn begin(&mut self, next: usize, until: usize) {
         self.next = next;
         self.limit = self.calls.partition_point(|call| call.0 < until);
-    }
-
-    /// Returns the index after the last call of the step.
-    pub(super) fn limit(&self) -> usize {
-        self.limit
     }
 
     fn peek(&self) -> Option<RecordedEvent> {

@@ -78,13 +78,13 @@ pub fn verify(trace: &Trace, device: &Device, capacity_bytes: Option<u64>) -> Re
     let initial = Initial::of(trace, device, &Allocations::pair(device));
     let mut runner = Runner::new(settings, RecordedCard::new(device, capacity_bytes));
     runner.place(&initial);
-    let calls = runner.allocator.driver_mut().calls().to_vec();
+    let calls = runner.allocator.driver_mut().calls.clone();
     let mut verification = Verification { recorded: calls.len() as u64, ..Verification::default() };
     for step in steps(trace, device) {
         let next = verification.equal as usize;
         runner.allocator.driver_mut().begin(next, step.until);
         runner.carry_out(&step);
-        let limit = runner.allocator.driver_mut().limit();
+        let limit = runner.allocator.driver_mut().limit;
         let is_request = matches!(step.kind, StepKind::Allocate { .. } | StepKind::EmptyCache | StepKind::Fail { .. });
         let expected = if is_request { &calls[next..limit.max(next)] } else { &[] };
         verification.count(&step, runner.allocator.events());

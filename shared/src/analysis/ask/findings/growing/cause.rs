@@ -142,7 +142,7 @@ fn of_group(study: &Study<'_>, kept: &Kept, weights: &HashMap<u64, u64>) -> Grou
     if is_copied(study, kept, weights) {
         return Group::Known(Cause::Copies);
     }
-    if is_number(kept) {
+    if kept.end_bytes <= kept.end_count.saturating_mul(NUMBER_BYTES) {
         return Group::Known(Cause::Numbers);
     }
     let is_made = matches!(site.operation, Operation::Make | Operation::Unknown);
@@ -193,10 +193,6 @@ fn comes_before_forward(study: &Study<'_>, kept: &Kept, site: Site) -> bool {
 /// Backward's threads have no such frames, and our own recordings only name modules.
 fn is_of_program(site: Site) -> bool {
     site.spine != SpineId::NONE
-}
-
-fn is_number(kept: &Kept) -> bool {
-    kept.end_bytes <= kept.end_count.saturating_mul(NUMBER_BYTES)
 }
 
 /// Returns true if the kept tensors include a graph, which also holds inputs.

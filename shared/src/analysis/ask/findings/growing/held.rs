@@ -57,9 +57,7 @@ fn held_of(study: &Study<'_>, rows: &[&Kept]) -> Option<(usize, usize)> {
         let stack = allocations.allocation_stack(id, study.device);
         rows.iter().any(|kept| kept.stack == stack) && allocations.died[id.index()] == NEVER
     };
-    let is_held = |text| stated_holder(study.trace.strings.get(text)).is_some();
-    let named = study.timeline.names.iter().filter(|name| is_held(name.text)).map(|name| name.allocation);
-    let held: HashSet<AllocationId> = named.filter(|&id| is_of_rows(id)).collect();
+    let held: HashSet<AllocationId> = named(study).filter(|&id| is_of_rows(id)).collect();
     let last = held.iter().max().filter(|_| held.len() > 1)?;
     let all = (0..=last.0).map(AllocationId).filter(|&id| is_of_rows(id)).count();
     Some((held.len(), all))
@@ -68,8 +66,7 @@ fn held_of(study: &Study<'_>, rows: &[&Kept]) -> Option<(usize, usize)> {
 /// Returns the step of advice that finds the holder; `None` if the recording names others, so that another would find none
 /// of these either.
 pub(super) fn how_to_tell(study: &Study<'_>) -> Option<&'static str> {
-    let is_holder = |text| stated_holder(study.trace.strings.get(text)).is_some();
-    if study.timeline.names.iter().any(|name| is_holder(name.text)) {
+    if named(study).next().is_some() {
         return None;
     }
     Some(if study.steps.is_some() {
@@ -79,6 +76,12 @@ pub(super) fn how_to_tell(study: &Study<'_>) -> Option<&'static str> {
         "[record] To see which variable holds them, record with \
          ``snapscope record --holders --rolling 60s -- python serve.py``."
     })
+}
+
+/// Returns the allocations whose holders are named.
+fn named(study: &Study<'_>) -> impl Iterator<Item = AllocationId> {
+    let is_holder = |text| stated_holder(study.trace.strings.get(text)).is_some();
+    study.timeline.names.iter().filter(move |name| is_holder(name.text)).map(|name| name.allocation)
 }
 
 fn largest<'a>(study: &Study<'a>, rows: &[&Kept], is_of_cause: bool) -> Option<Holder<'a>> {
