@@ -302,10 +302,9 @@ pub fn trace_curves(device: &Device, timeline: &Timeline) -> Option<LogCurves> {
         bytes: shown.iter().map(|&event| bytes(moment(event))).collect(),
     };
     Some(LogCurves {
-        quantity: if device.index < 0 {
-            "Pinned host memory".to_owned()
-        } else {
-            format!("Memory of GPU {}", device.index)
+        quantity: match device.index {
+            ..0 => "Pinned host memory".to_owned(),
+            index => format!("Memory of GPU {index}"),
         },
         is_stacked: false,
         has_steps: true,

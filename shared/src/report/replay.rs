@@ -163,32 +163,29 @@ impl WholeStep {
 impl RunFigures {
     pub fn recorded(device: &Device, timeline: &Timeline) -> Self {
         let actions = device.events.actions();
-        let (peak_live_bytes, peak_reserved_bytes) = (timeline.live_peak().1, timeline.reserved_peak().1);
         Self {
-            peak_live_bytes,
-            peak_reserved_bytes,
-            fragmentation: fragmentation(peak_live_bytes, peak_reserved_bytes),
             driver_calls: recorded_calls(device),
-            retries: None,
-            collections: None,
             ooms: actions.iter().filter(|&action| action == Action::Oom).count() as u64,
             first_oom_event: actions.iter().position(|action| action == Action::Oom).map(|event| event as u64),
+            ..Self::of_peaks(timeline.live_peak().1, timeline.reserved_peak().1)
         }
     }
 
     pub fn replayed(report: &analysis::ReplayReport) -> Self {
         let counters = &report.counters;
-        let (peak_live_bytes, peak_reserved_bytes) = (counters.live_bytes.peak, counters.reserved_bytes.peak);
         Self {
-            peak_live_bytes,
-            peak_reserved_bytes,
-            fragmentation: fragmentation(peak_live_bytes, peak_reserved_bytes),
             driver_calls: counters.driver_calls(),
             retries: Some(counters.retries),
             collections: Some(counters.collections),
             ooms: counters.ooms,
             first_oom_event: report.ooms.first().map(|oom| oom.event as u64),
+            ..Self::of_peaks(counters.live_bytes.peak, counters.reserved_bytes.peak)
         }
+    }
+
+    fn of_peaks(peak_live_bytes: u64, peak_reserved_bytes: u64) -> Self {
+        let fragmentation = fragmentation(peak_live_bytes, peak_reserved_bytes);
+        Self { peak_live_bytes, peak_reserved_bytes, fragmentation, ..Self::default() }
     }
 
     pub fn beyond_live_bytes(&self) -> u64 {

@@ -82,11 +82,7 @@ pub enum CodeKind {
     Runtime,
 }
 
-crate::names!(CodeKind {
-    Own => "own",
-    Library => "library",
-    Runtime => "runtime",
-});
+crate::names!(CodeKind { Own => "own", Library => "library", Runtime => "runtime" });
 
 /// Allocations of a device by the lines of source files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -47,11 +47,8 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
     ))
 }
 
-/// Bytes, event of the failure, and the bytes and stack of each allocation.
-type Left = (u64, u32, Vec<(u64, StackId)>);
-
-/// Returns the part of a failed attempt that is still alive when its code runs again.
-fn left_by(study: &Study<'_>, failure: u32) -> Option<Left> {
+/// Returns what is still alive of a failed attempt when its code runs again: its bytes, the failure, and its parts.
+fn left_by(study: &Study<'_>, failure: u32) -> Option<(u64, u32, Vec<(u64, StackId)>)> {
     let allocations = &study.timeline.allocations;
     let (actions, stacks) = (study.device.events.actions(), study.device.events.stacks());
     let is_of_pass = |id: &AllocationId| {

@@ -2,10 +2,10 @@
 
 use super::code::FindingCode;
 use super::finding::{Confidence, Finding, MOST_SHOWN, Rank};
-use super::own_code::{Own, line_of};
+use super::own_code::{Own, line_of, texts_of};
 use crate::analysis::study::studied::Study;
 use crate::base::{Severity, format};
-use crate::trace::{Action, EventTable, StackId, Trace};
+use crate::trace::{Action, EventTable, StackId};
 
 /// The cache must be emptied in at least 4/5 of the steps.
 const LEAST_STEPS: usize = 5;
@@ -23,10 +23,11 @@ struct Release {
 pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
     let repeats = study.repeats();
     let events = &study.device.events;
-    let releases: Vec<Release> = releases(events)
-        .into_iter()
-        .filter(|release| is_by_hand(events, release) && !is_of_capture(study.trace, release.stack))
-        .collect();
+    // PyTorch empties the cache itself before it captures a CUDA graph.
+    let is_of_capture =
+        |stack| texts_of(study.trace, stack).any(|(_, filename)| filename.ends_with("torch/cuda/graphs.py"));
+    let is_by_program = |release: &Release| is_by_hand(events, release) && !is_of_capture(release.stack);
+    let releases: Vec<Release> = releases(events).into_iter().filter(is_by_program).collect();
     let end = events.len() as u32;
     let of_step = |moment: u32| repeats.partition_point(|step| step.end < moment);
     let mut emptied: Vec<usize> = releases.iter().map(|release| of_step(release.first + 1)).collect();
@@ -91,12 +92,6 @@ fn is_by_hand(events: &EventTable, release: &Release) -> bool {
     let next = events.at(release.end as usize);
     let asks = matches!(next.action, Action::SegmentAlloc | Action::SegmentMap | Action::Oom);
     !(asks && next.stack == release.stack)
-}
-
-/// Returns true if PyTorch empties the cache itself, before it captures a CUDA graph.
-fn is_of_capture(trace: &Trace, stack: StackId) -> bool {
-    let mut files = trace.stacks.frames(stack).iter().map(|&frame| trace.strings.get(trace.frames.get(frame).filename));
-    files.any(|file| file.ends_with("torch/cuda/graphs.py"))
 }
 
 /// Returns the bytes of segments that are requested from CUDA from an event on.

@@ -28,10 +28,10 @@ pub(super) fn findings(studies: &[Study<'_>]) -> Vec<Finding> {
 
 /// Returns true if parameters or optimizer state of at least 1 MiB are alive at the peak.
 fn has_weights(study: &Study<'_>) -> bool {
-    let is_model = |share: &&CategoryBytes| {
+    let is_model = |share: &CategoryBytes| {
         matches!(share.category, Category::Parameter | Category::OptimizerState) && share.bytes >= LEAST_LASTING_BYTES
     };
-    live_by_category(study, study.timeline.live_peak().0).iter().any(|share| is_model(&share))
+    live_by_category(study, study.timeline.live_peak().0).iter().any(is_model)
 }
 
 /// Returns the lowest live bytes at the ends of steps, or those at the end of a trace without steps.

@@ -159,11 +159,7 @@ pub enum Confidence {
     High,
 }
 
-crate::names!(Confidence {
-    Low => "low",
-    Medium => "medium",
-    High => "high",
-});
+crate::names!(Confidence { Low => "low", Medium => "medium", High => "high" });
 
 /// Order of findings of one severity: causes come before their consequences.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

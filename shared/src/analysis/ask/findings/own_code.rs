@@ -5,7 +5,7 @@ use crate::analysis::study::phases::Phase;
 use crate::analysis::study::studied::Study;
 use crate::analysis::track::allocations::AllocationId;
 use crate::analysis::track::stack_title::own_frame;
-use crate::trace::{Action, StackId};
+use crate::trace::{Action, StackId, Trace};
 use hashbrown::HashMap;
 use std::cmp::Reverse;
 
@@ -58,6 +58,12 @@ pub(super) fn line_of(study: &Study<'_>, stack: StackId, own: Own) -> Option<Sou
     let frame = study.trace.frames.get(own_frame(study.trace, stack, own == Own::Call)?);
     let text = |id| study.trace.strings.get(id).to_owned();
     Some(SourceLine { file: text(frame.filename), function: text(frame.name), line: frame.line })
+}
+
+/// Iterates over the names and files of a stack's frames, innermost first.
+pub(super) fn texts_of<'a>(trace: &'a Trace, stack: StackId) -> impl Iterator<Item = (&'a str, &'a str)> {
+    let frames = trace.stacks.frames(stack).iter().map(|&frame| trace.frames.get(frame));
+    frames.map(|frame| (trace.strings.get(frame.name), trace.strings.get(frame.filename)))
 }
 
 pub(super) fn row_of(study: &Study<'_>, id: AllocationId) -> (u64, StackId) {

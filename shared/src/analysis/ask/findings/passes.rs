@@ -40,7 +40,9 @@ const NUMBER_BYTES: u64 = 8;
 pub(super) fn finding(study: &Study<'_>, pass: &ForwardPass, unused: &[Vec<Lifetime>]) -> Option<Finding> {
     let steps = study.repeats();
     let step = steps[steps.len() / 2];
-    let (passes, stack) = if has_program(study, pass) {
+    // Without stacks of a Python program, calls can't be counted.
+    let has_program = pass.by_stack.keys().any(|&stack| study.sites.of_stack(stack).spine != SpineId::NONE);
+    let (passes, stack) = if has_program {
         let (passes, stack) = calls(study, step, pass)?;
         (passes, Some(stack))
     } else {
@@ -70,11 +72,6 @@ pub(super) fn finding(study: &Study<'_>, pass: &ForwardPass, unused: &[Vec<Lifet
          Here the losses of several micro-batches are summed or stacked before `backward()`. A pipeline schedule does \
          this on purpose.",
     ))
-}
-
-/// Returns true if the pass has stacks of a Python program, whose calls can be counted.
-fn has_program(study: &Study<'_>, pass: &ForwardPass) -> bool {
-    pass.by_stack.keys().any(|&stack| study.sites.of_stack(stack).spine != SpineId::NONE)
 }
 
 #[derive(Clone, Copy)]

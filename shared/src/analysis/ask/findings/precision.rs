@@ -2,9 +2,10 @@
 
 use super::code::FindingCode;
 use super::finding::{Confidence, Finding, MOST_SHOWN, Rank};
+use super::own_code::texts_of;
 use crate::analysis::study::phases::Phase;
 use crate::analysis::study::studied::Study;
-use crate::trace::{Action, StackId};
+use crate::trace::Action;
 
 /// Size of one 16-bit number; a loss in 32 bits requests four bytes.
 const HALF_BYTES: u64 = 2;
@@ -27,7 +28,9 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
         |&event: &usize| events.actions().at(event) == Action::Alloc && events.sizes_bytes().at(event) == HALF_BYTES;
     let of_loss = |&event: &usize| {
         let stack = events.stacks().at(event);
-        is_of_loss(study, stack) && study.phases.of_birth(event as u32 + 1, stack) == Phase::Forward
+        let is_named = |name: &str| LOSSES.iter().any(|loss| name.contains(loss));
+        texts_of(study.trace, stack).any(|(name, _)| is_named(name))
+            && study.phases.of_birth(event as u32 + 1, stack) == Phase::Forward
     };
     let halves: Vec<u32> =
         (0..events.len()).filter(is_half).filter(of_loss).map(|event| event as u32).take(MOST_SHOWN).collect();
@@ -41,10 +44,4 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
          Or compute it from ``logits.float()``.\n\n\
          Sums over a vocabulary or a batch lose precision in 16 bits.",
     ))
-}
-
-fn is_of_loss(study: &Study<'_>, stack: StackId) -> bool {
-    let trace = study.trace;
-    let mut names = trace.stacks.frames(stack).iter().map(|&frame| trace.strings.get(trace.frames.get(frame).name));
-    names.any(|name| LOSSES.iter().any(|loss| name.contains(loss)))
 }

@@ -5,7 +5,7 @@ use super::finding::{Confidence, Finding, Rank};
 use crate::analysis::study::run_kind::RunKind;
 use crate::analysis::study::studied::Study;
 use crate::base::{Severity, format};
-use crate::trace::{Action, Device, Trace};
+use crate::trace::{Action, Trace};
 
 /// A full ring buffer holds `max_entries` events, which is usually set to a round number.
 const ROUND: usize = 1000;
@@ -69,14 +69,15 @@ fn words(study: &Study<'_>) -> Option<(String, String)> {
             ),
         ));
     }
-    if !has_frames(device) {
+    let (actions, stacks) = (device.events.actions(), device.events.stacks());
+    if !(0..events).any(|event| actions.at(event) == Action::Alloc && stacks.at(event).has_frames()) {
         return Some((
             "No stacks were recorded, so no line of code can be named".to_owned(),
             format!("[record] Call ``{RECORD}``, and keep the defaults of `stacks` and `context` (`\"all\"`)."),
         ));
     }
     // A run that ended out of memory is explained by that.
-    if device.events.actions().iter().any(|action| action == Action::Oom) {
+    if actions.iter().any(|action| action == Action::Oom) {
         return None;
     }
     if study.kind == RunKind::Training {
@@ -106,10 +107,4 @@ fn words(study: &Study<'_>) -> Option<(String, String)> {
             ),
         )
     })
-}
-
-/// Returns true if any allocating event has a stack.
-fn has_frames(device: &Device) -> bool {
-    let (actions, stacks) = (device.events.actions(), device.events.stacks());
-    (0..device.events.len()).any(|event| actions.at(event) == Action::Alloc && stacks.at(event).has_frames())
 }

@@ -6,7 +6,7 @@
 
 use super::code::FindingCode;
 use super::finding::{Confidence, Finding, Rank};
-use super::own_code::{Own, line_of};
+use super::own_code::{Own, line_of, texts_of};
 use crate::analysis::study::studied::Study;
 use crate::analysis::track::peak::live_by_stack;
 use crate::base::format;
@@ -19,7 +19,7 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
     let (moment, peak_bytes) = study.timeline.live_peak();
     let rows: Vec<(u64, StackId)> = live_by_stack(study.device, &study.timeline.allocations, moment)
         .into_iter()
-        .filter(|group| is_unfolded(study, group.stack))
+        .filter(|group| texts_of(study.trace, group.stack).any(|(name, _)| name.contains("slow_conv")))
         .map(|group| (group.bytes, group.stack))
         .collect();
     let bytes = rows.iter().map(|(bytes, _)| bytes).sum::<u64>();
@@ -41,10 +41,4 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
          Write a dilated convolution as one without dilation on a strided view, or cut the input into tiles.\n\n\
          PyTorch falls back on these kernels where cuDNN is missing, turned off, or does not support the shape.",
     ))
-}
-
-/// Returns true if a stack has a frame of these kernels.
-fn is_unfolded(study: &Study<'_>, stack: StackId) -> bool {
-    let frames = study.trace.stacks.frames(stack).iter().map(|&id| study.trace.frames.get(id).name);
-    frames.map(|name| study.trace.strings.get(name)).any(|name| name.contains("slow_conv"))
 }

@@ -76,11 +76,7 @@ pub enum Outlook {
     Fits,
 }
 
-crate::names!(Outlook {
-    Short => "short",
-    Open => "open",
-    Fits => "fits",
-});
+crate::names!(Outlook { Short => "short", Open => "open", Fits => "fits" });
 
 impl WholeStep {
     /// Estimates the step in which memory first ran out; `None` if it did not run out.

@@ -133,9 +133,13 @@ fn push_segment(device: &mut Device, segment: &SegmentState) {
     });
 }
 
-#[track_caller]
-fn check_against_the_allocator(conf: &str, before: u64) {
-    for seed in 0..40 {
+#[test]
+fn blocks_are_those_of_the_allocator() {
+    const EXPANDABLE: &str = "expandable_segments:True";
+    // Every expandable block is split, so that its size follows from its request, even if it is from before the trace.
+    let confs =
+        [("", 0), (EXPANDABLE, 0), (EXPANDABLE, 100), ("max_split_size_mb:20", 0), ("roundup_power2_divisions:4", 0)];
+    for (seed, (conf, before)) in confs.into_iter().flat_map(|conf| (0..40).map(move |seed| (seed, conf))) {
         let Recording { trace, states } = Recording::new(seed, conf, before);
         trace.check();
         let device = &trace.devices[0];
@@ -157,28 +161,6 @@ fn completes_at_once(device: &Device, moment: usize) -> bool {
     let last = moment.checked_sub(1).and_then(event).filter(|event| event.action == Action::FreeRequested);
     let next = event(moment).filter(|event| event.action == Action::FreeCompleted);
     last.zip(next).is_some_and(|(last, next)| last.addr == next.addr)
-}
-
-#[test]
-fn blocks_are_those_of_the_allocator() {
-    check_against_the_allocator("", 0);
-}
-
-#[test]
-fn expandable_segments_are_those_of_the_allocator() {
-    check_against_the_allocator("expandable_segments:True", 0);
-    // Every block is split there, so that its size follows from its request, even if it is from before the trace.
-    check_against_the_allocator("expandable_segments:True", 100);
-}
-
-#[test]
-fn blocks_that_are_never_split_are_those_of_the_allocator() {
-    check_against_the_allocator("max_split_size_mb:20", 0);
-}
-
-#[test]
-fn blocks_in_divisions_are_those_of_the_allocator() {
-    check_against_the_allocator("roundup_power2_divisions:4", 0);
 }
 
 #[test]

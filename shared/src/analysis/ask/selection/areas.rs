@@ -24,11 +24,7 @@ pub enum AreaBy {
     Function,
 }
 
-crate::names!(AreaBy {
-    Category => "category",
-    Module => "module",
-    Function => "function",
-});
+crate::names!(AreaBy { Category => "category", Module => "module", Function => "function" });
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Area {

@@ -23,12 +23,7 @@ pub enum Weight {
     Count,
 }
 
-crate::names!(Weight {
-    Bytes => "bytes",
-    ByteEvents => "byte-events",
-    ByteTime => "byte-time",
-    Count => "count",
-});
+crate::names!(Weight { Bytes => "bytes", ByteEvents => "byte-events", ByteTime => "byte-time", Count => "count" });
 
 /// Weighs allocations; their lifetimes are clipped to the scope's range, or to the whole trace for a moment.
 #[derive(Clone, Debug)]
@@ -62,9 +57,8 @@ impl<'a> Weigher<'a> {
             }
             Weight::ByteTime => {
                 let alive = self.alive(id);
-                let byte_us =
-                    u128::from(size_bytes) * u128::from(self.start_us(alive.end) - self.start_us(alive.start));
-                u64::try_from(byte_us / 1000).unwrap_or(u64::MAX)
+                let time_us = self.start_us(alive.end) - self.start_us(alive.start);
+                u64::try_from(u128::from(size_bytes) * u128::from(time_us) / 1000).unwrap_or(u64::MAX)
             }
         }
     }
