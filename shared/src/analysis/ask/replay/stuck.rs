@@ -77,11 +77,17 @@ mod tests {
 
     const MIB: u64 = 1 << 20;
 
+    /// Returns what did not help the last request on a card.
+    fn stuck(source: &str, capacity_bytes: u64) -> Option<Stuck> {
+        let sample = Sample::of(source);
+        let config = ReplayConfig { capacity_bytes, ..ReplayConfig::unlimited(Settings::default()) };
+        sample.replayer().stuck_at(&config, sample.device().events.len() - 1)
+    }
+
     #[test]
     fn free_memory_is_told_apart_by_what_keeps_it() {
         // Each request of 10 MiB or more has a segment of its own; of the two small ones, one stays.
-        let sample = Sample::of(
-            "
+        let source = "
             alloc a 20MiB
             alloc b 10MiB
             alloc c 20MiB stream=7
@@ -92,32 +98,18 @@ mod tests {
             free a
             free c
             oom 60MiB free=0
-            ",
-        );
-        let (device, replayer) = (sample.device(), sample.replayer());
-        let config = ReplayConfig { capacity_bytes: 70 * MIB, ..ReplayConfig::unlimited(Settings::default()) };
-        let oom = device.events.len() - 1;
-        let stuck = replayer.stuck_at(&config, oom).unwrap();
+        ";
+        let found = stuck(source, 70 * MIB).unwrap();
         // Whole free segments went back to the driver: only memory next to a block in use is stuck.
-        assert_eq!((stuck.pieces_bytes, stuck.other_streams_bytes, stuck.other_pools_bytes), (0, 0, 0));
-        assert_eq!(stuck.other_class_bytes, 2 * MIB - 512);
-        assert_eq!(replayer.stuck_at(&ReplayConfig::unlimited(Settings::default()), oom), None);
+        assert_eq!((found.pieces_bytes, found.other_streams_bytes, found.other_pools_bytes), (0, 0, 0));
+        assert_eq!(found.other_class_bytes, 2 * MIB - 512);
+        assert_eq!(stuck(source, ReplayConfig::NO_LIMIT_BYTES), None);
     }
 
     #[test]
     fn pieces_and_other_streams_are_counted() {
-        let sample = Sample::of(
-            "
-            alloc a 6MiB
-            alloc b 6MiB
-            free a
-            alloc c 6MiB stream=7
-            oom 18MiB free=0
-            ",
-        );
-        let (device, replayer) = (sample.device(), sample.replayer());
-        let config = ReplayConfig { capacity_bytes: 50 * MIB, ..ReplayConfig::unlimited(Settings::default()) };
-        let stuck = replayer.stuck_at(&config, device.events.len() - 1).unwrap();
-        assert_eq!((stuck.pieces_bytes, stuck.longest_bytes, stuck.other_streams_bytes), (14 * MIB, 8 * MIB, 14 * MIB));
+        let source = "alloc a 6MiB\nalloc b 6MiB\nfree a\nalloc c 6MiB stream=7\noom 18MiB free=0";
+        let found = stuck(source, 50 * MIB).unwrap();
+        assert_eq!((found.pieces_bytes, found.longest_bytes, found.other_streams_bytes), (14 * MIB, 8 * MIB, 14 * MIB));
     }
 }

@@ -1,12 +1,11 @@
 //! Finds memory that grows from step to step, or from call to call of a model without training, and its causes.
 
-mod at_peak;
 mod cause;
 mod held;
 mod words;
 
 use super::advice::Advice;
-use super::finding::{Confidence, Finding, Rank, SourceLine, events_of};
+use super::finding::{AtPeak, Confidence, Finding, Rank, SourceLine, events_of};
 use super::limits::FindingsConfig;
 use super::own_code::own_line;
 use crate::analysis::ask::until_full::{BudgetSource, UntilFull, until_full};
@@ -15,7 +14,9 @@ use crate::analysis::study::phases::PhaseBasis;
 use crate::analysis::study::run_kind::RunKind;
 use crate::analysis::study::studied::Study;
 use crate::base::{Severity, format};
+use crate::trace::StackId;
 use cause::Cause;
+use hashbrown::HashSet;
 
 /// Growth per step of at least 1/1000 of the peak is an error.
 const SERIOUS: u64 = 1000;
@@ -72,7 +73,7 @@ fn finding(study: &Study<'_>, config: &FindingsConfig, cause: Cause, rows: &[&Ke
     let full = until_full(study, config.capacity_bytes);
     let until = full.map_or_else(String::new, |full| sentence(&full, unit(study)));
     let peak_bytes = study.timeline.live_peak().1;
-    let at_peak = at_peak::at_peak(study, rows);
+    let at_peak = at_peak(study, rows);
     let end_bytes: u64 = rows.iter().map(|kept| kept.end_bytes).sum();
     let severity = match bytes_per_step {
         _ if cause == Cause::Numbers => Severity::Info,
@@ -99,6 +100,43 @@ fn finding(study: &Study<'_>, config: &FindingsConfig, cause: Cause, rows: &[&Ke
         .titled(&what, [format!(": {rise} {rate}"), format!(", in {place}")])
         .shown(shows(study, rows, largest), events_of(study, rows), weighed());
     Finding { at_peak, line: own, advice, ..found }
+}
+
+/// Returns what earlier steps have left in `rows` at the peak, and the highest live bytes of any step without it.
+///
+/// A step's own tensors do not count as left, since the step needs them.
+fn at_peak(study: &Study<'_>, rows: &[&Kept]) -> AtPeak {
+    let (device, timeline) = (study.device, study.timeline);
+    let allocations = &timeline.allocations;
+    let starts: Vec<u32> = study.repeats().iter().map(|step| step.start).collect();
+    let Some(&first) = starts.first() else { return AtPeak::default() };
+    let ends = starts[1..].iter().copied().chain([timeline.events() + 1]);
+    let highest: Vec<(u32, u64)> =
+        starts.iter().zip(ends).map(|(&start, end)| timeline.live_max_in(start..end.max(start + 1))).collect();
+    let keys: HashSet<(StackId, Option<u64>)> = rows.iter().map(|kept| (kept.stack, kept.size_bytes)).collect();
+    // Changes of what is left at the highest moment of each step.
+    let mut changes = vec![0i64; starts.len() + 1];
+    for id in allocations.ids().filter(|&id| allocations.born_at(id.0) > first) {
+        let (stack, size_bytes) = (allocations.allocation_stack(id, device), allocations.size_bytes(id));
+        let key = if stack.has_frames() { (stack, None) } else { (StackId::NONE, Some(size_bytes)) };
+        if keys.contains(&key) {
+            let next = starts.partition_point(|&start| start < allocations.born_at(id.0));
+            let gone = highest.partition_point(|&(moment, _)| moment < allocations.died[id.index()]).max(next);
+            changes[next] += size_bytes as i64;
+            changes[gone] -= size_bytes as i64;
+        }
+    }
+    let mut left = 0;
+    let mut at_peak = AtPeak { bytes: 0, rest_bytes: timeline.live_max_in(0..first.max(1)).1 };
+    for (&(moment, live), change) in highest.iter().zip(changes) {
+        left += change;
+        let left = u64::try_from(left).unwrap_or(0);
+        at_peak.rest_bytes = at_peak.rest_bytes.max(live.saturating_sub(left));
+        if moment == timeline.live_peak().0 {
+            at_peak.bytes = left;
+        }
+    }
+    at_peak
 }
 
 /// Advice if kept exceptions hold what grows.

@@ -109,7 +109,12 @@ fn check(text: &str, codes: &[FindingCode]) {
 }
 
 fn healthy(step: usize) -> Vec<String> {
-    [forward(step), backward(step, |_| false), update(step, false)].concat()
+    keeping(step, |_| false, false)
+}
+
+/// Writes a step that keeps some of its tensors, or its gradients.
+fn keeping(step: usize, kept: impl Fn(&str) -> bool, keeps_gradients: bool) -> Vec<String> {
+    [forward(step), backward(step, kept), update(step, keeps_gradients)].concat()
 }
 
 #[test]
@@ -121,9 +126,9 @@ fn a_healthy_training_has_no_findings() {
 
 #[test]
 fn whole_graphs_are_told_from_single_tensors() {
-    let graphs = |step| [forward(step), backward(step, |_| true), update(step, false)].concat();
+    let graphs = |step| keeping(step, |_| true, false);
     check(&training(5, graphs), &[FindingCode::GraphsKept]);
-    let outputs = |step| [forward(step), backward(step, |name| name == "out"), update(step, false)].concat();
+    let outputs = |step| keeping(step, |name| name == "out", false);
     check(&training(5, outputs), &[FindingCode::OutputsKept]);
     let hooked = |step| {
         let mut lines = healthy(step);
@@ -146,7 +151,7 @@ fn a_backward_that_lengthens_tells_a_chain() {
 
 #[test]
 fn what_is_kept_is_told_by_its_phase() {
-    let gradients = |step| [forward(step), backward(step, |_| false), update(step, true)].concat();
+    let gradients = |step| keeping(step, |_| false, true);
     check(&training(5, gradients), &[FindingCode::GradientsKept]);
     let batches = |step| [vec![format!("alloc x.{step} 1MiB @data@phase")], healthy(step)].concat();
     check(&training(5, batches), &[FindingCode::BatchesKept]);
@@ -179,7 +184,7 @@ fn a_tensor_that_takes_the_place_of_a_smaller_one_grows() {
 #[test]
 fn gradients_that_are_never_cleared_stay() {
     let never = |step| {
-        let mut lines = [forward(step), backward(step, |_| false), update(step, true)].concat();
+        let mut lines = keeping(step, |_| false, true);
         lines.retain(|line| step == 0 || !line.starts_with("alloc g"));
         lines
     };
@@ -245,7 +250,7 @@ fn limits_are_errors() {
     };
     let found = codes_with(&training(5, healthy), &config);
     assert_eq!(found, [(FindingCode::PeakAboveLimit, Severity::Error), (FindingCode::CardTooSmall, Severity::Warning)]);
-    let graphs = |step| [forward(step), backward(step, |_| true), update(step, false)].concat();
+    let graphs = |step| keeping(step, |_| true, false);
     let found: Vec<_> = codes_with(&training(5, graphs), &config).into_iter().map(|row| row.0).collect();
     let limits = [FindingCode::PeakAboveLimit, FindingCode::GrowthAboveLimit];
     assert_eq!(found, [&limits[..], &[FindingCode::GraphsKept, FindingCode::CardTooSmall]].concat());

@@ -43,33 +43,16 @@ fn check_line(text: &str, code: FindingCode, line: u64) {
 }
 
 #[test]
-fn an_ordinary_training_is_not_accused() {
+fn what_the_program_keeps_is_told_by_its_line() {
     check(&program(6, |index| step(index, &[], &[])), &[]);
-}
-
-#[test]
-fn what_the_program_brings_and_keeps_is_data() {
     check_line(&program(6, |index| step(index, &[], &["x"])), FindingCode::BatchesKept, 10);
-}
-
-#[test]
-fn several_results_of_one_line_are_a_graph() {
-    let metric = |index: usize| {
-        let results = ["_softmax", "add", "log"].map(|operation| {
-            format!("alloc {operation}.{index} 1MiB @at::_ops::{operation}::call()@a.cpp<metric:30<train:14<main")
-        });
-        step(index, &results, &[])
+    let result = |index: usize, operation: &str| {
+        format!("alloc {operation}.{index} 1MiB @at::_ops::{operation}::call()@a.cpp<metric:30<train:14<main")
     };
-    check_line(&program(6, metric), FindingCode::GraphsKept, 30);
-}
-
-#[test]
-fn one_result_of_a_line_is_a_tensor() {
-    let result = |index: usize| {
-        let line = format!("alloc r.{index} 1MiB @at::_ops::mul::call()@a.cpp<metric:30<train:14<main");
-        step(index, &[line], &[])
-    };
-    check_line(&program(6, result), FindingCode::TensorsKept, 30);
+    // Several results of one line are a graph, and one is a tensor.
+    let several = |index| step(index, &["_softmax", "add", "log"].map(|operation| result(index, operation)), &[]);
+    check_line(&program(6, several), FindingCode::GraphsKept, 30);
+    check_line(&program(6, |index| step(index, &[result(index, "mul")], &[])), FindingCode::TensorsKept, 30);
 }
 
 #[test]
@@ -78,11 +61,13 @@ fn a_call_with_hooks_tells_a_hook() {
         let inner = "inner@v/site-packages/torch/nn/modules/module.py";
         text.replace("@f3@m.py<", &format!("@f3@m.py<{inner}<"))
     };
-    let found = findings_in(&hooked(program(6, |index| step(index, &[], &["a3"]))));
-    assert_eq!(found[0].code, FindingCode::ActivationsKept);
-    assert!(found[0].title.starts_with("A forward hook keeps"), "{}", found[0].title);
-    let found = findings_in(&program(6, |index| step(index, &[], &["a3"])));
-    assert!(found[0].code == FindingCode::ActivationsKept && !found[0].title.contains("hook"), "{}", found[0].title);
+    let text = program(6, |index| step(index, &[], &["a3"]));
+    for (text, is_hook) in [(hooked(text.clone()), true), (text, false)] {
+        let found = findings_in(&text);
+        assert_eq!(found[0].code, FindingCode::ActivationsKept);
+        assert_eq!(found[0].title.starts_with("A forward hook keeps"), is_hook, "{}", found[0].title);
+        assert_eq!(found[0].title.contains("hook"), is_hook, "{}", found[0].title);
+    }
 }
 
 #[test]
@@ -213,12 +198,10 @@ fn a_failed_try_that_stays_is_told() {
     };
     let failure = "oom 80MiB free=1MiB @f3@m.py<main\n";
     let freed: String = (0..3).map(|layer| format!("free a{layer}.one\n")).collect();
-    let kept = program(0, |_| String::new()) + &tried("one") + failure + &tried("two") + failure;
-    let found = findings_in(&kept);
-    assert_eq!(found[0].code, FindingCode::FailedTryKept, "{found:?}");
-    let left = program(0, |_| String::new()) + &tried("one") + failure + &freed + &tried("two") + failure;
-    let found = findings_in(&left);
-    assert!(found.iter().all(|finding| finding.code != FindingCode::FailedTryKept), "{found:?}");
+    let attempts =
+        |between: &str| program(0, |_| String::new()) + &tried("one") + failure + between + &tried("two") + failure;
+    assert_eq!(findings_in(&attempts(""))[0].code, FindingCode::FailedTryKept);
+    assert_eq!(finding_of(&attempts(&freed), FindingCode::FailedTryKept), None);
 }
 
 #[test]

@@ -46,38 +46,32 @@ fn program(seed: &mut u64) -> Program {
     let kept: Vec<u64> = (0..random(seed, 4..7)).map(|_| random(seed, 1..9)).collect();
     let weights: Vec<u64> = (0..4).map(|_| random(seed, 1..4)).collect();
     let mut lines = Vec::new();
-    let mut alloc = |step: usize, name: String, mib: u64, stack| {
-        lines.push(Line { step, name, request: Some((mib, stack)) });
-    };
+    let alloc = |step: usize, name: String, mib: u64, stack| Line { step, name, request: Some((mib, stack)) };
+    let free = |step: usize, name: String| Line { step, name, request: None };
     for layer in 0..layers {
-        for (index, &mib) in weights.iter().enumerate() {
-            alloc(0, format!("w{layer}.{index}"), mib, WEIGHTS[index]);
-        }
+        let weight = |(index, &mib)| alloc(0, format!("w{layer}.{index}"), mib, WEIGHTS[index]);
+        lines.extend(weights.iter().enumerate().map(weight));
     }
     let mut batch = 1;
     for step in 0..steps {
         batch += if step == 0 { 0 } else { random(seed, 0..3) };
         for layer in 0..layers {
-            for (index, &mib) in kept.iter().enumerate() {
-                let request = Some((mib * batch, KEPT[index]));
-                lines.push(Line { step, name: format!("a{step}.{layer}.{index}"), request });
-            }
+            let activation = |(index, &mib)| alloc(step, format!("a{step}.{layer}.{index}"), mib * batch, KEPT[index]);
+            lines.extend(kept.iter().enumerate().map(activation));
         }
         for layer in (0..layers).rev() {
-            let request = Some((weights.iter().sum(), "@gradient<backward@phase"));
-            lines.push(Line { step, name: format!("g{step}.{layer}"), request });
-            let names = (0..kept.len()).map(|index| format!("a{step}.{layer}.{index}"));
-            lines.extend(names.map(|name| Line { step, name, request: None }));
+            lines.push(alloc(step, format!("g{step}.{layer}"), weights.iter().sum(), "@gradient<backward@phase"));
+            lines.extend((0..kept.len()).map(|index| free(step, format!("a{step}.{layer}.{index}"))));
         }
         for layer in 0..layers {
             if step == 0 {
-                let request = Some((2 * weights.iter().sum::<u64>(), "@state<optimizer@phase"));
-                lines.push(Line { step, name: format!("s{layer}"), request });
+                let state_mib = 2 * weights.iter().sum::<u64>();
+                lines.push(alloc(step, format!("s{layer}"), state_mib, "@state<optimizer@phase"));
             }
-            lines.push(Line { step, name: format!("t{step}.{layer}"), request: Some((1, "@update<optimizer@phase")) });
-            lines.push(Line { step, name: format!("t{step}.{layer}"), request: None });
+            lines.push(alloc(step, format!("t{step}.{layer}"), 1, "@update<optimizer@phase"));
+            lines.push(free(step, format!("t{step}.{layer}")));
         }
-        lines.extend((0..layers).map(|layer| Line { step, name: format!("g{step}.{layer}"), request: None }));
+        lines.extend((0..layers).map(|layer| free(step, format!("g{step}.{layer}"))));
     }
     Program { lines, weights_mib: layers * weights.iter().sum::<u64>() }
 }
