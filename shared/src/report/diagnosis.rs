@@ -239,7 +239,6 @@ impl Finding {
 }
 
 impl Diagnosis {
-    /// Returns the growth of a device; `None` if nothing was compared.
     pub fn growth_of(&self, device: i64) -> Option<&Growth> {
         self.growth.iter().find(|growth| growth.device == device)
     }
@@ -252,7 +251,6 @@ pub struct DiagnosisConfig {
     pub with_groups: bool,
 }
 
-/// Diagnoses the studied devices of a trace.
 pub fn diagnosis(trace: &Trace, studies: &[Study<'_>], config: &DiagnosisConfig) -> Diagnosis {
     let mut found = findings_of(trace, studies, &config.findings);
     try_remedies(studies, &mut found, config.findings.capacity_bytes);

@@ -26,7 +26,6 @@ pub struct LogReport {
 }
 
 impl LogReport {
-    /// Returns true if the log says nothing about memory.
     pub fn is_empty(&self) -> bool {
         self.curves.is_empty() && self.diagnosis.findings.is_empty() && self.tables.is_empty()
     }
@@ -96,12 +95,10 @@ pub struct LogNotice {
 }
 
 impl LogNotice {
-    /// Creates a notice of what is missing or damaged.
     pub fn warning(message: impl Into<String>) -> Self {
         Self { severity: Severity::Warning, message: message.into() }
     }
 
-    /// Creates a notice of what is worth knowing.
     pub fn info(message: impl Into<String>) -> Self {
         Self { severity: Severity::Info, message: message.into() }
     }

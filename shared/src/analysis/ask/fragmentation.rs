@@ -179,10 +179,9 @@ mod tests {
 
     #[test]
     fn a_small_rest_of_a_large_block_is_not_split() {
-        let parts = at(
-            "segment_alloc 0x10000000 20MiB\nalloc 0x10000000 19MiB\nsegment 0x10000000 20MiB\nblock 0x10000000 20MiB",
-            2,
-        );
+        let lines =
+            "segment_alloc 0x10000000 20MiB\nalloc 0x10000000 19MiB\nsegment 0x10000000 20MiB\nblock 0x10000000 20MiB";
+        let parts = at(lines, 2);
         assert_eq!((parts.unsplit_bytes, parts.free_bytes(), parts.largest_free_bytes), (MIB, 0, 0));
     }
 }

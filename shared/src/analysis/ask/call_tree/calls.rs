@@ -65,7 +65,6 @@ impl Calls {
         self.sum_where(|path| path.iter().any(|&site| is_match(site)))
     }
 
-    /// Returns the totals of all sites, the largest first.
     pub fn by_site(&self) -> Vec<SiteTotal> {
         // `All` is in no path, so that slot 0 belongs to `NoStack` alone.
         let slot = |site: Site| match site {
@@ -209,7 +208,6 @@ impl<'a> Paths<'a> {
         self.roles[frames[position].index()]
     }
 
-    /// Returns the position of the frame that best describes the stack.
     fn title(&self, frames: &[FrameId]) -> Option<usize> {
         let of_program = (0..frames.len()).find(|&position| !self.role(frames, position).is_runtime);
         of_program.or_else(|| {

@@ -149,12 +149,8 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_could_see_is_not_sent() {
+    fn what_nobody_could_see_is_not_sent_but_for_the_root() {
         assert_eq!(cut(&crowd(10), None, COLUMNS).len(), 3, "a hundred bytes of a million are no column");
-    }
-
-    #[test]
-    fn without_weight_there_is_the_root() {
         assert_eq!(cut(&tree("free_requested a 0 @f"), None, COLUMNS).len(), 1);
     }
 }

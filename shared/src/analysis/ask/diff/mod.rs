@@ -54,7 +54,6 @@ impl Change {
         self.after_count as i64 - self.before_count as i64
     }
 
-    /// Returns true if both sides have equally many bytes and allocations.
     pub fn is_none(&self) -> bool {
         self.bytes() == 0 && self.count() == 0
     }

@@ -11,7 +11,6 @@ use hashbrown::HashMap;
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 
-/// Stack frame as text.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProfileFrame {
     pub name: String,
@@ -188,10 +187,7 @@ mod tests {
         check(Side::End, Some(5));
         check(Side::Moment(5), Some(5));
         check(Side::Moment(6), None);
-    }
-
-    #[test]
-    fn a_step_is_its_peak() {
+        // A step is its peak.
         check(Side::Step(0), Some(1));
         // The state before its first event belongs to the step before.
         check(Side::Step(1), Some(4));

@@ -218,7 +218,6 @@ pub(super) fn events_of(study: &Study<'_>, rows: &[&Kept]) -> Vec<u32> {
     rows.iter().filter_map(event).take(MOST_SHOWN).collect()
 }
 
-/// Returns the stacks with the most bytes.
 pub(super) fn top_stacks(rows: impl IntoIterator<Item = (u64, StackId)>) -> Vec<StackId> {
     let mut rows: Vec<_> = rows.into_iter().filter(|(_, stack)| stack.has_frames()).collect();
     rows.short_sort_by_key(|&(bytes, stack)| (Reverse(bytes), stack));

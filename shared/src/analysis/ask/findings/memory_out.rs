@@ -251,7 +251,6 @@ fn advice(remedies: &[String], facts: &[String]) -> Advice {
     Advice::of(&format!("{}\n\n{}", remedies.join("\n"), facts.join(" ")))
 }
 
-/// Returns true if expandable segments were already enabled.
 pub(super) fn is_expandable(study: &Study<'_>) -> bool {
     study.trace.settings.get("expandable_segments") == Some(&Setting::Bool(true))
         || recorded_settings(study.trace).is_ok_and(|settings| settings.expandable_segments)

@@ -201,7 +201,6 @@ pub fn finding_target(study: &Study<'_>, finding: &Finding) -> Option<FindingTar
     Some(FindingTarget { stack, ..range })
 }
 
-/// Returns the range of a finding's events.
 fn range(finding: &Finding) -> Option<FindingTarget> {
     let events = &finding.evidence.events;
     let (first, last) = (*events.iter().min()?, *events.iter().max()?);
@@ -213,7 +212,6 @@ fn range(finding: &Finding) -> Option<FindingTarget> {
     Some(FindingTarget { first, last, ..FindingTarget::default() })
 }
 
-/// Returns true if a finding is about all memory that is live at a moment.
 fn is_about_all(code: FindingCode) -> bool {
     matches!(
         code,

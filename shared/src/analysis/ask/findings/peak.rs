@@ -129,12 +129,10 @@ const RECOMPUTED: &str = "Checkpoint smaller parts, such as each block in a call
                           All layers of one `checkpoint` are computed again together, so that their activations are in \
                           memory at once.";
 
-/// Advice if no stack shows who allocated the live bytes.
 const NO_STACKS: &str = "[record] Call ``torch.cuda.memory._record_memory_history(max_entries=1_000_000)`` before \
                          you create the model, and keep the defaults of `stacks` and `context`.\n\n\
                          No stack was recorded for any of this memory.";
 
-/// Advice if only the final state is known.
 const NO_TRACE: &str = "[record] Call ``torch.cuda.memory._record_memory_history(max_entries=1_000_000)`` before \
                         the steps that you want to see.\n\n\
                         The snapshot has no events, so the peak is unknown.";

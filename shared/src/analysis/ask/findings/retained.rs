@@ -60,7 +60,6 @@ struct Retained {
     last: u32,
     /// Bytes of forward passes that waited for their own backward, but for the last.
     saved_bytes: u64,
-    /// Bytes of backward passes that are alive.
     of_backward: u64,
     /// What is alive of forward passes, each with the end of its own backward.
     graphs: Vec<(Lifetime, u32)>,
@@ -92,7 +91,6 @@ impl Retained {
     }
 }
 
-/// Returns the moments at which the backward passes of a step begin.
 fn starts_of_backward(study: &Study<'_>, step: Step) -> Vec<u32> {
     let phases = &study.phases;
     let next = |after: u32| phases.start_of_backward(phases.run_of(after + 1)).filter(|&start| start < step.end);

@@ -173,7 +173,6 @@ fn recomputed(study: &Study<'_>) -> Option<Finding> {
     )
 }
 
-/// Returns true if bytes are negligible compared to the peak.
 fn is_little(study: &Study<'_>, bytes: u64) -> bool {
     bytes == 0 || bytes.saturating_mul(LEAST_SHARE) < study.timeline.live_peak().1
 }

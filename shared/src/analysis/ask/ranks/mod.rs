@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn names_tell_ranks() {
+    fn names_tell_ranks_or_none() {
         check("rank0.pickle", Some(0));
         check("memory_rank_3.pickle.gz", Some(3));
         check("fsdp2-gpt2-rank0of8.pickle.gz", Some(0));
@@ -143,10 +143,6 @@ mod tests {
         check("snapshot.3.pickle", Some(3));
         check("oom_12.pkl.gz", Some(12));
         check("7.pickle", Some(7));
-    }
-
-    #[test]
-    fn other_names_tell_none() {
         check("snapshot.pickle", None);
         check("gpt2.pickle", None);
         check("rank.pickle", None);

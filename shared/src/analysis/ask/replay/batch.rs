@@ -129,7 +129,6 @@ impl BatchSearch {
         *(if does_fit { &mut self.fits } else { &mut self.fails }) = Some(factor);
     }
 
-    /// Returns the largest factor that fits; `None` if none does.
     pub fn best(&self) -> Option<f64> {
         self.fits
     }

@@ -163,7 +163,6 @@ impl Reader<'_> {
         StepKind::Allocate { addr, size_bytes, stream, pool: context.pool.or_else(|| self.pools.at(addr, index)) }
     }
 
-    /// Returns true if the event at `index` completes the free of `addr`.
     fn completes(&self, index: usize, addr: u64) -> bool {
         self.events.actions().get(index) == Some(Action::FreeCompleted) && self.events.addrs().at(index) == addr
     }
@@ -277,12 +276,8 @@ mod tests {
     }
 
     #[test]
-    fn requests_and_frees_are_steps() {
+    fn requests_frees_and_late_completions_are_steps() {
         check("segment_alloc S 2MiB\nalloc a 512\nfree a\nsnapshot\nalloc b 512", "allocate 1, free 2, allocate 5");
-    }
-
-    #[test]
-    fn a_late_completion_is_a_step() {
         check(
             "alloc a 512\nfree_requested a\nalloc b 512\nfree_completed a\nalloc c 512",
             "allocate 0, share 1, allocate 2, complete 3, allocate 4",

@@ -99,7 +99,6 @@ pub fn verify(trace: &Trace, device: &Device, capacity_bytes: Option<u64>) -> Re
 }
 
 impl Verification {
-    /// Returns true if the replay made exactly the recorded calls.
     pub fn is_equal(&self) -> bool {
         self.first_difference.is_none() && self.equal == self.recorded
     }
@@ -137,7 +136,6 @@ impl Verification {
     }
 }
 
-/// Address, size in bytes and state of a block.
 type BlockRow = (u64, u64, BlockState);
 
 fn blocks(device: &Device) -> Vec<BlockRow> {

@@ -19,7 +19,6 @@ pub(super) struct Places {
 }
 
 impl Places {
-    /// Creates a set of `count` places, none of them taken.
     pub(super) fn new(count: usize) -> Self {
         let words = |bits: usize| vec![0; bits.div_ceil(WORD_BITS as usize)];
         let mut levels = vec![words(count)];

@@ -295,13 +295,9 @@ mod tests {
     }
 
     #[test]
-    fn more_than_a_mebibyte_is_split_off() {
+    fn more_than_a_mebibyte_is_split_off_and_all_of_a_small_block() {
         check("segment_alloc 0x10000000 20MiB\nalloc 0x10000000 18MiB\nsegment 0x10000000 20MiB", &[]);
         check("segment_alloc 0x10000000 20MiB\nalloc 0x10000000 19MiB\nsegment 0x10000000 20MiB", &[(0, 1024)]);
-    }
-
-    #[test]
-    fn small_blocks_have_no_rest() {
         check("segment_alloc 0x200000 2MiB\nalloc 0x200000 1MiB\nsegment 0x200000 2MiB", &[]);
     }
 }

@@ -178,25 +178,14 @@ mod tests {
     fn a_free_waits_from_its_request_to_its_completion() {
         check("alloc a 1\nfree_requested a\nalloc b 1\nfree_completed a", &[2, 3]);
         check("alloc a 1\nfree a\nalloc b 1", &[]);
-    }
-
-    #[test]
-    fn a_free_may_still_wait_at_the_end() {
-        check(
-            "alloc b 1\nfree b\nalloc a 1\nfree_requested a\nalloc c 1\nsegment S 1KiB\nblock a 512 pending",
-            &[5, 6],
-        );
-    }
-
-    #[test]
-    fn a_free_from_before_the_trace_waits_from_the_start() {
-        check("alloc b 1\nsegment S 1KiB\nblock a 512 pending\nblock b 512", &[0, 1]);
+        let to_the_end =
+            "alloc b 1\nfree b\nalloc a 1\nfree_requested a\nalloc c 1\nsegment S 1KiB\nblock a 512 pending";
+        check(to_the_end, &[5, 6]);
+        let from_before = "alloc b 1\nsegment S 1KiB\nblock a 512 pending\nblock b 512";
+        check(from_before, &[0, 1]);
         check("alloc b 1\nfree_completed a 1\nfree_requested b", &[0, 1, 3]);
-    }
-
-    #[test]
-    fn without_completions_nothing_waits() {
-        check("alloc a 1\nfree_requested a\nalloc b 1", &[]);
+        let without_completions = "alloc a 1\nfree_requested a\nalloc b 1";
+        check(without_completions, &[]);
     }
 
     #[test]

@@ -42,7 +42,6 @@ impl Default for Filter {
 }
 
 impl Filter {
-    /// Returns true if the filter needs the categories of the allocations.
     pub fn needs_categories(&self) -> bool {
         self.text.is_some() || self.categories.is_some() || matches!(self.group, Some(GroupKey::Category(_)))
     }

@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn groups_have_names() {
+    fn groups_pools_and_sizes_have_names() {
         let none = ("no stack recorded", "");
         check(GroupBy::Stack, &[("relu (nn.py:1)", "< forward (model.py:1) < main (main.py:1)"), none]);
         let [relu, forward] = [("relu (nn.py:1)", "nn.py:1"), ("forward (model.py:1)", "app/model.py:1")];
@@ -132,10 +132,6 @@ mod tests {
         check(GroupBy::Stream, &[("default stream", ""), ("stream 0xff", "")]);
         check(GroupBy::Pool, &[("pool not recorded", "")]);
         check(GroupBy::SizeClass, &[("512 B to 1.00 KiB", ""), ("0 B to 2 B", "")]);
-    }
-
-    #[test]
-    fn pools_and_sizes_have_ends() {
         assert_eq!(pool_text(Some(PoolId(0, 2))), "private pool 2");
         assert_eq!(pool_text(Some(PoolId(3, 0))), "private pool 3, 0 of a graph capture");
         assert_eq!(sizes_text(63), "8.00 EiB or more");

@@ -44,7 +44,6 @@ pub(super) fn findings(study: &Study<'_>, config: &FindingsConfig) -> Vec<Findin
     causes.iter().filter(is_worth_it).map(|(cause, rows)| finding(study, config, *cause, rows)).collect()
 }
 
-/// Returns the word for the unit of growth, for use in a sentence.
 pub(super) fn unit(study: &Study<'_>) -> &'static str {
     if study.steps.is_some() { "step" } else { "call" }
 }
@@ -139,13 +138,11 @@ fn at_peak(study: &Study<'_>, rows: &[&Kept]) -> AtPeak {
     at_peak
 }
 
-/// Advice if kept exceptions hold what grows.
 const OF_EXCEPTION: &str = "Keep the text of the exception, not the exception: ``errors.append(str(error))``. Or cut it off its \
                             frames: `error.with_traceback(None)`.\n\n\
                             A kept exception refers to its traceback, that to the frames of the failed call, and these to \
                             all their tensors.";
 
-/// Advice if functions hold what grows, one tensor each.
 const OF_FUNCTION: &str = "Register a hook once, or remove it when its step is over: ``handle.remove()``, with what \
                            `register_hook` or `register_forward_hook` returns.\n\n\
                            A function keeps its default values and the variables around it. One that is made in every step \
