@@ -44,7 +44,7 @@ const LEAST_BYTES: u64 = 64 << 20;
 fn varying(study: &Study<'_>) -> Option<Vec<(u64, StackId)>> {
     let allocations = &study.timeline.allocations;
     let mut steps = study.repeats().iter().peekable();
-    let has_steps = steps.len() > 0;
+    let has_steps = !study.repeats().is_empty();
     let mut sizes: HashMap<StackId, (u64, u64)> = HashMap::new();
     let mut of_step: HashMap<StackId, u64> = HashMap::new();
     let mut count = |stack: StackId, size_bytes: u64| {
