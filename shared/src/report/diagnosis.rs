@@ -3,9 +3,9 @@
 use super::event::{Frame, frames};
 use super::headline::Headline;
 use crate::analysis::{
-    self, Advice, AdviceStep, AtPeak, BudgetSource, Category, ClassTotal, Confidence, FindingCode, FindingsConfig,
-    GrowthClass, Kept, LONGEST_TITLE, Label, RunKind, SourceLine, Study, finding_parts, finding_target, findings_of,
-    part_text, recorded_capacity, script_of, until_full,
+    self, Advice, AdviceStep, AtPeak, Category, ClassTotal, Confidence, FindingCode, FindingsConfig, GrowthClass, Kept,
+    LONGEST_TITLE, Label, RunKind, SourceLine, Study, UntilFull, finding_parts, finding_target, findings_of, part_text,
+    recorded_capacity, script_of, until_full,
 };
 use crate::base::Severity;
 use crate::job::Card;
@@ -153,22 +153,6 @@ pub struct Growth {
     pub groups: Vec<GrowthGroup>,
 }
 
-/// Time until leaks have used up the memory that PyTorch can use, if nothing else changes.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct UntilFull {
-    /// Bytes that PyTorch can use.
-    pub budget_bytes: u64,
-    /// Evidence for the budget.
-    pub source: BudgetSource,
-    /// Number of further steps that fit.
-    pub steps: u64,
-    /// Number of events in that many steps.
-    pub events: u64,
-    /// Duration of that many steps in microseconds; `None` in a trace without times.
-    pub time_us: Option<u64>,
-}
-
 /// Memory of one stack at the ends of steps.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -255,7 +239,6 @@ impl Finding {
 }
 
 impl Diagnosis {
-    /// Returns the growth of a device; `None` if nothing was compared.
     pub fn growth_of(&self, device: i64) -> Option<&Growth> {
         self.growth.iter().find(|growth| growth.device == device)
     }
@@ -268,7 +251,6 @@ pub struct DiagnosisConfig {
     pub with_groups: bool,
 }
 
-/// Diagnoses the studied devices of a trace.
 pub fn diagnosis(trace: &Trace, studies: &[Study<'_>], config: &DiagnosisConfig) -> Diagnosis {
     let mut found = findings_of(trace, studies, &config.findings);
     try_remedies(studies, &mut found, config.findings.capacity_bytes);
@@ -328,37 +310,23 @@ fn finding(trace: &Trace, studies: &[Study<'_>], found: analysis::Finding) -> Fi
     let study = studies.iter().find(|study| study.device.index == found.device);
     let parts = study.map_or_else(Vec::new, |study| finding_parts(study, &found));
     let shown = study.and_then(|study| finding_target(study, &found));
-    let analysis::Finding {
-        code,
-        severity,
-        confidence,
-        rank: _,
-        device,
-        bytes,
-        at_peak,
-        title,
-        line,
-        evidence,
-        advice,
-    } = found;
-    let analysis::Evidence { shows, events, stacks } = evidence;
+    let analysis::Evidence { shows, events, stacks } = found.evidence;
     let stacks = stacks.iter().map(|&stack| frames(trace, stack)).collect();
-    let evidence = Evidence { shows, events, stacks };
     Finding {
-        code,
-        severity,
-        confidence,
-        device,
-        bytes,
-        at_peak,
-        title,
-        line,
+        code: found.code,
+        severity: found.severity,
+        confidence: found.confidence,
+        device: found.device,
+        bytes: found.bytes,
+        at_peak: found.at_peak,
+        title: found.title,
+        line: found.line,
         parts: parts.into_iter().map(|one| part(trace, one)).collect(),
         target: shown.map(|shown| target(trace, shown)),
-        evidence,
-        advice: advice.text(),
-        steps: advice.steps,
-        why: advice.why,
+        evidence: Evidence { shows, events, stacks },
+        advice: found.advice.text(),
+        steps: found.advice.steps,
+        why: found.advice.why,
     }
 }
 
@@ -379,15 +347,10 @@ fn growth(trace: &Trace, study: &Study<'_>, config: &DiagnosisConfig) -> Growth 
         device: study.device.index,
         steps: study.growth.steps as u64,
         bytes_per_step: study.growth.bytes_per_step(),
-        until_full: until_full(study, config.findings.capacity_bytes).map(when_full),
+        until_full: until_full(study, config.findings.capacity_bytes),
         classes: study.growth.by_class(),
         groups: groups.filter_map(|kept| group(trace, kept)).collect(),
     }
-}
-
-fn when_full(full: analysis::UntilFull) -> UntilFull {
-    let analysis::UntilFull { budget, bytes_per_step: _, steps, events, time_us } = full;
-    UntilFull { budget_bytes: budget.bytes, source: budget.source, steps, events, time_us }
 }
 
 /// Returns `None` for allocations without a class, which belong to the model or follow no rule.

@@ -15,7 +15,6 @@ pub struct Comparison {
     pub b: ComparedSide,
     /// Live bytes of `b` minus those of `a`, which is the sum of the deltas of all stacks.
     pub delta_bytes: i64,
-    /// Live allocations of `b` minus those of `a`.
     pub delta_count: i64,
     /// Stacks that differ, the largest difference first.
     pub rows: Vec<ComparedStack>,
@@ -34,12 +33,10 @@ pub struct Comparison {
     pub by_module: Vec<ComparedGroup<String>>,
 }
 
-/// One side of a comparison.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ComparedSide {
     /// File as named on the command line.
     pub file: String,
-    /// CUDA index.
     pub device: i64,
     /// Event after which the figures hold, -1 for the initial state.
     pub event: i64,
@@ -47,14 +44,11 @@ pub struct ComparedSide {
     pub step: Option<u64>,
     pub live_bytes: u64,
     pub reserved_bytes: u64,
-    /// Number of live allocations.
     pub allocations: u64,
 }
 
-/// Stack that differs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ComparedStack {
-    /// Way in which the stack was matched.
     pub matched: Matched,
     pub title: String,
     pub label: StackLabel,
@@ -78,16 +72,13 @@ pub struct ComparedGroup<N> {
     pub change: ComparedChange,
 }
 
-/// Bytes and allocations on both sides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct ComparedChange {
     pub a_bytes: u64,
     pub b_bytes: u64,
-    /// `b_bytes` minus `a_bytes`.
     pub delta_bytes: i64,
     pub a_count: u64,
     pub b_count: u64,
-    /// `b_count` minus `a_count`.
     pub delta_count: i64,
 }
 
@@ -171,7 +162,6 @@ impl From<Change> for ComparedChange {
 /// Comparison of the processes or devices of one job.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Ranks {
-    /// Ranks in ascending order.
     pub ranks: Vec<Rank>,
     /// Unusual properties of some ranks.
     pub outliers: Vec<RankOutlier>,
@@ -183,13 +173,11 @@ pub struct Rank {
     pub rank: u64,
     /// File as named on the command line, or as found in a folder.
     pub file: String,
-    /// CUDA index.
     pub device: i64,
     #[serde(flatten)]
     pub figures: RankFigures,
 }
 
-/// Difference between a rank and the others.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RankOutlier {
     pub rank: u64,

@@ -6,7 +6,6 @@ use crate::trace::{self, Action, Device, Event, FrameId, PoolId, StackId, Trace}
 use serde::ser::SerializeStruct as _;
 use serde::{Deserialize, Serialize, Serializer};
 
-/// Event of a device, without its stack.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EventLine {
     /// Index among the events of the device.
@@ -24,7 +23,6 @@ pub struct EventLine {
     pub stream: u64,
     /// Function that describes the stack best, or empty.
     pub title: String,
-    /// Its callers, or empty.
     pub callers: String,
 }
 
@@ -34,7 +32,6 @@ pub struct EventReport {
     pub line: EventLine,
     /// Pool; `(0, 0)` is the default pool.
     pub pool: Option<(u64, u64)>,
-    /// Text of the user, or empty.
     pub user_metadata: String,
     /// Compiled region, or empty.
     pub compile_context: String,
@@ -48,7 +45,6 @@ pub fn event_lines(trace: &Trace, device: &Device, timeline: &Timeline, first: u
     (first..last).map(|event| line(trace, device, timeline, event)).collect()
 }
 
-/// Returns all about an event; `None` if the device has no such event.
 pub fn event_report(trace: &Trace, device: &Device, timeline: &Timeline, event: u32) -> Option<EventReport> {
     if event >= timeline.events() {
         return None;

@@ -12,23 +12,18 @@ use serde::{Deserialize, Serialize};
 /// Allocations of a device alive at one moment or between two events, by a common property.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LiveGroups {
-    /// CUDA index.
     pub device: i64,
     /// Event after which the live and reserved bytes hold, -1 for the initial state; in a range, that of its peak.
     pub event: i64,
-    /// Live bytes after that event.
     pub live_bytes: u64,
-    /// Reserved bytes after that event.
     pub reserved_bytes: u64,
     /// Requested range; `None` for a moment.
     pub range: Option<EventRange>,
     /// Text by which allocations were filtered.
     pub filter: Option<String>,
-    /// Property by which allocations are grouped.
     pub by: GroupBy,
     /// Number of requested allocations; without a range and a filter, of all live ones.
     pub allocations: u64,
-    /// Sum of their requested sizes.
     pub bytes: u64,
     /// Groups that hold the most bytes, in descending order.
     pub groups: Vec<LiveGroup>,
@@ -43,18 +38,14 @@ pub struct LiveGroups {
 pub struct EventRange {
     /// First event, -1 if the range begins with the initial state.
     pub from: i64,
-    /// Last event.
     pub to: i64,
     pub part: Part,
 }
 
-/// Allocations with a common property.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LiveGroup {
-    /// Sum of the requested sizes.
     pub bytes: u64,
     pub count: u64,
-    /// Part of the bytes that is from before the trace.
     pub initial_bytes: u64,
     /// Title of the common property; for a stack, the title of the stack.
     pub title: String,
@@ -66,7 +57,6 @@ pub struct LiveGroup {
     pub frames: Vec<Frame>,
 }
 
-/// Allocations to describe, and their grouping.
 #[derive(Clone, Debug)]
 pub struct LiveConfig {
     pub scope: Scope,
@@ -83,7 +73,6 @@ impl LiveConfig {
         Self { scope: Scope::At(moment), filter: Filter::default(), filter_text: None, by: GroupBy::Stack, top }
     }
 
-    /// Returns true if the answer needs the categories of the allocations.
     pub fn needs_categories(&self) -> bool {
         self.by == GroupBy::Category || self.filter.needs_categories()
     }
@@ -123,10 +112,10 @@ fn range(scope: &Scope) -> Option<EventRange> {
 
 /// Describes groups; stacks with equal labels are told apart.
 fn described(trace: &Trace, groups: &Groups, rows: &[Group]) -> Vec<LiveGroup> {
-    let stacks = rows.iter().filter_map(|row| if let GroupKey::Stack(stack) = row.key { Some(stack) } else { None });
-    let mut labels = stack_labels(trace, stacks).into_iter();
+    let stack_of = |row: &Group| if let GroupKey::Stack(stack) = row.key { Some(stack) } else { None };
+    let mut labels = stack_labels(trace, rows.iter().filter_map(stack_of)).into_iter();
     let one = |row: &Group| {
-        let of_stack = if let GroupKey::Stack(stack) = row.key { Some((stack, labels.next().flatten())) } else { None };
+        let of_stack = stack_of(row).map(|stack| (stack, labels.next().flatten()));
         let Label { title, detail } = match &of_stack {
             Some((stack, label)) => stack_group(trace, *stack, label.clone()),
             None => label(trace, groups, row.key),

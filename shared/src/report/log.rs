@@ -26,13 +26,11 @@ pub struct LogReport {
 }
 
 impl LogReport {
-    /// Returns true if the log says nothing about memory.
     pub fn is_empty(&self) -> bool {
         self.curves.is_empty() && self.diagnosis.findings.is_empty() && self.tables.is_empty()
     }
 }
 
-/// Memory of a GPU by owner at one moment.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LogOwners {
     /// GPU and request.
@@ -42,14 +40,12 @@ pub struct LogOwners {
     pub parts: Vec<LogOwner>,
 }
 
-/// Owner of a part of a GPU's memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LogOwner {
     pub name: String,
     pub bytes: u64,
 }
 
-/// Table with a head.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LogTable {
     pub title: String,
@@ -72,19 +68,16 @@ impl LogTable {
     }
 }
 
-/// Cell of a table.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LogCell {
     Text(String),
     Bytes(u64),
     Count(u64),
-    /// Not known.
     Nothing,
 }
 
 impl LogCell {
-    /// Formats the cell for people.
     pub fn text(&self) -> String {
         match self {
             Self::Text(text) => text.clone(),
@@ -95,7 +88,6 @@ impl LogCell {
     }
 }
 
-/// Something odd in a log.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LogNotice {
     pub severity: Severity,
@@ -103,12 +95,10 @@ pub struct LogNotice {
 }
 
 impl LogNotice {
-    /// Creates a notice of what is missing or damaged.
     pub fn warning(message: impl Into<String>) -> Self {
         Self { severity: Severity::Warning, message: message.into() }
     }
 
-    /// Creates a notice of what is worth knowing.
     pub fn info(message: impl Into<String>) -> Self {
         Self { severity: Severity::Info, message: message.into() }
     }
@@ -159,7 +149,6 @@ pub struct LogSpan {
     pub to_us: i64,
 }
 
-/// Memory of a group of processes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LogSeries {
     pub name: String,
@@ -201,7 +190,6 @@ impl LogCurves {
         (first, self.times_us.last().copied().unwrap_or(0).max(first.saturating_add(1)))
     }
 
-    /// Returns the height of the curves at a sample.
     pub fn height(&self, at: usize) -> u64 {
         let bytes = self.series.iter().map(|series| series.bytes[at]);
         if self.is_stacked { bytes.fold(0, u64::saturating_add) } else { bytes.max().unwrap_or(0) }
@@ -263,7 +251,6 @@ impl LogCurves {
 }
 
 impl LogLane {
-    /// Returns what ran at a time.
     pub fn at(&self, us: i64) -> Option<&LogSpan> {
         let after = self.spans.partition_point(|span| span.from_us <= us);
         self.spans[..after].last().filter(|span| us <= span.to_us)
@@ -312,10 +299,9 @@ pub fn trace_curves(device: &Device, timeline: &Timeline) -> Option<LogCurves> {
         bytes: shown.iter().map(|&event| bytes(moment(event))).collect(),
     };
     Some(LogCurves {
-        quantity: if device.index < 0 {
-            "Pinned host memory".to_owned()
-        } else {
-            format!("Memory of GPU {}", device.index)
+        quantity: match device.index {
+            ..0 => "Pinned host memory".to_owned(),
+            index => format!("Memory of GPU {index}"),
         },
         is_stacked: false,
         has_steps: true,

@@ -17,7 +17,7 @@ mod source;
 
 pub use diagnosis::{
     Diagnosis, DiagnosisConfig, Evidence, Finding, FindingPart, Growth, GrowthGroup, HOST, NO_DEVICE, RunOfDevice,
-    Target, TargetLine, UntilFull, diagnosis,
+    Target, TargetLine, diagnosis,
 };
 pub use diff::{
     ComparedChange, ComparedGroup, ComparedSide, ComparedStack, Comparison, Rank, RankOutlier, Ranks, comparison,
@@ -36,5 +36,5 @@ pub use source::{FileLine, SourceFile, SourceReport, source_report};
 
 // These types of the analysis are plain data already.
 pub use crate::analysis::{
-    ClassTotal, CodeKind, Fragmentation, LineTotals, RankFigures, ReplayOom, Room, Summary, Verification,
+    ClassTotal, CodeKind, Fragmentation, LineTotals, RankFigures, ReplayOom, Room, Summary, UntilFull, Verification,
 };

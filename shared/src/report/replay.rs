@@ -12,23 +12,19 @@ use serde::{Deserialize, Serialize};
 /// Result of a trace's requests under other settings or on another card.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Replay {
-    /// CUDA index.
     pub device: i64,
     /// Allocator settings, as `PYTORCH_CUDA_ALLOC_CONF` takes them; empty for the default ones.
     pub settings: String,
     /// Memory of the card; `None` if it has no limit.
     pub capacity_bytes: Option<u64>,
-    /// Highest sum of requested bytes.
     pub peak_live_bytes: u64,
     /// Highest sum of rounded bytes in use.
     pub peak_allocated_bytes: u64,
-    /// Highest sum of segment bytes.
     pub peak_reserved_bytes: u64,
     /// Share of the peak reserved bytes beyond the peak live bytes, `0.0..=1.0`: cache, pieces and rounding.
     pub fragmentation: f64,
     /// Number of successful calls of `cudaMalloc`.
     pub segment_allocs: u64,
-    /// Number of calls of `cudaFree`.
     pub segment_frees: u64,
     /// Number of ranges mapped into expandable segments.
     pub maps: u64,
@@ -40,25 +36,20 @@ pub struct Replay {
     pub collections: u64,
     /// Requests that failed; a program ends with the first that it does not catch.
     pub ooms: Vec<ReplayOom>,
-    /// Live bytes from before the trace.
     pub initial_bytes: u64,
     /// Number of blocks from before the trace whose size or address is a guess.
     pub guessed_blocks: u64,
     pub recorded: RunFigures,
     /// What the step needs in which the recording ran out of memory, if it did.
     pub whole_step: Option<WholeStep>,
-    /// Comparison with the recording, if requested.
     pub verify: Option<Verification>,
     /// Sweep over other settings, cards and batches, if requested.
     pub sweep: Option<ReplaySweep>,
 }
 
-/// Figures of a recording or of a replay.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RunFigures {
-    /// Highest sum of requested bytes.
     pub peak_live_bytes: u64,
-    /// Highest sum of segment bytes.
     pub peak_reserved_bytes: u64,
     /// Share of the peak reserved bytes beyond the peak live bytes, `0.0..=1.0`.
     pub fragmentation: f64,
@@ -68,9 +59,7 @@ pub struct RunFigures {
     pub retries: Option<u64>,
     /// Number of garbage collections that gave memory back; `None` for a recording, which does not contain it.
     pub collections: Option<u64>,
-    /// Number of requests that failed.
     pub ooms: u64,
-    /// Event of the first request that failed.
     pub first_oom_event: Option<u64>,
 }
 
@@ -81,18 +70,15 @@ pub struct WholeStep {
     pub basis: String,
     /// Estimate of the highest live bytes; at least those that are certain.
     pub bytes: u64,
-    /// Live bytes that are certain.
     pub least_bytes: u64,
     /// Bytes that the step would reserve under the settings of the replay.
     pub reserved_bytes: u64,
     /// Whether the whole step fits on the card of the replay, and not only the recorded requests; `None` if already these
     /// do not fit, or if the card has no limit.
     pub outlook: Option<Outlook>,
-    /// The same in words.
     pub text: String,
 }
 
-/// Result of a sweep over settings, cards and batches.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ReplaySweep {
     /// All settings that were tried, those of the recording first.
@@ -110,18 +96,15 @@ pub struct ReplaySweep {
     pub whole_step: Option<WholeStep>,
 }
 
-/// Result of the requests under some settings.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReplayTrial {
     /// Settings, as `PYTORCH_CUDA_ALLOC_CONF` takes them; empty for the default ones.
     pub settings: String,
-    /// Highest sum of segment bytes.
     pub peak_reserved_bytes: u64,
     /// Number of calls that allocate memory from the driver or give it back.
     pub driver_calls: u64,
     /// Number of requests for which the whole cache was given back.
     pub retries: u64,
-    /// Number of requests that failed.
     pub ooms: u64,
     /// Event of the trace whose request failed first.
     pub first_oom_event: Option<u64>,
@@ -180,35 +163,31 @@ impl WholeStep {
 impl RunFigures {
     pub fn recorded(device: &Device, timeline: &Timeline) -> Self {
         let actions = device.events.actions();
-        let (peak_live_bytes, peak_reserved_bytes) = (timeline.live_peak().1, timeline.reserved_peak().1);
         Self {
-            peak_live_bytes,
-            peak_reserved_bytes,
-            fragmentation: fragmentation(peak_live_bytes, peak_reserved_bytes),
             driver_calls: recorded_calls(device),
-            retries: None,
-            collections: None,
             ooms: actions.iter().filter(|&action| action == Action::Oom).count() as u64,
             first_oom_event: actions.iter().position(|action| action == Action::Oom).map(|event| event as u64),
+            ..Self::of_peaks(timeline.live_peak().1, timeline.reserved_peak().1)
         }
     }
 
     pub fn replayed(report: &analysis::ReplayReport) -> Self {
         let counters = &report.counters;
-        let (peak_live_bytes, peak_reserved_bytes) = (counters.live_bytes.peak, counters.reserved_bytes.peak);
         Self {
-            peak_live_bytes,
-            peak_reserved_bytes,
-            fragmentation: fragmentation(peak_live_bytes, peak_reserved_bytes),
             driver_calls: counters.driver_calls(),
             retries: Some(counters.retries),
             collections: Some(counters.collections),
             ooms: counters.ooms,
             first_oom_event: report.ooms.first().map(|oom| oom.event as u64),
+            ..Self::of_peaks(counters.live_bytes.peak, counters.reserved_bytes.peak)
         }
     }
 
-    /// Returns the peak reserved bytes beyond the peak live bytes.
+    fn of_peaks(peak_live_bytes: u64, peak_reserved_bytes: u64) -> Self {
+        let fragmentation = fragmentation(peak_live_bytes, peak_reserved_bytes);
+        Self { peak_live_bytes, peak_reserved_bytes, fragmentation, ..Self::default() }
+    }
+
     pub fn beyond_live_bytes(&self) -> u64 {
         self.peak_reserved_bytes.saturating_sub(self.peak_live_bytes)
     }
@@ -238,7 +217,6 @@ pub fn sweep_config(
 }
 
 impl ReplaySweep {
-    /// Creates the report of what a sweep has found so far.
     pub fn new(sweep: &analysis::Sweep) -> Self {
         let (found, config) = (sweep.report(), sweep.config());
         let usable_bytes = config.capacity_bytes.map(|bytes| bytes.saturating_sub(config.elsewhere_bytes));
@@ -267,7 +245,6 @@ impl ReplaySweep {
         card.as_ref().map(|name| if is_known { name.clone() } else { format!("at least {name}") })
     }
 
-    /// Returns the position of the best settings among the trials.
     pub fn best_position(&self) -> Option<usize> {
         self.trials.iter().position(|trial| self.best.as_ref() == Some(&trial.settings))
     }

@@ -15,17 +15,14 @@ const MOST_HOLDERS: usize = 5;
 /// Reserved memory of a device at one moment, and why it is free or in use.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reserved {
-    /// CUDA index.
     pub device: i64,
     /// Event after which the figures hold, -1 for the initial state.
     pub event: i64,
-    /// Parts of the reserved bytes.
     pub bytes: Fragmentation,
     /// Memory that each pool and stream can hand out without calling CUDA, those with the most memory first.
     pub pools: Vec<Room>,
     /// Segments that cannot be released although at most a quarter is in use, those with the most free bytes first.
     pub held: Vec<HeldSegment>,
-    /// Number of held segments that are left out.
     pub other_held: u64,
 }
 
@@ -36,18 +33,14 @@ pub struct Segments {
     pub reserved: Reserved,
     /// Segments with the most free bytes.
     pub segments: Vec<SegmentUse>,
-    /// Number of segments that are left out.
     pub other_segments: u64,
 }
 
 /// Segment that a little memory in use keeps from being released.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HeldSegment {
-    /// First address of the segment.
     pub addr: u64,
-    /// Length of the segment.
     pub size_bytes: u64,
-    /// Bytes of blocks that are not free.
     pub used_bytes: u64,
     /// Number of allocations that hold it.
     pub allocations: u64,
@@ -55,38 +48,29 @@ pub struct HeldSegment {
     pub holders: Vec<Holder>,
 }
 
-/// Allocation that holds a segment.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Holder {
-    /// First address.
     pub addr: u64,
-    /// Requested size.
     pub size_bytes: u64,
     /// Event that allocated it, `None` if it is from before the trace.
     pub event: Option<u64>,
-    /// Title of its stack.
     pub title: String,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Segment {
-    /// First address.
     pub addr: u64,
     pub size_bytes: u64,
-    /// Raw stream handle.
     pub stream: u64,
     /// Pool, `(0, 0)` for the default one.
     pub pool: PoolId,
     pub segment_type: SegmentType,
     /// True for a mapped range of an expandable segment.
     pub is_expandable: bool,
-    /// Bytes of blocks that are not free.
     pub used_bytes: u64,
-    /// Size of the longest free block.
     pub largest_free_bytes: u64,
 }
 
-/// Segment and the blocks in use in it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SegmentUse {
     #[serde(flatten)]
@@ -155,7 +139,7 @@ impl Namer<'_> {
         HeldSegment {
             addr: segment.at.addr,
             size_bytes: segment.at.size_bytes,
-            used_bytes: held.used_bytes,
+            used_bytes: segment.used_bytes,
             allocations: held.holders.len() as u64,
             holders: held.holders.iter().take(MOST_HOLDERS).map(|&id| self.holder(id)).collect(),
         }

@@ -9,24 +9,20 @@ use std::cmp::Reverse;
 /// Memory of a device by the lines of source files.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SourceReport {
-    /// CUDA index.
     pub device: i64,
     /// Event after which memory is live, -1 for the initial state; in a range, that of its peak.
     pub event: i64,
     /// First event whose allocations are counted, -1 if they are counted from the initial state on.
     pub from: i64,
-    /// Last event whose allocations are counted.
     pub to: i64,
     pub totals: LineTotals,
     /// Sums over the allocations that no line owns, because no frame is in a file of interest.
     pub unowned: LineTotals,
     /// Files whose lines are in stacks of these allocations: first those that own the most live bytes.
     pub files: Vec<SourceFile>,
-    /// Number of lines that are left out.
     pub other_lines: u64,
 }
 
-/// Memory of a source file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SourceFile {
     /// Path as stacks name it, on the machine that wrote the snapshot.
@@ -36,11 +32,9 @@ pub struct SourceFile {
     pub own: LineTotals,
     /// Allocations with a frame in the file.
     pub through: LineTotals,
-    /// Lines in ascending order.
     pub lines: Vec<FileLine>,
 }
 
-/// Memory of a line in a source file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileLine {
     /// Line number from 1.
@@ -52,7 +46,6 @@ pub struct FileLine {
     pub through: LineTotals,
 }
 
-/// Sums the allocations of a population by line.
 pub fn source_report(population: &Population<'_>, config: &SourceConfig) -> SourceReport {
     let analysis::SourceLines { totals, unowned, files } = source_lines(population, config);
     SourceReport {

@@ -19,9 +19,7 @@ use serde::{Deserialize, Serialize};
 /// Invariant: live, rounding, unsplit and the two kinds of free bytes add up to the reserved bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fragmentation {
-    /// Sum of the sizes of all segments.
     pub reserved_bytes: u64,
-    /// Requested bytes of the allocations in these segments.
     pub live_bytes: u64,
     /// Part of the live bytes that is freed but may still be in use on another stream.
     pub pending_bytes: u64,
@@ -41,25 +39,21 @@ pub struct Fragmentation {
     pub releasable_bytes: u64,
     /// Longest free range within a segment; larger requests need memory from CUDA.
     pub largest_free_bytes: u64,
-    /// Number of segments with live allocations.
     pub used_segments: u64,
     pub segments: u64,
 }
 
 impl Fragmentation {
-    /// Breaks down the reserved bytes of a moment.
     pub fn at(study: &Study<'_>, moment: u32) -> Self {
         Self::of(&SegmentMap::at(study.trace, study.device, &study.timeline.allocations, moment))
     }
 
-    /// Breaks down the bytes of a segment map.
     pub fn of(map: &SegmentMap) -> Self {
         let mut parts = Self { segments: map.segments.len() as u64, ..Self::default() };
         map.segments.iter().for_each(|segment| parts.add(map, segment));
         parts
     }
 
-    /// Returns the free bytes of both kinds.
     pub fn free_bytes(&self) -> u64 {
         self.free_in_used_bytes + self.free_segment_bytes
     }
@@ -107,13 +101,15 @@ fn whole_units(block: &MapBlock, home: u64, unit: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::track::timeline::Timeline;
-    use crate::trace::text;
+    use crate::analysis::ask::tests::Sample;
+    use crate::trace::{Trace, text};
 
     fn at(trace: &str, moment: u32) -> Fragmentation {
-        let trace = text::parse(trace).unwrap();
-        let timeline = Timeline::new(&trace, &trace.devices[0]);
-        Fragmentation::at(&Study::new(&trace, &trace.devices[0], &timeline), moment)
+        at_moment(text::parse(trace).unwrap(), moment)
+    }
+
+    fn at_moment(trace: Trace, moment: u32) -> Fragmentation {
+        Fragmentation::at(&Sample::new(trace).study(), moment)
     }
 
     const MIB: u64 = 1 << 20;
@@ -157,8 +153,7 @@ mod tests {
         .unwrap();
         let table = crate::trace::Setting::Table(vec![("4".to_owned(), 4)]);
         trace.settings.entries.push(("roundup_power2_divisions".to_owned(), table));
-        let allocations = crate::analysis::Allocations::pair(&trace.devices[0]);
-        let parts = Fragmentation::of(&SegmentMap::at(&trace, &trace.devices[0], &allocations, 2));
+        let parts = at_moment(trace, 2);
         assert_eq!((parts.rounding_bytes, parts.unsplit_bytes), (MIB - 1, 0));
     }
 
@@ -170,8 +165,7 @@ mod tests {
         )
         .unwrap();
         trace.devices[0].segments.segments[0].is_expandable = Some(true);
-        let allocations = crate::analysis::Allocations::pair(&trace.devices[0]);
-        let parts = Fragmentation::of(&SegmentMap::at(&trace, &trace.devices[0], &allocations, 3));
+        let parts = at_moment(trace, 3);
         assert_eq!((parts.releasable_bytes, parts.free_in_used_bytes), (40 * MIB, 57 * MIB));
     }
 
@@ -185,10 +179,9 @@ mod tests {
 
     #[test]
     fn a_small_rest_of_a_large_block_is_not_split() {
-        let parts = at(
-            "segment_alloc 0x10000000 20MiB\nalloc 0x10000000 19MiB\nsegment 0x10000000 20MiB\nblock 0x10000000 20MiB",
-            2,
-        );
+        let lines =
+            "segment_alloc 0x10000000 20MiB\nalloc 0x10000000 19MiB\nsegment 0x10000000 20MiB\nblock 0x10000000 20MiB";
+        let parts = at(lines, 2);
         assert_eq!((parts.unsplit_bytes, parts.free_bytes(), parts.largest_free_bytes), (MIB, 0, 0));
     }
 }

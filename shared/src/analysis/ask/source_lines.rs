@@ -29,7 +29,6 @@ use std::ops::{AddAssign, Range};
 /// Allocations that are summed by line, and the files whose lines can own them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SourceConfig {
-    /// Moment at which memory is live.
     pub moment: u32,
     /// Moments whose events allocate.
     pub window: Range<u32>,
@@ -73,10 +72,8 @@ impl AddAssign for LineTotals {
     }
 }
 
-/// Origin of a source file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum CodeKind {
-    /// The user's own code.
     #[default]
     Own,
     /// Library on top of PyTorch, such as `transformers`.
@@ -85,11 +82,7 @@ pub enum CodeKind {
     Runtime,
 }
 
-crate::names!(CodeKind {
-    Own => "own",
-    Library => "library",
-    Runtime => "runtime",
-});
+crate::names!(CodeKind { Own => "own", Library => "library", Runtime => "runtime" });
 
 /// Allocations of a device by the lines of source files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -128,7 +121,6 @@ pub struct CodeLine {
     pub through: LineTotals,
 }
 
-/// Sums the allocations of a population by line.
 pub fn source_lines(population: &Population<'_>, config: &SourceConfig) -> SourceLines {
     let mut lines = Lines::new(population.trace, config.focus.as_ref());
     let mut found = SourceLines::default();
@@ -218,15 +210,23 @@ impl Lines {
         let mut files: HashMap<StringId, Option<u32>> = HashMap::new();
         let mut lines: HashMap<(u32, u64), u32> = HashMap::new();
         for frame in trace.frames.iter() {
-            let file = *files.entry(frame.filename).or_insert_with(|| {
-                let name = trace.strings.get(frame.filename);
-                let kind = kind_of_source(name)?;
-                let is_focus = focus.map_or(kind != CodeKind::Runtime, |focus| focus.contains(name));
-                Some(new.add_file(frame.filename, kind, is_focus))
+            let (name, own, through) = (frame.filename, LineTotals::default(), LineTotals::default());
+            let file = *files.entry(name).or_insert_with(|| {
+                let path = trace.strings.get(name);
+                let kind = kind_of_source(path)?;
+                let is_focus = focus.map_or(kind != CodeKind::Runtime, |focus| focus.contains(path));
+                let file = new.files.len() as u32;
+                let row = CodeFile { name, kind, own, through, lines: Vec::new() };
+                new.files.push(Sums { row, file, is_focus, last_stack: 0 });
+                Some(file)
             });
             let line = file.filter(|_| frame.line > 0).map(|file| {
-                let next = || new.add_line(file, frame.line, frame.name);
-                *lines.entry((file, frame.line)).or_insert_with(next)
+                *lines.entry((file, frame.line)).or_insert_with(|| {
+                    let is_focus = new.files[file as usize].is_focus;
+                    let row = CodeLine { line: frame.line, function: frame.name, own, through };
+                    new.lines.push(Sums { row, file, is_focus, last_stack: 0 });
+                    new.lines.len() as u32 - 1
+                })
             });
             if let Some(line) = line {
                 let function = &mut new.lines[line as usize].row.function;
@@ -238,21 +238,6 @@ impl Lines {
             new.of_frame.push(line);
         }
         new
-    }
-
-    fn add_file(&mut self, name: StringId, kind: CodeKind, is_focus: bool) -> u32 {
-        let file = self.files.len() as u32;
-        let [own, through] = [LineTotals::default(); 2];
-        let row = CodeFile { name, kind, own, through, lines: Vec::new() };
-        self.files.push(Sums { row, file, is_focus, last_stack: 0 });
-        file
-    }
-
-    fn add_line(&mut self, file: u32, line: u64, function: StringId) -> u32 {
-        let [own, through] = [LineTotals::default(); 2];
-        let is_focus = self.files[file as usize].is_focus;
-        self.lines.push(Sums { row: CodeLine { line, function, own, through }, file, is_focus, last_stack: 0 });
-        self.lines.len() as u32 - 1
     }
 
     /// Adds the sums of a stack to its lines and files; returns true if a line owns them.
@@ -313,21 +298,18 @@ fn kind_of_source(filename: &str) -> Option<CodeKind> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::track::timeline::Timeline;
-    use crate::trace::{Frame, text};
+    use crate::analysis::ask::tests::Sample;
+    use crate::trace::Frame;
 
     /// Formats each line as `file:line own/through of the live bytes, own/through of the allocated bytes`.
     #[track_caller]
     fn check(source: &str, scope: &Scope, focus: Option<&[&str]>, expected: &[&str]) -> SourceLines {
-        let trace = text::parse(source).unwrap();
-        let timeline = Timeline::new(&trace, &trace.devices[0]);
-        let device = &trace.devices[0];
-        let population = Population { trace: &trace, device, timeline: &timeline, spans: &[], categories: &[] };
+        let sample = Sample::of(source);
         let focus = focus.map(|files| files.iter().map(|&file| file.to_owned()).collect());
-        let config = SourceConfig { focus, ..SourceConfig::of(&population, scope, Filter::default()) };
-        let found = source_lines(&population, &config);
+        let config = SourceConfig { focus, ..SourceConfig::of(&sample.population(), scope, Filter::default()) };
+        let found = source_lines(&sample.population(), &config);
         let text = |file: &CodeFile, CodeLine { line, own, through, .. }: &CodeLine| {
-            let name = trace.strings.get(file.name);
+            let name = sample.trace.strings.get(file.name);
             let live = format!("{}/{}", own.live_bytes, through.live_bytes);
             format!("{name}:{line} {live}, {}/{}", own.allocated_bytes, through.allocated_bytes)
         };

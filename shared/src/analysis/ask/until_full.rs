@@ -13,6 +13,7 @@ use crate::analysis::ask::replay::recorded_capacity;
 use crate::analysis::study::studied::Study;
 use crate::analysis::track::timeline::Axis;
 use crate::trace::Action;
+use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BudgetSource {
@@ -41,18 +42,14 @@ impl Budget {
     /// Returns the budget on a card of `capacity_bytes`, or the one that the trace shows; `None` if neither is known.
     pub fn of(study: &Study<'_>, capacity_bytes: Option<u64>) -> Option<Self> {
         let recorded = recorded_capacity(study.device, study.timeline);
-        match (capacity_bytes, recorded) {
-            (Some(capacity), Some(recorded)) if recorded == capacity => {
-                Some(Self { bytes: recorded, source: BudgetSource::OutOfMemory })
-            }
+        let (bytes, source) = match (capacity_bytes, recorded) {
+            (Some(capacity), Some(recorded)) if recorded == capacity => (recorded, BudgetSource::OutOfMemory),
             // A card smaller than that of the recording may have other bytes outside PyTorch.
-            (Some(capacity), Some(recorded)) if recorded <= capacity => {
-                Some(Self { bytes: recorded, source: BudgetSource::GivenLessOutside })
-            }
-            (Some(bytes), _) => Some(Self { bytes, source: BudgetSource::Given }),
-            (None, Some(bytes)) => Some(Self { bytes, source: BudgetSource::OutOfMemory }),
-            (None, None) => None,
-        }
+            (Some(capacity), Some(recorded)) if recorded <= capacity => (recorded, BudgetSource::GivenLessOutside),
+            (Some(capacity), _) => (capacity, BudgetSource::Given),
+            (None, recorded) => (recorded?, BudgetSource::OutOfMemory),
+        };
+        Some(Self { bytes, source })
     }
 }
 
@@ -67,17 +64,19 @@ pub fn outside_bytes(study: &Study<'_>, capacity_bytes: u64) -> Option<(u64, u32
     Some((capacity_bytes.checked_sub(of_pytorch)?, event as u32))
 }
 
-/// Forecast of when growth will have used up the budget of a card.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Time until leaks have used up the memory that PyTorch can use, if nothing else changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct UntilFull {
-    pub budget: Budget,
-    /// Average rise in bytes from the end of a step to the end of the next.
-    pub bytes_per_step: u64,
-    /// Number of further steps that fit, if they grow like the recorded ones.
+    /// Bytes that PyTorch can use.
+    pub budget_bytes: u64,
+    /// Evidence for the budget.
+    pub source: BudgetSource,
+    /// Number of further steps that fit.
     pub steps: u64,
-    /// Average number of events of that many steps.
+    /// Number of events in that many steps.
     pub events: u64,
-    /// Average duration of that many steps in microseconds, in a trace with times.
+    /// Duration of that many steps in microseconds; `None` in a trace without times.
     pub time_us: Option<u64>,
 }
 
@@ -86,16 +85,15 @@ pub struct UntilFull {
 /// Reserved bytes are never below live bytes, so the card is full at this point at the latest.
 pub fn until_full(study: &Study<'_>, capacity_bytes: Option<u64>) -> Option<UntilFull> {
     let budget = Budget::of(study, capacity_bytes)?;
-    let bytes_per_step = study.growth.bytes_per_step();
     let left = budget.bytes.checked_sub(study.timeline.live_peak().1)?;
-    let steps = left.checked_div(bytes_per_step)?;
+    let steps = left.checked_div(study.growth.bytes_per_step())?;
     let (first, last) = study.steps.as_ref().and_then(|found| Some((found.steps.first()?, found.steps.last()?)))?;
     let times_steps = |whole: u64| (u128::from(whole) * u128::from(steps) / study.growth.steps.max(1) as u128) as u64;
     let timeline = study.timeline;
     let us = |moment: u32| timeline.x_of_moment(study.device, Axis::Time, moment);
     Some(UntilFull {
-        budget,
-        bytes_per_step,
+        budget_bytes: budget.bytes,
+        source: budget.source,
         steps,
         events: times_steps(u64::from(last.end - first.start)),
         time_us: timeline.has_times().then(|| times_steps((us(last.end) - us(first.start)).max(0.0) as u64)),
@@ -105,8 +103,7 @@ pub fn until_full(study: &Study<'_>, capacity_bytes: Option<u64>) -> Option<Unti
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::track::timeline::Timeline;
-    use crate::trace::text;
+    use crate::analysis::ask::tests::Sample;
 
     /// Writes four steps of one millisecond with four events each, of which each keeps 1 MiB; the peak is 5 MiB.
     fn leak(end: &str) -> String {
@@ -126,11 +123,8 @@ mod tests {
 
     #[track_caller]
     fn check(end: &str, capacity_mib: Option<u64>, expected: Option<(u64, BudgetSource, u64, u64)>) {
-        let trace = text::parse(&leak(end)).unwrap();
-        let timeline = Timeline::new(&trace, &trace.devices[0]);
-        let study = Study::new(&trace, &trace.devices[0], &timeline);
-        let found = until_full(&study, capacity_mib.map(|mib| mib << 20));
-        let row = |found: UntilFull| (found.budget.bytes >> 20, found.budget.source, found.steps, found.events);
+        let found = until_full(&Sample::of(&leak(end)).study(), capacity_mib.map(|mib| mib << 20));
+        let row = |found: UntilFull| (found.budget_bytes >> 20, found.source, found.steps, found.events);
         assert_eq!(found.map(row), expected);
         assert!(found.is_none_or(|found| found.time_us.is_some()));
     }
@@ -154,10 +148,8 @@ mod tests {
     #[test]
     fn what_is_outside_is_neither_reserved_nor_free() {
         let of = |text: &str, capacity_mib: u64| {
-            let trace = text::parse(text).unwrap();
-            let timeline = Timeline::new(&trace, &trace.devices[0]);
-            let study = Study::new(&trace, &trace.devices[0], &timeline);
-            outside_bytes(&study, capacity_mib << 20).map(|(bytes, event)| (bytes >> 20, event))
+            let found = outside_bytes(&Sample::of(text).study(), capacity_mib << 20);
+            found.map(|(bytes, event)| (bytes >> 20, event))
         };
         let text = "alloc a 5MiB\noom 64MiB free=10MiB\nsegment S 20MiB\nblock a 5MiB";
         assert_eq!(of(text, 42), Some((12, 1)));

@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::ops::AddAssign;
 
-/// Total weight and number of a group of allocations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tally {
     /// Sum of the weights, at most `u64::MAX`: bytes, bytes × time, or any other weight that the caller chose.
@@ -44,16 +43,20 @@ pub struct Calls {
 impl Calls {
     /// Sums allocations by stack; they are given as `(stack, weight)` in order of appearance.
     pub fn new(trace: &Trace, config: PathConfig, allocations: impl Iterator<Item = (StackId, u64)>) -> Self {
-        let mut calls = Self { rows: sum_by_stack(trace, allocations), ..Self::default() };
+        let mut calls = Self::default();
         let paths = Paths::new(trace, config);
-        for &(stack, _) in &calls.rows {
-            paths.push(stack, &mut calls.sites);
-            calls.ends.push(calls.sites.len());
+        for (stack, tally) in sum_by_stack(trace, allocations) {
+            calls.push(stack, tally, paths.of(stack));
         }
         calls
     }
 
-    /// Returns the total of all allocations.
+    pub(super) fn push(&mut self, stack: StackId, tally: Tally, path: impl IntoIterator<Item = Site>) {
+        self.rows.push((stack, tally));
+        self.sites.extend(path);
+        self.ends.push(self.sites.len());
+    }
+
     pub fn total(&self) -> Tally {
         self.sum_where(|_| true)
     }
@@ -63,7 +66,6 @@ impl Calls {
         self.sum_where(|path| path.iter().any(|&site| is_match(site)))
     }
 
-    /// Returns the totals of all sites, the largest first.
     pub fn by_site(&self) -> Vec<SiteTotal> {
         // `All` is in no path, so that slot 0 belongs to `NoStack` alone.
         let slot = |site: Site| match site {
@@ -73,7 +75,7 @@ impl Calls {
         let slots = self.sites.iter().map(|&site| slot(site) + 1).max().unwrap_or(0);
         let mut totals: Vec<Option<SiteTotal>> = vec![None; slots];
         let mut last_row = vec![usize::MAX; slots];
-        for (row, path, tally) in self.paths() {
+        for (row, (_, path, tally)) in self.paths().enumerate() {
             for &site in path {
                 let empty = SiteTotal { site, total: Tally::default(), own: Tally::default() };
                 let total = totals[slot(site)].get_or_insert(empty);
@@ -90,15 +92,18 @@ impl Calls {
         totals
     }
 
-    pub(super) fn stack(&self, row: usize) -> StackId {
-        self.rows[row].0
+    pub(super) fn rows(&self) -> &[(StackId, Tally)] {
+        &self.rows
     }
 
-    /// Returns each row with its path, outermost site first, and its tally.
-    pub(super) fn paths(&self) -> impl Iterator<Item = (usize, &[Site], Tally)> {
-        let starts = std::iter::once(0).chain(self.ends.iter().copied());
-        let paths = starts.zip(&self.ends).map(|(start, &end)| &self.sites[start..end]);
-        self.rows.iter().zip(paths).enumerate().map(|(row, (&(_, tally), path))| (row, path, tally))
+    /// Returns the path of a row, outermost site first.
+    pub(super) fn path(&self, row: usize) -> &[Site] {
+        let start = row.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.sites[start..self.ends[row]]
+    }
+
+    pub(super) fn paths(&self) -> impl Iterator<Item = (StackId, &[Site], Tally)> {
+        self.rows.iter().enumerate().map(|(row, &(stack, tally))| (stack, self.path(row), tally))
     }
 
     fn sum_where(&self, is_counted: impl Fn(&[Site]) -> bool) -> Tally {
@@ -134,10 +139,8 @@ pub enum MergeBy {
     Line,
 }
 
-/// Options for the conversion of stacks to paths.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct PathConfig {
-    /// Frames that are merged into one site.
     pub merge: MergeBy,
     /// True to leave out the frames of the runtime below the program.
     ///
@@ -152,18 +155,15 @@ pub enum Site {
     All,
     /// All frames merged with this one, which is the first of them in the trace's table.
     Frame(FrameId),
-    /// Allocations without a stack.
     NoStack,
 }
 
 /// Properties of each frame of a trace, computed once.
 #[derive(Debug)]
-pub(super) struct Paths<'a> {
+struct Paths<'a> {
     trace: &'a Trace,
     folds_runtime: bool,
-    /// First of the frames that each frame is merged with.
     merged: Vec<FrameId>,
-    /// Role of each frame; empty if nothing is folded.
     roles: Vec<Role>,
 }
 
@@ -178,7 +178,7 @@ struct Role {
 }
 
 impl<'a> Paths<'a> {
-    pub(super) fn new(trace: &'a Trace, config: PathConfig) -> Self {
+    fn new(trace: &'a Trace, config: PathConfig) -> Self {
         let roles = if config.folds_runtime {
             trace.frames.iter().map(|frame| role(trace, frame)).collect()
         } else {
@@ -187,28 +187,28 @@ impl<'a> Paths<'a> {
         Self { trace, folds_runtime: config.folds_runtime, merged: merged(trace, config.merge), roles }
     }
 
-    /// Appends the sites of a stack to `path`, outermost first; at least one.
-    pub(super) fn push(&self, stack: StackId, path: &mut Vec<Site>) {
+    /// Returns the sites of a stack, outermost first; at least one.
+    fn of(&self, stack: StackId) -> Vec<Site> {
         let frames = self.trace.stacks.frames(stack);
-        let site = |frame: FrameId| Site::Frame(self.merged[frame.index()]);
         if frames.is_empty() {
-            path.push(Site::NoStack);
-        } else if self.folds_runtime {
-            let title = self.title(frames);
-            let callee = title.and_then(|title| self.callee(&frames[..title]));
-            let is_shown =
-                |position| !self.role(frames, position).folds || Some(position) == title || Some(position) == callee;
-            path.extend((0..frames.len()).rev().filter(|&position| is_shown(position)).map(|at| site(frames[at])));
-        } else {
-            path.extend(frames.iter().rev().map(|&frame| site(frame)));
+            return vec![Site::NoStack];
         }
+        let title = if self.folds_runtime { self.title(frames) } else { None };
+        let callee = title.and_then(|title| self.callee(&frames[..title]));
+        let is_shown = |position| {
+            !self.folds_runtime
+                || !self.role(frames, position).folds
+                || Some(position) == title
+                || Some(position) == callee
+        };
+        let shown = (0..frames.len()).rev().filter(|&position| is_shown(position));
+        shown.map(|position| Site::Frame(self.merged[frames[position].index()])).collect()
     }
 
     fn role(&self, frames: &[FrameId], position: usize) -> Role {
         self.roles[frames[position].index()]
     }
 
-    /// Returns the position of the frame that best describes the stack.
     fn title(&self, frames: &[FrameId]) -> Option<usize> {
         let of_program = (0..frames.len()).find(|&position| !self.role(frames, position).is_runtime);
         of_program.or_else(|| {
@@ -236,7 +236,8 @@ fn role(trace: &Trace, frame: &Frame) -> Role {
     }
 }
 
-fn merged(trace: &Trace, merge: MergeBy) -> Vec<FrameId> {
+/// Returns, for each frame, the first of those that it is merged with.
+pub(in crate::analysis::ask) fn merged(trace: &Trace, merge: MergeBy) -> Vec<FrameId> {
     let mut firsts = HashMap::new();
     let first = |(index, frame): (usize, &Frame)| {
         let line = if merge == MergeBy::Line { frame.line } else { 0 };

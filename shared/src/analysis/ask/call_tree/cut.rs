@@ -3,10 +3,8 @@
 use super::calls::{Site, Tally};
 use super::tree::{CallNode, CallTree};
 
-/// Content of a [`Cut`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CutContent {
-    /// One node with this site.
     Node(Site),
     /// Number of neighbours merged into the box, each too narrow to be seen.
     Merged(u32),
@@ -35,7 +33,8 @@ pub struct Cut {
 /// The range is drawn in `columns` columns, and a box narrower than one column cannot be seen.
 /// Neighbours that are each too narrow become one box if they can be seen together.
 pub fn cut(tree: &CallTree, range: Option<(f64, f64)>, columns: f64) -> Vec<Cut> {
-    let mut cutter = Cutter::new(tree, range, columns);
+    let range = range.unwrap_or((0.0, tree.nodes()[0].total.weight as f64));
+    let mut cutter = Cutter { tree, range, least: (range.1 - range.0) / columns, cuts: Vec::new() };
     let root = &tree.nodes()[0];
     let mut ahead = vec![(0, cutter.push(0, 0, root, 0))];
     while let Some((node, position)) = ahead.pop() {
@@ -51,12 +50,7 @@ struct Cutter<'a> {
     cuts: Vec<Cut>,
 }
 
-impl<'a> Cutter<'a> {
-    fn new(tree: &'a CallTree, range: Option<(f64, f64)>, columns: f64) -> Self {
-        let range = range.unwrap_or((0.0, tree.nodes()[0].total.weight as f64));
-        Self { tree, range, least: (range.1 - range.0) / columns, cuts: Vec::new() }
-    }
-
+impl Cutter<'_> {
     fn push(&mut self, node: u32, parent: u32, found: &CallNode, start: u64) -> u32 {
         let content = CutContent::Node(found.site);
         let CallNode { depth, total, own, .. } = *found;
@@ -64,7 +58,6 @@ impl<'a> Cutter<'a> {
         self.cuts.len() as u32 - 1
     }
 
-    /// Adds the boxes of a node's children.
     fn children(&mut self, node: u32, parent: u32, ahead: &mut Vec<(u32, u32)>) {
         let mut start = self.cuts[parent as usize].start;
         let mut run: Option<Cut> = None;
@@ -76,7 +69,17 @@ impl<'a> Cutter<'a> {
                 self.close(run.take());
                 ahead.push((child, self.push(child, parent, found, start)));
             } else if is_shown {
-                run = Some(longer(run, Cut { parent, ..self.small(child, found, start) }));
+                match &mut run {
+                    Some(Cut { content: CutContent::Merged(count), total, .. }) => {
+                        *count += 1;
+                        *total += found.total;
+                    }
+                    _ => {
+                        let CallNode { depth, total, .. } = *found;
+                        let (content, own) = (CutContent::Merged(1), Tally::default());
+                        run = Some(Cut { node: child, parent, depth, content, start, total, own });
+                    }
+                }
             } else {
                 self.close(run.take());
             }
@@ -89,27 +92,10 @@ impl<'a> Cutter<'a> {
         (start as f64) < self.range.1 && (end as f64) > self.range.0
     }
 
-    fn small(&self, node: u32, found: &CallNode, start: u64) -> Cut {
-        let CallNode { depth, total, .. } = *found;
-        Cut { node, parent: 0, depth, content: CutContent::Merged(1), start, total, own: Tally::default() }
-    }
-
     fn close(&mut self, run: Option<Cut>) {
         let least = self.least;
         self.cuts.extend(run.filter(|run| run.total.weight as f64 >= least));
     }
-}
-
-/// Extends a run of narrow neighbours by one.
-fn longer(run: Option<Cut>, next: Cut) -> Cut {
-    let Some(run) = run else { return next };
-    let count = match run.content {
-        CutContent::Merged(count) => count + 1,
-        CutContent::Node(_) => 1,
-    };
-    let mut total = run.total;
-    total += next.total;
-    Cut { content: CutContent::Merged(count), total, ..run }
 }
 
 #[cfg(test)]
@@ -163,12 +149,8 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_could_see_is_not_sent() {
+    fn what_nobody_could_see_is_not_sent_but_for_the_root() {
         assert_eq!(cut(&crowd(10), None, COLUMNS).len(), 3, "a hundred bytes of a million are no column");
-    }
-
-    #[test]
-    fn without_weight_there_is_the_root() {
         assert_eq!(cut(&tree("free_requested a 0 @f"), None, COLUMNS).len(), 1);
     }
 }

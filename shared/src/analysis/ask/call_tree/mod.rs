@@ -23,6 +23,7 @@ mod cut;
 mod tests;
 mod tree;
 
+pub(super) use calls::merged;
 pub use calls::{Calls, MergeBy, PathConfig, Site, SiteTotal, Tally};
 pub use cut::{Cut, CutContent, cut};
 pub use tree::{CallNode, CallTree, NodeOrder, Sandwich, TreeConfig};

@@ -48,28 +48,15 @@ const EXAMPLE: &str = "
 
 #[test]
 fn the_worked_example() {
-    check(
-        EXAMPLE,
-        LINES,
-        TreeConfig::default(),
-        "
+    let whole = "
         all 100 0
           main 100 0
             step 80 0
               mm 50 50
               relu 30 30
-            load 20 20",
-    );
-}
-
-#[test]
-fn inverted_the_innermost_sites_are_the_roots() {
-    let config = TreeConfig { is_inverted: true, ..TreeConfig::default() };
-    check(
-        EXAMPLE,
-        LINES,
-        config,
-        "
+            load 20 20";
+    check(EXAMPLE, LINES, TreeConfig::default(), whole);
+    let inverted = "
         all 100 0
           mm 50 0
             step 50 0
@@ -78,25 +65,16 @@ fn inverted_the_innermost_sites_are_the_roots() {
             step 30 0
               main 30 30
           load 20 0
-            main 20 20",
-    );
-}
-
-#[test]
-fn siblings_may_stand_in_order_of_appearance() {
-    let config = TreeConfig { order: NodeOrder::FirstSeen, ..TreeConfig::default() };
-    check(
-        EXAMPLE,
-        LINES,
-        config,
-        "
+            main 20 20";
+    check(EXAMPLE, LINES, TreeConfig { is_inverted: true, ..TreeConfig::default() }, inverted);
+    let in_order_of_appearance = "
         all 100 0
           main 100 0
             step 80 0
               relu 30 30
               mm 50 50
-            load 20 20",
-    );
+            load 20 20";
+    check(EXAMPLE, LINES, TreeConfig { order: NodeOrder::FirstSeen, ..TreeConfig::default() }, in_order_of_appearance);
 }
 
 #[test]
@@ -250,14 +228,8 @@ fn trees_agree_with_the_obvious_way() {
     for seed in 0..60 {
         let trace = random_calls(seed);
         let (calls, paths) = (calls(&trace, LINES), naive_paths(&trace));
-        let inverted: Vec<_> = paths
-            .iter()
-            .cloned()
-            .map(|(stack, mut path, weight)| {
-                path.reverse();
-                (stack, path, weight)
-            })
-            .collect();
+        let mut inverted = paths.clone();
+        inverted.iter_mut().for_each(|(_, path, _)| path.reverse());
         for order in [NodeOrder::LargestFirst, NodeOrder::FirstSeen] {
             let tree = |is_inverted| CallTree::new(&calls, TreeConfig { order, is_inverted });
             check_tree(&tree(false), Site::All, &paths, order);

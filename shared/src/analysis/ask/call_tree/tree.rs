@@ -7,14 +7,11 @@ use std::ops::Range;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum NodeOrder {
-    /// Largest total first.
     #[default]
     LargestFirst,
-    /// Earliest allocation first.
     FirstSeen,
 }
 
-/// Options for building a [`CallTree`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct TreeConfig {
     pub order: NodeOrder,
@@ -51,18 +48,16 @@ pub struct CallTree {
 impl CallTree {
     /// Builds the tree of all paths below one root, [`Site::All`].
     pub fn new(calls: &Calls, config: TreeConfig) -> Self {
-        let mut below = Below::new(Site::All);
-        for (row, path, tally) in calls.paths() {
-            let stack = calls.stack(row);
-            match config.is_inverted {
-                false => below.add(stack, path.iter().copied(), tally),
-                true => below.add(stack, path.iter().rev().copied(), tally),
-            }
+        if !config.is_inverted {
+            return grow(Site::All, calls, config.order);
         }
-        below.grow(config.order)
+        let mut inverted = Calls::default();
+        for (stack, path, tally) in calls.paths() {
+            inverted.push(stack, tally, path.iter().rev().copied());
+        }
+        grow(Site::All, &inverted, config.order)
     }
 
-    /// Returns all nodes, the root first.
     pub fn nodes(&self) -> &[CallNode] {
         &self.nodes
     }
@@ -74,7 +69,6 @@ impl CallTree {
         std::iter::successors(next(node + 1), move |&child| next(self.nodes[child as usize].end))
     }
 
-    /// Returns the numbers of a node and of its descendants.
     pub fn subtree(&self, node: u32) -> Range<u32> {
         node..self.nodes[node as usize].end
     }
@@ -86,48 +80,22 @@ impl CallTree {
     }
 }
 
-/// Paths below a root, in order of first appearance.
-pub(super) struct Below {
-    root: Site,
-    rows: Vec<(StackId, Tally)>,
-    sites: Vec<Site>,
-    /// Start of each path in `sites`, and the end of the last.
-    starts: Vec<usize>,
-}
-
-impl Below {
-    pub(super) fn new(root: Site) -> Self {
-        Self { root, rows: Vec::new(), sites: Vec::new(), starts: vec![0] }
+/// Builds the tree of paths below a root.
+///
+/// Each sorted path shares its beginning with the path before it, so that no node has to be looked up.
+fn grow(root: Site, below: &Calls, order: NodeOrder) -> CallTree {
+    let rows = below.rows();
+    let mut sorted: Vec<usize> = (0..rows.len()).collect();
+    sorted.sort_unstable_by(|&a, &b| below.path(a).cmp(below.path(b)));
+    let mut growth = Growth::new(root, rows.len());
+    let mut before: &[Site] = &[];
+    for row in sorted {
+        let path = below.path(row);
+        let common = path.iter().zip(before).take_while(|(site, other)| site == other).count();
+        growth.add(row as u32, common, &path[common..], rows[row]);
+        before = path;
     }
-
-    /// Adds a path that begins below the root.
-    pub(super) fn add(&mut self, stack: StackId, path: impl Iterator<Item = Site>, tally: Tally) {
-        self.rows.push((stack, tally));
-        self.sites.extend(path);
-        self.starts.push(self.sites.len());
-    }
-
-    fn path(&self, row: u32) -> &[Site] {
-        &self.sites[self.starts[row as usize]..self.starts[row as usize + 1]]
-    }
-
-    /// Builds the tree from the sorted paths.
-    ///
-    /// Each sorted path shares its beginning with the path before it, so that no node has to be looked up.
-    pub(super) fn grow(self, order: NodeOrder) -> CallTree {
-        let mut sorted: Vec<u32> = (0..self.rows.len() as u32).collect();
-        sorted.sort_unstable_by(|&a, &b| self.path(a).cmp(self.path(b)));
-        let mut growth = Growth::new(self.root, self.rows.len());
-        let mut before: &[Site] = &[];
-        for row in sorted {
-            let path = self.path(row);
-            let common = path.iter().zip(before).take_while(|(site, other)| site == other).count();
-            let (stack, tally) = self.rows[row as usize];
-            growth.add(row, common, &path[common..], stack, tally);
-            before = path;
-        }
-        growth.finish(order)
-    }
+    growth.finish(order)
 }
 
 /// Tree to which sorted paths are being added, with its nodes in depth-first order.
@@ -154,7 +122,7 @@ impl Growth {
     }
 
     /// Adds a path whose first `common` sites are those of the path before it, followed by `rest`.
-    fn add(&mut self, row: u32, common: usize, rest: &[Site], stack: StackId, tally: Tally) {
+    fn add(&mut self, row: u32, common: usize, rest: &[Site], (stack, tally): (StackId, Tally)) {
         self.trail.truncate(common + 1);
         for &site in rest {
             let parent = self.trail[self.trail.len() - 1];
@@ -178,7 +146,7 @@ impl Growth {
             let Growing { site, parent, own, total, .. } = self.nodes[node as usize];
             place[node as usize] = nodes.len() as u32;
             nodes.push(CallNode { site, parent: place[parent as usize], end: 0, depth, total, own });
-            ahead.extend(children.of(node).iter().rev().map(|&child| (child, depth + 1)));
+            ahead.extend(children[node as usize].iter().rev().map(|&child| (child, depth + 1)));
         }
         set_ends(&mut nodes);
         let leaves = self.leaves.iter().map(|&(stack, node)| (stack, place[node as usize])).collect();
@@ -201,38 +169,19 @@ impl Growth {
         }
     }
 
-    fn children(&self, order: NodeOrder) -> Children {
-        let parent = |child: u32| self.nodes[child as usize].parent as usize;
-        let nodes = 1..self.nodes.len() as u32;
-        let mut starts = vec![0; self.nodes.len() + 1];
-        nodes.clone().for_each(|child| starts[parent(child) + 1] += 1);
-        (1..starts.len()).for_each(|index| starts[index] += starts[index - 1]);
-        let (mut all, mut free) = (vec![0; nodes.len()], starts.clone());
-        for child in nodes {
-            let place = &mut free[parent(child)];
-            all[*place] = child;
-            *place += 1;
+    fn children(&self, order: NodeOrder) -> Vec<Vec<u32>> {
+        let mut children = vec![Vec::new(); self.nodes.len()];
+        for (child, node) in (0..).zip(&self.nodes).skip(1) {
+            children[node.parent as usize].push(child);
         }
-        for group in starts.windows(2) {
-            all[group[0]..group[1]].sort_unstable_by_key(|&child| {
+        for group in &mut children {
+            group.sort_unstable_by_key(|&child: &u32| {
                 let Growing { total, first, .. } = self.nodes[child as usize];
                 let size = if order == NodeOrder::LargestFirst { (total.weight, total.count) } else { (0, 0) };
                 (Reverse(size), first)
             });
         }
-        Children { all, starts }
-    }
-}
-
-/// Children of all nodes in one list.
-struct Children {
-    all: Vec<u32>,
-    starts: Vec<usize>,
-}
-
-impl Children {
-    fn of(&self, node: u32) -> &[u32] {
-        &self.all[self.starts[node as usize]..self.starts[node as usize + 1]]
+        children
     }
 }
 
@@ -259,12 +208,12 @@ pub struct Sandwich {
 impl Sandwich {
     /// Builds the trees of a site; both have only the root if the site is in no stack.
     pub fn new(calls: &Calls, site: Site, order: NodeOrder) -> Self {
-        let (mut callers, mut callees) = (Below::new(site), Below::new(site));
-        for (row, path, tally) in calls.paths() {
+        let (mut callers, mut callees) = (Calls::default(), Calls::default());
+        for (stack, path, tally) in calls.paths() {
             let Some(position) = path.iter().position(|&other| other == site) else { continue };
-            callers.add(calls.stack(row), path[..position].iter().rev().copied(), tally);
-            callees.add(calls.stack(row), path[position + 1..].iter().copied(), tally);
+            callers.push(stack, tally, path[..position].iter().rev().copied());
+            callees.push(stack, tally, path[position + 1..].iter().copied());
         }
-        Self { callers: callers.grow(order), callees: callees.grow(order) }
+        Self { callers: grow(site, &callers, order), callees: grow(site, &callees, order) }
     }
 }

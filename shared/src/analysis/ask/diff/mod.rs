@@ -54,7 +54,6 @@ impl Change {
         self.after_count as i64 - self.before_count as i64
     }
 
-    /// Returns true if both sides have equally many bytes and allocations.
     pub fn is_none(&self) -> bool {
         self.bytes() == 0 && self.count() == 0
     }
@@ -69,7 +68,6 @@ impl Change {
     }
 }
 
-/// Stack in one of the two profiles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DiffStack {
     /// Row of the stack in its profile, the one with the most bytes if there are several.
@@ -82,9 +80,7 @@ pub struct DiffStack {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DiffRow {
     pub matched: Matched,
-    /// Stack on the first side.
     pub before: Option<DiffStack>,
-    /// Stack on the second side.
     pub after: Option<DiffStack>,
     /// Category with the largest change in bytes.
     pub category: Category,
@@ -108,7 +104,6 @@ pub fn diff_labels((before, after): (&Profile, &Profile), rows: &[DiffRow], own:
     list.into_iter().map(|one| one.label).collect()
 }
 
-/// Property by which a difference is broken down.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DiffBy {
     #[default]
@@ -120,10 +115,8 @@ pub enum DiffBy {
 
 crate::names!(DiffBy { Stack => "stack", Category => "category", Module => "module" });
 
-/// Difference of two profiles.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Diff {
-    /// Sums over all stacks of each side.
     pub total: Change,
     /// Stacks that differ, the largest difference in bytes first; their differences add up to that of the live bytes.
     pub rows: Vec<DiffRow>,
@@ -137,7 +130,6 @@ pub struct Diff {
     pub by_module: Vec<(String, Change)>,
 }
 
-/// Compares two profiles; `before` is the first side and `after` the second.
 pub fn diff(before: &Profile, after: &Profile) -> Diff {
     let mut diff = Diff::default();
     for pair in pairs(before, after) {
@@ -166,16 +158,13 @@ fn row(before: &Profile, after: &Profile, pair: &Pair) -> DiffRow {
     let mut change = Change::default();
     let mut by_category: HashMap<Category, Change> = HashMap::new();
     for (is_after, profile, stack) in [(false, before, &pair.before), (true, after, &pair.after)] {
-        for row in stack.iter().flat_map(|stack| &stack.rows).map(|&row| &profile.rows[row]) {
+        for row in stack.iter().flatten().map(|&row| &profile.rows[row]) {
             change.add(is_after, row.bytes, row.count);
             by_category.entry(row.category).or_default().add(is_after, row.bytes, row.count);
         }
     }
     let most = by_category.into_iter().max_by_key(|&(category, change)| (change.bytes().unsigned_abs(), category));
-    let stack = |profile: &Profile, stack: &Stack| {
-        let row = stack.rows[0];
-        DiffStack { row, largest: profile.rows[row].largest }
-    };
+    let stack = |profile: &Profile, rows: &Stack| DiffStack { row: rows[0], largest: profile.rows[rows[0]].largest };
     DiffRow {
         matched: pair.matched,
         before: pair.before.as_ref().map(|of| stack(before, of)),
@@ -228,22 +217,15 @@ crate::names!(Matched {
     OnlyAfter => "only-b",
 });
 
-/// Rows of a profile that have the same stack.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Stack {
-    /// Positions of the rows, the most bytes first.
-    rows: Vec<usize>,
-}
+/// Rows of a profile that have the same stack, by their positions, the most bytes first.
+type Stack = Vec<usize>;
 
-/// Stack that is on one side or on both.
-#[derive(Clone, Debug, PartialEq, Eq)]
 struct Pair {
     matched: Matched,
     before: Option<Stack>,
     after: Option<Stack>,
 }
 
-/// Returns all stacks of both profiles, each once.
 fn pairs(before: &Profile, after: &Profile) -> Vec<Pair> {
     let mut numbers = Numbers::default();
     let sides = [Keys::of(before, &mut numbers), Keys::of(after, &mut numbers)];
@@ -270,7 +252,7 @@ fn match_level(
     let mut groups: HashMap<Vec<u32>, [Vec<Stack>; 2]> = HashMap::new();
     for (side, stacks) in stacks.into_iter().enumerate() {
         for stack in stacks {
-            match sides[side].key(level, stack.rows[0]) {
+            match sides[side].key(level, stack[0]) {
                 Some(key) => groups.entry(key).or_default()[side].push(stack),
                 None => left[side].push(stack),
             }
@@ -284,27 +266,20 @@ fn match_level(
             _ => [before, after],
         };
         let (mut before, mut after) = (before.into_iter(), after.into_iter());
-        loop {
-            match (before.next(), after.next()) {
-                (Some(one), Some(other)) => {
-                    pairs.push(Pair { matched: level, before: Some(one), after: Some(other) });
-                }
-                (None, None) => break,
-                (one, other) => {
-                    left[0].extend(one);
-                    left[1].extend(other);
-                }
-            }
-        }
+        let common = before.len().min(after.len());
+        let both = before.by_ref().zip(after.by_ref()).take(common);
+        pairs.extend(both.map(|(one, other)| Pair { matched: level, before: Some(one), after: Some(other) }));
+        left[0].extend(before);
+        left[1].extend(after);
     }
     left
 }
 
 fn merged(stacks: Vec<Stack>) -> Stack {
-    let mut rows: Vec<usize> = stacks.into_iter().flat_map(|stack| stack.rows).collect();
+    let mut rows = stacks.concat();
     // Profiles list their rows by bytes, so that ascending positions mean descending bytes.
     rows.sort_unstable();
-    Stack { rows }
+    rows
 }
 
 /// Numbers for equal frames, common to both files.
@@ -333,7 +308,6 @@ impl<'a> Numbers<'a> {
     }
 }
 
-/// Profile with the numbers of its frames.
 struct Keys<'a> {
     profile: &'a Profile,
     frames: Vec<FrameKey>,
@@ -353,7 +327,7 @@ impl<'a> Keys<'a> {
                 stacks.push(Stack::default());
                 stacks.len() - 1
             });
-            stacks[place].rows.push(row);
+            stacks[place].push(row);
         }
         stacks
     }
@@ -369,9 +343,8 @@ impl<'a> Keys<'a> {
 
     /// Sorts stacks by their lines, because code that is inserted above moves all lines below but keeps their order.
     fn by_lines(&self, mut stacks: Vec<Stack>) -> Vec<Stack> {
-        stacks.short_sort_by_key(|stack| {
-            self.profile.frames_of(stack.rows[0]).map(|frame| frame.line).collect::<Vec<u64>>()
-        });
+        stacks
+            .short_sort_by_key(|stack| self.profile.frames_of(stack[0]).map(|frame| frame.line).collect::<Vec<u64>>());
         stacks
     }
 

@@ -11,7 +11,6 @@ use hashbrown::HashMap;
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 
-/// Stack frame as text.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProfileFrame {
     pub name: String,
@@ -19,13 +18,11 @@ pub struct ProfileFrame {
     pub line: u64,
 }
 
-/// Live memory of one stack and category.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProfileRow {
     /// Stack as positions in [`Profile::frames`], innermost first; empty if none was recorded.
     pub frames: Vec<u32>,
     pub category: Category,
-    /// Sum of the requested sizes.
     pub bytes: u64,
     pub count: u64,
     /// Largest allocation, the first one of equals.
@@ -39,7 +36,6 @@ pub struct ProfileRow {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Profile {
     pub moment: u32,
-    /// Distinct frames of all rows.
     pub frames: Vec<ProfileFrame>,
     /// Rows, the most bytes first.
     pub rows: Vec<ProfileRow>,
@@ -52,8 +48,13 @@ impl Profile {
         for (id, size_bytes) in allocations.alive_at(moment) {
             let stack = allocations.allocation_stack(id, device);
             let stack = if stack.has_frames() { stack } else { StackId::NONE };
-            let sum = sums.entry((stack, categories[id.index()])).or_insert(Sum::new(id));
-            sum.add(id, size_bytes);
+            let none = Sum { bytes: 0, count: 0, largest: id, largest_bytes: 0 };
+            let sum = sums.entry((stack, categories[id.index()])).or_insert(none);
+            sum.bytes += size_bytes;
+            sum.count += 1;
+            if size_bytes > sum.largest_bytes {
+                (sum.largest, sum.largest_bytes) = (id, size_bytes);
+            }
         }
         let mut sums: Vec<_> = sums.into_iter().collect();
         sums.short_sort_by_key(|&((stack, category), sum)| (Reverse(sum.bytes), stack, category));
@@ -67,7 +68,6 @@ impl Profile {
         profile
     }
 
-    /// Returns the sum of the bytes of all rows.
     pub fn live_bytes(&self) -> u64 {
         self.rows.iter().map(|row| row.bytes).sum()
     }
@@ -132,24 +132,9 @@ struct Sum {
     largest_bytes: u64,
 }
 
-impl Sum {
-    fn new(first: AllocationId) -> Self {
-        Self { bytes: 0, count: 0, largest: first, largest_bytes: 0 }
-    }
-
-    fn add(&mut self, id: AllocationId, size_bytes: u64) {
-        self.bytes += size_bytes;
-        self.count += 1;
-        if size_bytes > self.largest_bytes {
-            (self.largest, self.largest_bytes) = (id, size_bytes);
-        }
-    }
-}
-
 /// Moment that is one side of a comparison.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Side {
-    /// Moment with the highest live bytes.
     #[default]
     Peak,
     /// Moment before the first event.
@@ -183,17 +168,16 @@ impl Side {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::analysis::ask::tests::Sample;
     use crate::analysis::study::period::Step;
     use crate::analysis::study::steps::StepSource;
-    use crate::trace::text;
 
     #[track_caller]
     fn check(side: Side, moment: Option<u32>) {
-        let trace = text::parse("alloc a 5\nalloc b 9\nfree_completed b\nalloc c 1\nfree_completed a").unwrap();
-        let timeline = Timeline::new(&trace, &trace.devices[0]);
+        let sample = Sample::of("alloc a 5\nalloc b 9\nfree_completed b\nalloc c 1\nfree_completed a");
         let steps = [Step { start: 0, end: 1 }, Step { start: 2, end: 5 }].to_vec();
         let steps = Steps { source: StepSource::Period, steps };
-        assert_eq!(side.moment(&timeline, Some(&steps)), moment);
+        assert_eq!(side.moment(&sample.timeline, Some(&steps)), moment);
     }
 
     #[test]
@@ -203,10 +187,7 @@ mod tests {
         check(Side::End, Some(5));
         check(Side::Moment(5), Some(5));
         check(Side::Moment(6), None);
-    }
-
-    #[test]
-    fn a_step_is_its_peak() {
+        // A step is its peak.
         check(Side::Step(0), Some(1));
         // The state before its first event belongs to the step before.
         check(Side::Step(1), Some(4));

@@ -1,22 +1,20 @@
 //! Compares small traces, and random ones with naive sums.
 
 use super::*;
+use crate::analysis::ask::tests::Sample;
 use crate::analysis::naive::{Random, random_trace};
 use crate::analysis::study::categories::categories;
-use crate::analysis::study::studied::Study;
 use crate::analysis::track::allocations::Allocations;
 use crate::analysis::track::peak::live_by_stack;
-use crate::analysis::track::timeline::Timeline;
 use crate::base::OwnCode;
 use crate::trace::{Frame, Trace, text};
 use std::collections::BTreeMap;
 
 fn profile(trace: &Trace, moment: u32) -> Profile {
-    let device = &trace.devices[0];
-    let timeline = Timeline::new(trace, device);
-    let study = Study::new(trace, device, &timeline);
-    let categories = categories(device, &timeline, &study.phases);
-    Profile::at(trace, device, &timeline.allocations, &categories, moment)
+    let sample = Sample::new(trace.clone());
+    let (device, allocations) = (sample.device(), sample.allocations());
+    let categories = categories(device, &sample.timeline, &sample.study().phases);
+    Profile::at(trace, device, allocations, &categories, moment)
 }
 
 fn at_end(source: &str) -> Profile {

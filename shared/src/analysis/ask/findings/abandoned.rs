@@ -4,10 +4,9 @@
 //! tensors. A smaller batch that runs within the `except` block, or while something refers to the exception, therefore
 //! has less room than the first.
 
-use super::advice::Advice;
 use super::code::FindingCode;
-use super::finding::{AtPeak, Confidence, Evidence, Finding, Rank, title_of_parts, top_stacks};
-use super::own_code::{Own, OwnCode};
+use super::finding::{Confidence, Finding, Rank};
+use super::own_code::{Own, own_line, phase_of, row_of};
 use crate::analysis::study::phases::Phase;
 use crate::analysis::study::studied::Study;
 use crate::analysis::track::allocations::AllocationId;
@@ -31,65 +30,38 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
     if bytes.saturating_mul(LEAST_SHARE) < study.timeline.live_peak().1 {
         return None;
     }
-    let own = OwnCode::of(study, rows.iter().copied(), Own::Call);
-    let from = own.as_ref().map_or_else(String::new, |own| format!(", in {}", own.place()));
-    Some(Finding {
-        code: FindingCode::FailedTryKept,
-        severity: Severity::Error,
-        confidence: Confidence::High,
-        rank: Rank::Retry,
-        device: study.device.index,
-        bytes,
-        at_peak: AtPeak::default(),
-        title: title_of_parts(
-            &format!("The attempt that ran out of memory still holds {} in the next one", format::bytes(bytes)),
-            [from],
-        ),
-        line: own.map(|own| own.line),
-        evidence: Evidence {
-            shows: format!(
-                "Tensors that the forward pass had allocated before the failure at event {} are still alive when the \
-                 same code allocates again.",
-                format::count(u64::from(event))
-            ),
-            events: vec![event],
-            stacks: top_stacks(rows.into_iter()),
-        },
-        advice: Advice::of(
-            "Leave the `except` block before you try again.\n\
-             Keep no reference to the exception: set `error = None`, or store `str(error)`.\n\
-             Then call ``gc.collect(); torch.cuda.empty_cache()``.\n\n\
-             The traceback of the exception refers to the frames of the failed call, and the frames refer to the \
-             tensors.",
-        ),
-    })
+    let what = format!("The attempt that ran out of memory still holds {} in the next one", format::bytes(bytes));
+    let shows = format!(
+        "Tensors that the forward pass had allocated before the failure at event {} are still alive when the same code \
+         allocates again.",
+        format::count(u64::from(event))
+    );
+    let (device, code) = (study.device.index, FindingCode::FailedTryKept);
+    let found = Finding::new(device, code, Severity::Error, Confidence::High, Rank::Retry, bytes);
+    let own = own_line(study, rows.iter().copied(), Own::Call);
+    Some(found.placed(&what, ", in ", own).shown(shows, [event], rows).advised(
+        "Leave the `except` block before you try again.\n\
+         Keep no reference to the exception: set `error = None`, or store `str(error)`.\n\
+         Then call ``gc.collect(); torch.cuda.empty_cache()``.\n\n\
+         The traceback of the exception refers to the frames of the failed call, and the frames refer to the tensors.",
+    ))
 }
 
-/// Bytes, event of the failure, and the bytes and stack of each allocation.
-type Left = (u64, u32, Vec<(u64, StackId)>);
-
-/// Returns the part of a failed attempt that is still alive when its code runs again.
-fn left_by(study: &Study<'_>, failure: u32) -> Option<Left> {
+/// Returns what is still alive of a failed attempt when its code runs again: its bytes, the failure, and its parts.
+fn left_by(study: &Study<'_>, failure: u32) -> Option<(u64, u32, Vec<(u64, StackId)>)> {
     let allocations = &study.timeline.allocations;
     let (actions, stacks) = (study.device.events.actions(), study.device.events.stacks());
     let is_of_pass = |id: &AllocationId| {
-        let stack = allocations.allocation_stack(*id, study.device);
-        matches!(study.phases.of_birth(allocations.born_at(id.0), stack), Phase::Forward | Phase::Evaluation)
+        !allocations.is_initial(*id) && matches!(phase_of(study, *id), Phase::Forward | Phase::Evaluation)
     };
-    let tried: Vec<AllocationId> = allocations
-        .alive_at(failure)
-        .map(|row| row.0)
-        .filter(|&id| !allocations.is_initial(id))
-        .filter(is_of_pass)
-        .collect();
-    let of_try: HashSet<StackId> = tried.iter().map(|&id| allocations.allocation_stack(id, study.device)).collect();
+    let tried: Vec<AllocationId> = allocations.alive_at(failure).map(|row| row.0).filter(is_of_pass).collect();
+    let of_try: HashSet<StackId> = tried.iter().map(|&id| row_of(study, id).1).collect();
     let runs_again = |event: &u32| {
         let event = *event as usize;
         actions.at(event) == Action::Alloc && of_try.contains(&stacks.at(event))
     };
     let again = (failure + 1..study.timeline.events()).find(runs_again)?;
     let left = tried.into_iter().filter(|&id| allocations.dies_after(id, again));
-    let rows: Vec<(u64, StackId)> =
-        left.map(|id| (allocations.size_bytes(id), allocations.allocation_stack(id, study.device))).collect();
+    let rows: Vec<(u64, StackId)> = left.map(|id| row_of(study, id)).collect();
     Some((rows.iter().map(|row| row.0).sum(), failure, rows))
 }

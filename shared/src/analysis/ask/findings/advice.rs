@@ -13,7 +13,6 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Remedy of a finding.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Advice {
     /// What to do, the most useful step first.
@@ -61,7 +60,6 @@ crate::names!(StepKind {
     Cause => "cause",
 });
 
-/// Marks of code that is to be copied.
 const COPIED: &str = "``";
 
 impl Advice {
@@ -84,14 +82,12 @@ impl Advice {
         self
     }
 
-    /// Adds a sentence to the reason.
     pub fn because(mut self, sentence: &str) -> Self {
         let space = if self.why.is_empty() || sentence.is_empty() { "" } else { " " };
         self.why += &format!("{space}{sentence}");
         self
     }
 
-    /// Returns all steps and the reason as one text.
     pub fn text(&self) -> String {
         let texts = self.steps.iter().map(|step| step.text.as_str()).chain([self.why.as_str()]);
         texts.filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" ")
@@ -101,19 +97,13 @@ impl Advice {
 impl AdviceStep {
     /// Reads a step in the notation of this module.
     pub fn of(line: &str) -> Self {
-        let (named, text) = named_kind(line.trim());
+        let line = line.trim();
+        let named = line.strip_prefix('[').and_then(|rest| rest.split_once("] "));
+        let named = named.and_then(|(name, text)| Some((StepKind::of_name(name)?, text)));
+        let text = named.map_or(line, |named| named.1);
         let code = text.split(COPIED).nth(1).unwrap_or_default();
-        let kind = named.unwrap_or(if code.is_empty() { StepKind::Read } else { StepKind::Copy });
+        let kind = named.map_or(if code.is_empty() { StepKind::Read } else { StepKind::Copy }, |named| named.0);
         Self { text: text.replace(COPIED, "`"), kind, value: code.to_owned() }
-    }
-}
-
-/// Splits a line into the kind that it names and its text.
-fn named_kind(line: &str) -> (Option<StepKind>, &str) {
-    let named = line.strip_prefix('[').and_then(|rest| rest.split_once("] "));
-    match named.and_then(|(name, text)| Some((StepKind::of_name(name)?, text))) {
-        Some((kind, text)) => (Some(kind), text),
-        None => (None, line),
     }
 }
 

@@ -1,12 +1,11 @@
 //! Finds a cache of segments that is emptied again and again.
 
-use super::advice::Advice;
 use super::code::FindingCode;
-use super::finding::{AtPeak, Confidence, Evidence, Finding, MOST_SHOWN, Rank, title_of_parts, top_stacks};
-use super::own_code::{Own, line_of};
+use super::finding::{Confidence, Finding, MOST_SHOWN, Rank};
+use super::own_code::{Own, line_of, texts_of};
 use crate::analysis::study::studied::Study;
 use crate::base::{Severity, format};
-use crate::trace::{Action, EventTable, StackId, Trace};
+use crate::trace::{Action, EventTable, StackId};
 
 /// The cache must be emptied in at least 4/5 of the steps.
 const LEAST_STEPS: usize = 5;
@@ -24,10 +23,11 @@ struct Release {
 pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
     let repeats = study.repeats();
     let events = &study.device.events;
-    let releases: Vec<Release> = releases(events)
-        .into_iter()
-        .filter(|release| is_by_hand(events, release) && !is_of_capture(study.trace, release.stack))
-        .collect();
+    // PyTorch empties the cache itself before it captures a CUDA graph.
+    let is_of_capture =
+        |stack| texts_of(study.trace, stack).any(|(_, filename)| filename.ends_with("torch/cuda/graphs.py"));
+    let is_by_program = |release: &Release| is_by_hand(events, release) && !is_of_capture(release.stack);
+    let releases: Vec<Release> = releases(events).into_iter().filter(is_by_program).collect();
     let end = events.len() as u32;
     let of_step = |moment: u32| repeats.partition_point(|step| step.end < moment);
     let mut emptied: Vec<usize> = releases.iter().map(|release| of_step(release.first + 1)).collect();
@@ -38,42 +38,28 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
     }
     let bytes = releases.iter().map(|release| release.bytes).sum::<u64>() / emptied.len() as u64;
     let line = releases.iter().find_map(|release| line_of(study, release.stack, Own::Innermost));
-    let from = line.as_ref().map_or_else(String::new, |line| format!(", in {}", line.place()));
-    let told = releases.iter().filter(|release| release.stack.has_frames()).count();
-    Some(Finding {
-        code: FindingCode::CacheEmptied,
-        // In a run without training, emptying the cache between layers or batches may be intended.
-        severity: if study.steps.is_some() { Severity::Warning } else { Severity::Info },
-        confidence: if told == releases.len() { Confidence::High } else { Confidence::Low },
-        rank: Rank::Cause,
-        device: study.device.index,
-        bytes,
-        at_peak: AtPeak::default(),
-        title: title_of_parts(
-            &format!(
-                "PyTorch's cache is emptied in {} of {}, {} each time",
-                emptied.len(),
-                format::counted(repeats.len() as u64, if study.steps.is_some() { "step" } else { "repeat" }),
-                format::bytes(bytes)
-            ),
-            [from],
-        ),
-        line,
-        evidence: Evidence {
-            shows: format!(
-                "PyTorch returns segments to CUDA although no allocation needs the memory, and later requests {} from \
-                 CUDA again.",
-                format::bytes(again)
-            ),
-            events: releases.iter().map(|release| release.first).take(MOST_SHOWN).collect(),
-            stacks: top_stacks(releases.iter().map(|release| (release.bytes, release.stack))),
-        },
-        advice: Advice::of(
-            "Remove `torch.cuda.empty_cache()` from the loop.\n\n\
-             It makes PyTorch call `cudaFree` and `cudaMalloc` in every step, which wait for the GPU, and it does not \
-             lower the peak. PyTorch empties its cache by itself before it raises an out-of-memory error.",
-        ),
-    })
+    // In a run without training, emptying the cache between layers or batches may be intended.
+    let (severity, noun) = if study.steps.is_some() { (Severity::Warning, "step") } else { (Severity::Info, "repeat") };
+    let is_told = releases.iter().all(|release| release.stack.has_frames());
+    let confidence = if is_told { Confidence::High } else { Confidence::Low };
+    let what = format!(
+        "PyTorch's cache is emptied in {} of {}, {} each time",
+        emptied.len(),
+        format::counted(repeats.len() as u64, noun),
+        format::bytes(bytes)
+    );
+    let shows = format!(
+        "PyTorch returns segments to CUDA although no allocation needs the memory, and later requests {} from CUDA again.",
+        format::bytes(again)
+    );
+    let firsts = releases.iter().map(|release| release.first).take(MOST_SHOWN);
+    let rows = releases.iter().map(|release| (release.bytes, release.stack));
+    let found = Finding::new(study.device.index, FindingCode::CacheEmptied, severity, confidence, Rank::Cause, bytes);
+    Some(found.placed(&what, ", in ", line).shown(shows, firsts, rows).advised(
+        "Remove `torch.cuda.empty_cache()` from the loop.\n\n\
+         It makes PyTorch call `cudaFree` and `cudaMalloc` in every step, which wait for the GPU, and it does not \
+         lower the peak. PyTorch empties its cache by itself before it raises an out-of-memory error.",
+    ))
 }
 
 /// Returns the runs of consecutive events that return segments to CUDA.
@@ -106,12 +92,6 @@ fn is_by_hand(events: &EventTable, release: &Release) -> bool {
     let next = events.at(release.end as usize);
     let asks = matches!(next.action, Action::SegmentAlloc | Action::SegmentMap | Action::Oom);
     !(asks && next.stack == release.stack)
-}
-
-/// Returns true if PyTorch empties the cache itself, before it captures a CUDA graph.
-fn is_of_capture(trace: &Trace, stack: StackId) -> bool {
-    let mut files = trace.stacks.frames(stack).iter().map(|&frame| trace.strings.get(trace.frames.get(frame).filename));
-    files.any(|file| file.ends_with("torch/cuda/graphs.py"))
 }
 
 /// Returns the bytes of segments that are requested from CUDA from an event on.

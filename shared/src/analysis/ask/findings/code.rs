@@ -175,47 +175,7 @@ impl FindingCode {
             Self::CacheEmptied => Some("an emptied cache"),
             Self::ReservedAboveLive => Some("unused reserved memory"),
             Self::LossIn16Bits => Some("a 16-bit loss"),
-            Self::HostMemoryClimbs
-            | Self::WorkersCopyOnWrite
-            | Self::SharedMemoryKept
-            | Self::SharedMemoryAtPeak
-            | Self::MallocArenas
-            | Self::HostMemoryKept
-            | Self::HostNearlyFull
-            | Self::HostMemoryByLine
-            | Self::HostLineGrows
-            | Self::HostProcessKilled
-            | Self::SharedMemoryFull
-            | Self::HostOutOfMemory
-            | Self::CardMemoryClimbs
-            | Self::GpuShared
-            | Self::KvCacheTooSmall
-            | Self::NcclMemory
-            | Self::CudaGraphsLarge
-            | Self::RoomOfEngineUnused
-            | Self::OutsidePytorch
-            | Self::KernelFault
-            | Self::EvaluationWithGraph
-            | Self::PeakAtLoading
-            | Self::CheckpointKept
-            | Self::LogitsAtPeak
-            | Self::ConvolutionUnfolded
-            | Self::TinyAllocations
-            | Self::DeviceWithoutWeights
-            | Self::DevicesUneven
-            | Self::PeakAboveLimit
-            | Self::ReservedAboveLimit
-            | Self::GrowthAboveLimit
-            | Self::CardTooSmall
-            | Self::CardNearlyFull
-            | Self::TooLittleRecorded
-            | Self::Settled
-            | Self::HostCopiesEachStep
-            | Self::GpuReadEachStep
-            | Self::ContiguousCopies
-            | Self::TensorsRecreated
-            | Self::PinnedMemoryRounded
-            | Self::Peak => None,
+            _ => None,
         }
     }
 }

@@ -4,10 +4,9 @@
 //! Within an evaluation the calls of the model are compared like steps; across an epoch, steps are examined whose
 //! levels rise and then fall at once.
 
-use super::advice::Advice;
 use super::code::FindingCode;
-use super::finding::{AtPeak, Confidence, Evidence, Finding, Rank, events_of, title_of_parts, top_stacks};
-use super::own_code::{Own, OwnCode};
+use super::finding::{Confidence, Finding, Rank, events_of};
+use super::own_code::{Own, own_line};
 use crate::analysis::study::growth::{Course, Growth, Kept};
 use crate::analysis::study::phases::Phase;
 use crate::analysis::study::sites::{self, Operation};
@@ -18,7 +17,6 @@ use std::ops::Range;
 /// Less than 1/10 of the peak is not reported, because it does no harm.
 const LEAST_SHARE: u64 = 10;
 
-/// Reports tensors that accumulate in an evaluation or an epoch.
 pub(super) fn findings(study: &Study<'_>) -> Vec<Finding> {
     [evaluation(study), epoch(study), data(study), gradients(study), cycles(study)].into_iter().flatten().collect()
 }
@@ -28,7 +26,6 @@ pub(super) fn of_batches<'a>(study: &'a Study<'_>) -> impl Iterator<Item = &'a K
     kept_data(study).into_iter().chain(kept_gradients(study))
 }
 
-/// Fewer are no epoch.
 const LEAST_BATCHES: u64 = 8;
 
 /// Returns batches that the steps of a first epoch leave and later ones do not, if they fill at least half of the peak.
@@ -39,19 +36,18 @@ fn kept_data<'a>(study: &'a Study<'_>) -> Vec<&'a Kept> {
 
 /// Returns gradients of inputs that stay likewise.
 fn kept_gradients<'a>(study: &'a Study<'_>) -> Vec<&'a Kept> {
-    of_peak(study, study.growth.kept.iter().filter(|kept| is_kept_gradient(kept)).collect(), LEAST_SHARE)
+    let is_kept = |kept: &&Kept| {
+        // Gradients of weights differ in size and belong to a few steps.
+        let is_one_size = kept.size_bytes.is_some() && kept.count_per_step <= 1;
+        kept.course == Course::Fills && kept.phase == Phase::Backward && is_one_size && kept.end_count >= LEAST_BATCHES
+    };
+    of_peak(study, study.growth.kept.iter().filter(is_kept).collect(), LEAST_SHARE)
 }
 
 /// Returns the rows if they hold that fraction of the peak.
 fn of_peak<'a>(study: &Study<'_>, rows: Vec<&'a Kept>, fraction: u64) -> Vec<&'a Kept> {
     let bytes: u64 = rows.iter().map(|kept| kept.end_bytes).sum();
     if bytes.saturating_mul(fraction) >= study.timeline.live_peak().1 { rows } else { Vec::new() }
-}
-
-/// Gradients of weights differ in size and belong to a few steps.
-fn is_kept_gradient(kept: &Kept) -> bool {
-    let is_one_size = kept.size_bytes.is_some() && kept.count_per_step <= 1;
-    kept.course == Course::Fills && kept.phase == Phase::Backward && is_one_size && kept.end_count >= LEAST_BATCHES
 }
 
 /// Reports gradients of inputs, which no optimizer clears.
@@ -64,7 +60,7 @@ fn gradients(study: &Study<'_>) -> Option<Finding> {
                   Or clear it when it was used: ``x.grad = None``.\n\n\
                   `backward()` leaves a gradient at every input with `requires_grad_(True)`, and no optimizer clears it. It \
                   stays as long as the input does, such as a data set that is kept on the GPU.";
-    finding(study, &rows, bytes, FindingCode::GradientsStay, what, advice)
+    finding(study, &rows, bytes, FindingCode::GradientsStay, &what, advice)
 }
 
 /// Reports batches that stay, which may be meant.
@@ -77,7 +73,7 @@ fn data(study: &Study<'_>) -> Option<Finding> {
                   `itertools.cycle(loader)` or `list(loader)`, which keep all of its first round.\n\
                   Or let the loader give batches in host memory, and move each one when it is used: ``batch.cuda()``.\n\n\
                   Later steps add none, so that a larger data set needs more memory, and a longer training does not.";
-    let found = finding(study, &rows, bytes, FindingCode::BatchesKept, what, advice)?;
+    let found = finding(study, &rows, bytes, FindingCode::BatchesKept, &what, advice)?;
     Some(Finding { severity: Severity::Info, ..found })
 }
 
@@ -107,10 +103,9 @@ fn cycles(study: &Study<'_>) -> Option<Finding> {
          freed only when Python's garbage collector runs.\n\
          [record] To see which one it is, record with ``snapscope record --holders --steps 1..8 -- python train.py``."
     };
-    let found = finding(study, &rows, bytes, FindingCode::CollectedInEpoch, what.clone(), advice)?;
-    let own = OwnCode::of(study, rows.iter().map(|kept| (kept.most_bytes, kept.stack)), Own::Innermost);
-    let from = own.as_ref().map_or_else(String::new, |own| format!(", in {}", own.place()));
-    Some(Finding { title: title_of_parts(&what, [from]), line: own.map(|own| own.line), ..found })
+    let found = finding(study, &rows, bytes, FindingCode::CollectedInEpoch, &what, advice)?;
+    let own = own_line(study, rows.iter().map(|kept| (kept.most_bytes, kept.stack)), Own::Innermost);
+    Some(found.placed(&what, ", in ", own))
 }
 
 /// Returns true for tensors that the program brings to the device or makes there.
@@ -146,7 +141,7 @@ fn evaluation(study: &Study<'_>) -> Option<Finding> {
     };
     let rows: Vec<&Kept> = rows.iter().collect();
     let what = format!("The evaluation keeps its outputs on the GPU: {} after {calls} batches", format::bytes(bytes));
-    finding(study, &rows, bytes, FindingCode::EvaluationOutputsCollected, what, advice)
+    finding(study, &rows, bytes, FindingCode::EvaluationOutputsCollected, &what, advice)
 }
 
 /// Returns true if most of what an evaluation has left is alive while a later backward pass runs: what a policy did is
@@ -154,12 +149,11 @@ fn evaluation(study: &Study<'_>) -> Option<Finding> {
 fn is_for_training(study: &Study<'_>, rows: &[Kept]) -> bool {
     let (allocations, phases) = (&study.timeline.allocations, &study.phases);
     let last = rows.iter().filter_map(|kept| kept.latest).max();
-    let Some(born) = last.map(|last| allocations.born_at(last.0)) else { return false };
-    let Some(backward) = phases.start_of_backward(phases.run_of(born)) else { return false };
-    let end = phases.end_of_backward(backward);
+    let backward = last.and_then(|last| phases.start_of_backward(phases.run_of(allocations.born_at(last.0))));
+    let Some(end) = backward.map(|backward| phases.end_of_backward(backward)) else { return false };
     let is_alive = |kept: &&Kept| kept.latest.is_some_and(|latest| allocations.dies_after(latest, end));
-    let bytes = |rows: &mut dyn Iterator<Item = &Kept>| rows.map(|kept| kept.end_bytes).sum::<u64>();
-    bytes(&mut rows.iter().filter(is_alive)) * 2 > bytes(&mut rows.iter())
+    let alive_bytes: u64 = rows.iter().filter(is_alive).map(|kept| kept.end_bytes).sum();
+    alive_bytes * 2 > rows.iter().map(|kept| kept.end_bytes).sum()
 }
 
 /// Returns the ranges of events in which the model is evaluated.
@@ -196,7 +190,7 @@ fn epoch(study: &Study<'_>) -> Option<Finding> {
          Or move what you need to host memory: ``output.detach().cpu()``.\n\n\
          The tensors are collected until an epoch ends, perhaps in a list, so a longer epoch needs more memory."
     };
-    finding(study, &rows, bytes, FindingCode::CollectedInEpoch, what, advice)
+    finding(study, &rows, bytes, FindingCode::CollectedInEpoch, &what, advice)
 }
 
 fn finding(
@@ -204,34 +198,20 @@ fn finding(
     rows: &[&Kept],
     bytes: u64,
     code: FindingCode,
-    what: String,
+    what: &str,
     advice: &str,
 ) -> Option<Finding> {
     if bytes == 0 || bytes.saturating_mul(LEAST_SHARE) < study.timeline.live_peak().1 {
         return None;
     }
-    let own = OwnCode::of(study, rows.iter().map(|kept| (kept.most_bytes, kept.stack)), Own::Call);
-    let from = own.as_ref().map_or_else(String::new, |own| format!(", in {}", own.place()));
+    let weighed = || rows.iter().map(|kept| (kept.most_bytes, kept.stack));
     let count: u64 = rows.iter().map(|kept| kept.end_count).sum();
-    Some(Finding {
-        code,
-        severity: Severity::Warning,
-        confidence: Confidence::Medium,
-        rank: Rank::Growth,
-        device: study.device.index,
-        bytes,
-        at_peak: AtPeak::default(),
-        title: title_of_parts(&what, [from]),
-        line: own.map(|own| own.line),
-        evidence: Evidence {
-            shows: format!(
-                "From one step or batch to the next, {} from {} accumulated.",
-                format::counted(count, "allocation"),
-                format::counted(rows.len() as u64, "stack")
-            ),
-            events: events_of(study, rows),
-            stacks: top_stacks(rows.iter().map(|kept| (kept.most_bytes, kept.stack))),
-        },
-        advice: Advice::of(advice),
-    })
+    let shows = format!(
+        "From one step or batch to the next, {} from {} accumulated.",
+        format::counted(count, "allocation"),
+        format::counted(rows.len() as u64, "stack")
+    );
+    let found = Finding::warning(study, code, Confidence::Medium, Rank::Growth, bytes);
+    let own = own_line(study, weighed(), Own::Call);
+    Some(found.placed(what, ", in ", own).shown(shows, events_of(study, rows), weighed()).advised(advice))
 }

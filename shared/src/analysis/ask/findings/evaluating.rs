@@ -1,9 +1,8 @@
 //! Finds forward passes that record an autograd graph although no backward follows: evaluations, samplers, teachers.
 
-use super::advice::Advice;
 use super::code::FindingCode;
-use super::finding::{AtPeak, Confidence, Evidence, Finding, Rank, title_of_parts, top_stacks};
-use super::own_code::{Own, OwnCode};
+use super::finding::{AtPeak, Confidence, Finding, Rank};
+use super::own_code::{Own, own_line};
 use crate::analysis::study::phases::{Phase, PhaseBasis};
 use crate::analysis::study::studied::Study;
 use crate::analysis::track::allocations::{Lifetime, most_together};
@@ -26,8 +25,6 @@ pub(super) fn finding(study: &Study<'_>, calls: &[Vec<Lifetime>]) -> Option<Find
         return None;
     }
     let alive = || unused.iter().filter(|row| row.is_alive_at(moment)).map(|row| (row.bytes, row.stack));
-    let own = OwnCode::of(study, alive(), Own::Call);
-    let from = own.as_ref().map_or_else(String::new, |own| format!(", in {}", own.place()));
     // A second pass beside the one that is trained may be meant, such as one whose loss is only logged; many are not.
     let together = calls.iter().filter(|call| call.iter().any(|row| row.is_alive_at(moment))).count();
     let backward = study.phases.start_of_backward(study.phases.run_of(moment)).unwrap_or(u32::MAX);
@@ -35,39 +32,30 @@ pub(super) fn finding(study: &Study<'_>, calls: &[Vec<Lifetime>]) -> Option<Find
     let beside_bytes: u64 = unused.iter().filter(is_beside).map(|row| row.bytes).sum();
     let is_evaluation = study.phases.at(moment) == Phase::Evaluation;
     let spans: Vec<_> = unused.iter().map(|row| (row.born..row.died, row.bytes)).collect();
-    let what = match is_evaluation {
-        true => format!("The evaluation keeps {} for a backward pass that never runs", format::bytes(bytes)),
-        false => format!("{} of graphs that no backward uses", format::bytes(bytes)),
-    };
-    Some(Finding {
-        code: FindingCode::EvaluationWithGraph,
-        severity: match beside_bytes * 2 > bytes && together < MANY_CALLS {
-            true => Severity::Info,
-            false => Severity::Warning,
-        },
-        confidence: Confidence::Medium,
-        rank: Rank::Cause,
-        device: study.device.index,
-        bytes,
-        at_peak: AtPeak::without(study, &spans),
-        title: title_of_parts(&what, [from]),
-        line: own.map(|own| own.line),
-        evidence: Evidence {
-            shows: format!(
-                "After event {}, activations of whole passes are live, and no backward pass uses them.",
-                format::count(u64::from(moment).saturating_sub(1))
-            ),
-            events: moment.checked_sub(1).into_iter().collect(),
-            stacks: top_stacks(alive()),
-        },
-        advice: Advice::of(if is_evaluation {
+    let (what, advice) = if is_evaluation {
+        (
+            format!("The evaluation keeps {} for a backward pass that never runs", format::bytes(bytes)),
             "Run the evaluation under ``with torch.no_grad():`` or `torch.inference_mode()`.\n\n\
              `model.eval()` alone does not disable gradients, so the evaluation records an autograd graph that holds \
-             the activations."
-        } else {
+             the activations.",
+        )
+    } else {
+        (
+            format!("{} of graphs that no backward uses", format::bytes(bytes)),
             "Run these calls under ``with torch.no_grad():``, or decorate the function with `@torch.no_grad()`.\n\n\
              Gradients are enabled, so the calls record an autograd graph that holds all activations until the result is \
-             freed. `result.detach()` comes too late for that."
-        }),
-    })
+             freed. `result.detach()` comes too late for that.",
+        )
+    };
+    let shows = format!(
+        "After event {}, activations of whole passes are live, and no backward pass uses them.",
+        format::count(u64::from(moment).saturating_sub(1))
+    );
+    let is_meant = beside_bytes * 2 > bytes && together < MANY_CALLS;
+    let severity = if is_meant { Severity::Info } else { Severity::Warning };
+    let found = Finding::warning(study, FindingCode::EvaluationWithGraph, Confidence::Medium, Rank::Cause, bytes)
+        .placed(&what, ", in ", own_line(study, alive(), Own::Call))
+        .shown(shows, moment.checked_sub(1), alive())
+        .advised(advice);
+    Some(Finding { severity, at_peak: AtPeak::without(study, &spans), ..found })
 }

@@ -13,16 +13,12 @@ use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::ops::Range;
 
-/// A diagnosis with its evidence and advice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     pub code: FindingCode,
     pub severity: Severity,
-    /// Certainty of the cause.
     pub confidence: Confidence,
-    /// Order among findings of the same severity.
     pub rank: Rank,
-    /// Device index.
     pub device: i64,
     /// Bytes that the finding is about; bytes per step if they grow.
     pub bytes: u64,
@@ -33,6 +29,64 @@ pub struct Finding {
     pub line: Option<SourceLine>,
     pub evidence: Evidence,
     pub advice: Advice,
+}
+
+impl Finding {
+    pub(super) fn new(
+        device: i64,
+        code: FindingCode,
+        severity: Severity,
+        confidence: Confidence,
+        rank: Rank,
+        bytes: u64,
+    ) -> Self {
+        let (title, evidence, advice) = Default::default();
+        let at_peak = AtPeak::default();
+        Self { code, severity, confidence, rank, device, bytes, at_peak, title, line: None, evidence, advice }
+    }
+
+    /// Creates a finding that asks for a change.
+    pub(super) fn warning(
+        study: &Study<'_>,
+        code: FindingCode,
+        confidence: Confidence,
+        rank: Rank,
+        bytes: u64,
+    ) -> Self {
+        Self::new(study.device.index, code, Severity::Warning, confidence, rank, bytes)
+    }
+
+    /// Creates a finding that is good to know.
+    pub(super) fn note(study: &Study<'_>, code: FindingCode, confidence: Confidence, rank: Rank, bytes: u64) -> Self {
+        Self::new(study.device.index, code, Severity::Info, confidence, rank, bytes)
+    }
+
+    /// Sets the title, without the details that make it too long.
+    pub(super) fn titled(self, what: &str, details: impl IntoIterator<Item = String>) -> Self {
+        Self { title: title_of_parts(what, details), ..self }
+    }
+
+    /// Sets the title and the line, whose place follows `before` in the title.
+    pub(super) fn placed(self, what: &str, before: &str, line: Option<SourceLine>) -> Self {
+        let place = line.as_ref().map(|line| format!("{before}{}", line.place()));
+        Self { line, ..self.titled(what, place) }
+    }
+
+    /// Sets the evidence, with the largest of the stacks.
+    pub(super) fn shown(
+        self,
+        shows: String,
+        events: impl IntoIterator<Item = u32>,
+        stacks: impl IntoIterator<Item = (u64, StackId)>,
+    ) -> Self {
+        let events = events.into_iter().collect();
+        Self { evidence: Evidence { shows, events, stacks: top_stacks(stacks) }, ..self }
+    }
+
+    /// Sets the advice, given in the notation of [`Advice`].
+    pub(super) fn advised(self, text: &str) -> Self {
+        Self { advice: Advice::of(text), ..self }
+    }
 }
 
 /// Memory that a cause holds when most memory is live, and what would be left of the peak without it.
@@ -105,11 +159,7 @@ pub enum Confidence {
     High,
 }
 
-crate::names!(Confidence {
-    Low => "low",
-    Medium => "medium",
-    High => "high",
-});
+crate::names!(Confidence { Low => "low", Medium => "medium", High => "high" });
 
 /// Order of findings of one severity: causes come before their consequences.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -121,15 +171,12 @@ pub enum Rank {
     /// Memory ran out, or a limit was exceeded.
     Limit,
     Growth,
-    /// Memory is used unnecessarily.
     Cause,
     /// The recording is too short or incomplete to judge.
     Recording,
-    /// Composition of a peak.
     Peak,
     /// Reserved memory, which is a consequence of the rest.
     Reserved,
-    /// Normal behaviour.
     Normal,
 }
 
@@ -154,7 +201,6 @@ impl SourceLine {
 pub struct Evidence {
     /// How the finding was reached, in a sentence.
     pub shows: String,
-    /// Indices of events to look at.
     pub events: Vec<u32>,
     /// Stacks to look at, most bytes first; for a failed request its own stack comes first.
     pub stacks: Vec<StackId>,
@@ -172,9 +218,8 @@ pub(super) fn events_of(study: &Study<'_>, rows: &[&Kept]) -> Vec<u32> {
     rows.iter().filter_map(event).take(MOST_SHOWN).collect()
 }
 
-/// Returns the stacks with the most bytes.
-pub(super) fn top_stacks(rows: impl Iterator<Item = (u64, StackId)>) -> Vec<StackId> {
-    let mut rows: Vec<_> = rows.filter(|(_, stack)| stack.has_frames()).collect();
+pub(super) fn top_stacks(rows: impl IntoIterator<Item = (u64, StackId)>) -> Vec<StackId> {
+    let mut rows: Vec<_> = rows.into_iter().filter(|(_, stack)| stack.has_frames()).collect();
     rows.short_sort_by_key(|&(bytes, stack)| (Reverse(bytes), stack));
     rows.dedup_by_key(|row| row.1);
     rows.truncate(MOST_SHOWN);

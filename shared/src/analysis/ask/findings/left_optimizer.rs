@@ -3,15 +3,14 @@
 //! Idea: a step allocates in each of its calls, such as the temporaries of its arithmetic. An optimizer whose line has
 //! stopped to allocate has stopped to step; a fused one, which allocates its state alone, tells nothing.
 
-use super::advice::Advice;
 use super::code::FindingCode;
-use super::finding::{AtPeak, Confidence, Evidence, Finding, Rank, events_of, title_of_parts, top_stacks};
-use super::own_code::{Own, OwnCode};
+use super::finding::{Confidence, Finding, Rank, events_of};
+use super::own_code::{Own, own_line};
 use crate::analysis::study::growth::{GrowthClass, Kept};
 use crate::analysis::study::phases::Phase;
 use crate::analysis::study::sites::SpineId;
 use crate::analysis::study::studied::Study;
-use crate::base::{Severity, format};
+use crate::base::format;
 use crate::trace::Action;
 use hashbrown::HashMap;
 
@@ -40,7 +39,6 @@ pub(super) fn left<'a>(study: &'a Study<'_>) -> Vec<(&'a Kept, usize)> {
     states.into_iter().filter_map(stopped).collect()
 }
 
-/// Reports such state.
 pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
     let left = left(study);
     let last = left.iter().map(|(_, last)| last).max()? + 1;
@@ -49,33 +47,18 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
     if bytes.saturating_mul(LEAST_SHARE) < study.timeline.live_peak().1 {
         return None;
     }
-    let own = OwnCode::of(study, rows.iter().map(|kept| (kept.end_bytes, kept.stack)), Own::Call);
-    let from = own.as_ref().map_or_else(String::new, |own| format!(", in {}", own.place()));
-    Some(Finding {
-        code: FindingCode::OptimizerLeft,
-        severity: Severity::Warning,
-        confidence: Confidence::Medium,
-        rank: Rank::Cause,
-        device: study.device.index,
-        bytes,
-        at_peak: AtPeak::default(),
-        title: title_of_parts(&format!("{} of an optimizer that steps no more", format::bytes(bytes)), [from]),
-        line: own.map(|own| own.line),
-        evidence: Evidence {
-            shows: format!(
-                "It stepped last in step {last} of {}, and its state stays to the end.",
-                study.repeats().len()
-            ),
-            events: events_of(study, &rows),
-            stacks: top_stacks(rows.iter().map(|kept| (kept.end_bytes, kept.stack))),
-        },
-        advice: Advice::of(
-            "Delete the optimizer after its last step, and whatever refers to it, such as a scheduler or a list of both: \
-             ``del optimizer, scheduler``.\n\
-             Before weights are frozen, free their gradients: ``optimizer.zero_grad(set_to_none=True)``.\n\n\
-             A scheduler refers to its optimizer, and the optimizer to its state.",
-        ),
-    })
+    let weighed = || rows.iter().map(|kept| (kept.end_bytes, kept.stack));
+    let what = format!("{} of an optimizer that steps no more", format::bytes(bytes));
+    let steps = study.repeats().len();
+    let shows = format!("It stepped last in step {last} of {steps}, and its state stays to the end.");
+    let found = Finding::warning(study, FindingCode::OptimizerLeft, Confidence::Medium, Rank::Cause, bytes);
+    let own = own_line(study, weighed(), Own::Call);
+    Some(found.placed(&what, ", in ", own).shown(shows, events_of(study, &rows), weighed()).advised(
+        "Delete the optimizer after its last step, and whatever refers to it, such as a scheduler or a list of both: \
+         ``del optimizer, scheduler``.\n\
+         Before weights are frozen, free their gradients: ``optimizer.zero_grad(set_to_none=True)``.\n\n\
+         A scheduler refers to its optimizer, and the optimizer to its state.",
+    ))
 }
 
 /// Returns the steps in which each optimizer's place allocates, in order.

@@ -1,13 +1,12 @@
 //! Finds memory that building a model wastes: a peak at loading, or a checkpoint that stays alive.
 
-use super::advice::Advice;
 use super::code::FindingCode;
-use super::finding::{AtPeak, Confidence, Evidence, Finding, Rank, title_of_parts, top_stacks};
-use super::own_code::{Own, OwnCode};
+use super::finding::{Confidence, Finding, Rank};
+use super::own_code::{Own, own_line, row_of};
 use crate::analysis::study::phases::{Phase, PhaseBasis};
 use crate::analysis::study::studied::Study;
 use crate::analysis::track::allocations::AllocationId;
-use crate::base::{Severity, format};
+use crate::base::format;
 use crate::trace::StackId;
 
 /// At least 1/4 of the peak must be freed when the model is complete.
@@ -32,92 +31,50 @@ fn peak(study: &Study<'_>) -> Option<Finding> {
     let allocations = &study.timeline.allocations;
     let is_gone = |id: AllocationId| !allocations.is_initial(id) && !allocations.dies_after(id, setup_end);
     let gone = allocations.alive_at(moment).filter(|&(id, _)| is_gone(id));
-    let gone: Vec<(u64, StackId)> =
-        gone.map(|(id, size_bytes)| (size_bytes, allocations.allocation_stack(id, study.device))).collect();
+    let gone: Vec<(u64, StackId)> = gone.map(|(id, _)| row_of(study, id)).collect();
     let gone_bytes: u64 = gone.iter().map(|row| row.0).sum();
     if gone_bytes.saturating_mul(LEAST_GONE) < peak_bytes {
         return None;
     }
-    let own = OwnCode::of(study, gone.iter().copied(), Own::Innermost);
-    let from = own.as_ref().map_or_else(String::new, |own| format!(", in {}", own.place()));
-    Some(Finding {
-        code: FindingCode::PeakAtLoading,
-        severity: Severity::Info,
-        confidence: Confidence::High,
-        rank: Rank::Cause,
-        device: study.device.index,
-        bytes: gone_bytes,
-        at_peak: AtPeak::default(),
-        title: title_of_parts(
-            &format!(
-                "The peak of {} is at loading: {} of weights is replaced",
-                format::bytes(peak_bytes),
-                format::bytes(gone_bytes)
-            ),
-            [from],
-        ),
-        line: own.map(|own| own.line),
-        evidence: Evidence {
-            shows: format!(
-                "The peak comes before the first forward pass, and {} of it is freed before the model is ready.",
-                format::bytes(gone_bytes)
-            ),
-            events: moment.checked_sub(1).into_iter().collect(),
-            stacks: top_stacks(gone.into_iter()),
-        },
-        advice: Advice::of(
-            "Create the weights in their final dtype: `from_pretrained(…, dtype=torch.bfloat16)` or \
-             ``torch.set_default_dtype(torch.bfloat16)``.\n\
-             Or convert the model on the CPU before you move it to the GPU.\n\n\
-             The weights are created in float32 on the GPU and then converted, for example by `.half()` or \
-             `.to(torch.bfloat16)`.",
-        ),
-    })
+    let bytes = format::bytes(gone_bytes);
+    let what = format!("The peak of {} is at loading: {bytes} of weights is replaced", format::bytes(peak_bytes));
+    let shows =
+        format!("The peak comes before the first forward pass, and {bytes} of it is freed before the model is ready.");
+    let own = own_line(study, gone.iter().copied(), Own::Innermost);
+    let found = Finding::note(study, FindingCode::PeakAtLoading, Confidence::High, Rank::Cause, gone_bytes);
+    Some(found.placed(&what, ", in ", own).shown(shows, moment.checked_sub(1), gone).advised(
+        "Create the weights in their final dtype: `from_pretrained(…, dtype=torch.bfloat16)` or \
+         ``torch.set_default_dtype(torch.bfloat16)``.\n\
+         Or convert the model on the CPU before you move it to the GPU.\n\n\
+         The weights are created in float32 on the GPU and then converted, for example by `.half()` or \
+         `.to(torch.bfloat16)`.",
+    ))
 }
 
 /// Reports tensors that `torch.load` put on the device and that stay alive through all steps.
 fn checkpoint(study: &Study<'_>) -> Option<Finding> {
-    let last = study.repeats().last()?.end;
-    let first = study.repeats().first()?.start;
+    let (first, last) = (study.repeats().first()?.start, study.repeats().last()?.end);
     let allocations = &study.timeline.allocations;
     let is_loaded = |id: AllocationId| {
-        let site = study.sites.of_stack(allocations.allocation_stack(id, study.device));
+        let site = study.sites.of_stack(row_of(study, id).1);
         site.is_loaded && !site.in_module
     };
     let kept = allocations.alive_at(first).filter(|&(id, _)| allocations.dies_after(id, last - 1) && is_loaded(id));
-    let rows: Vec<(u64, StackId)> =
-        kept.map(|(id, size_bytes)| (size_bytes, allocations.allocation_stack(id, study.device))).collect();
+    let rows: Vec<(u64, StackId)> = kept.map(|(id, _)| row_of(study, id)).collect();
     let bytes: u64 = rows.iter().map(|row| row.0).sum();
     if bytes == 0 || bytes.saturating_mul(LEAST_SHARE) < study.timeline.live_peak().1 {
         return None;
     }
-    let own = OwnCode::of(study, rows.iter().copied(), Own::Innermost);
-    let from = own.as_ref().map_or_else(String::new, |own| format!(", in {}", own.place()));
-    Some(Finding {
-        code: FindingCode::CheckpointKept,
-        severity: Severity::Warning,
-        confidence: Confidence::Medium,
-        rank: Rank::Cause,
-        device: study.device.index,
-        bytes,
-        at_peak: AtPeak::default(),
-        title: title_of_parts(
-            &format!("A loaded checkpoint stays on the GPU beside the model: {}", format::bytes(bytes)),
-            [from],
-        ),
-        line: own.map(|own| own.line),
-        evidence: Evidence {
-            shows: format!(
-                "`torch.load` allocated {}, alive from before the first step until the end of the last.",
-                format::counted(rows.len() as u64, "tensor")
-            ),
-            events: first.checked_sub(1).into_iter().collect(),
-            stacks: top_stacks(rows.into_iter()),
-        },
-        advice: Advice::of(
-            "Load the checkpoint to host memory: ``torch.load(path, map_location=\"cpu\")``.\n\
-             Delete it after use: ``del checkpoint``.\n\n\
-             `load_state_dict` copies the weights into the model, so the GPU holds them twice.",
-        ),
-    })
+    let what = format!("A loaded checkpoint stays on the GPU beside the model: {}", format::bytes(bytes));
+    let shows = format!(
+        "`torch.load` allocated {}, alive from before the first step until the end of the last.",
+        format::counted(rows.len() as u64, "tensor")
+    );
+    let own = own_line(study, rows.iter().copied(), Own::Innermost);
+    let found = Finding::warning(study, FindingCode::CheckpointKept, Confidence::Medium, Rank::Cause, bytes);
+    Some(found.placed(&what, ", in ", own).shown(shows, first.checked_sub(1), rows).advised(
+        "Load the checkpoint to host memory: ``torch.load(path, map_location=\"cpu\")``.\n\
+         Delete it after use: ``del checkpoint``.\n\n\
+         `load_state_dict` copies the weights into the model, so the GPU holds them twice.",
+    ))
 }

@@ -4,12 +4,11 @@
 //! together with their logarithms and their gradient, each allocated at a line of its own, so that no single line
 //! stands out.
 
-use super::advice::Advice;
 use super::code::FindingCode;
-use super::finding::{AtPeak, Confidence, Evidence, Finding, Rank, title_of_parts, top_stacks};
-use super::own_code::{Own, line_of};
+use super::finding::{Confidence, Finding, Rank};
+use super::own_code::{Own, line_of, row_of};
 use crate::analysis::study::studied::Study;
-use crate::base::{Severity, format};
+use crate::base::format;
 use crate::trace::StackId;
 use hashbrown::HashMap;
 
@@ -27,14 +26,12 @@ struct Shape {
     is_of_loss: bool,
 }
 
-/// Reports logits at the peak.
 pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
     let (moment, peak_bytes) = study.timeline.live_peak();
     let allocations = &study.timeline.allocations;
     let mut shapes: HashMap<u64, Shape> = HashMap::new();
     let large = allocations.alive_at(moment).filter(|row| row.1.saturating_mul(100) >= peak_bytes);
-    let large: Vec<(u64, StackId)> =
-        large.map(|(id, size_bytes)| (size_bytes, allocations.allocation_stack(id, study.device))).collect();
+    let large: Vec<(u64, StackId)> = large.map(|(id, _)| row_of(study, id)).collect();
     // What the program computes itself and keeps has a finding of its own, and the size of logits by chance.
     let is_own = |stack: StackId| {
         let site = study.sites.of_stack(stack);
@@ -57,41 +54,22 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
         return None;
     }
     let line = shape.rows.iter().find_map(|&(_, stack)| line_of(study, stack, Own::Innermost));
-    let from = line.as_ref().map_or_else(String::new, |line| format!(", at {}", line.place()));
-    let sizes = shape.rows.iter().map(|row| row.0);
-    let size_bytes = sizes.max().unwrap_or(0);
-    Some(Finding {
-        code: FindingCode::LogitsAtPeak,
-        severity: Severity::Info,
-        confidence: Confidence::Medium,
-        rank: Rank::Cause,
-        device: study.device.index,
-        bytes: shape.bytes,
-        at_peak: AtPeak::default(),
-        title: title_of_parts(
-            &format!(
-                "{} of the peak is logits and their copies: {} tensors of up to {}",
-                format::percent(shape.bytes, peak_bytes),
-                shape.rows.len(),
-                format::bytes(size_bytes),
-            ),
-            [from],
-        ),
-        line,
-        evidence: Evidence {
-            shows: format!(
-                "At the peak, {} is live in tensors of one shape, with a row for each token and a column for each word \
-                 or class. Cross entropy or `log_softmax` allocates some of them.",
-                format::bytes(shape.bytes)
-            ),
-            events: moment.checked_sub(1).into_iter().collect(),
-            stacks: top_stacks(shape.rows.into_iter()),
-        },
-        advice: Advice::of(
-            "Compute the loss in chunks of rows, or with a fused linear cross entropy that never holds all logits at \
-             once (Liger Kernel, or Apple's Cut Cross-Entropy).\n\
-             Drop rows without a label before the last layer.\n\
-             Avoid a float32 copy of all logits (`logits.float()`); `torch.compile` can fuse some of the copies away.",
-        ),
-    })
+    let what = format!(
+        "{} of the peak is logits and their copies: {} tensors of up to {}",
+        format::percent(shape.bytes, peak_bytes),
+        shape.rows.len(),
+        format::bytes(shape.rows.iter().map(|row| row.0).max().unwrap_or(0)),
+    );
+    let shows = format!(
+        "At the peak, {} is live in tensors of one shape, with a row for each token and a column for each word or class. \
+         Cross entropy or `log_softmax` allocates some of them.",
+        format::bytes(shape.bytes)
+    );
+    let found = Finding::note(study, FindingCode::LogitsAtPeak, Confidence::Medium, Rank::Cause, shape.bytes);
+    Some(found.placed(&what, ", at ", line).shown(shows, moment.checked_sub(1), shape.rows).advised(
+        "Compute the loss in chunks of rows, or with a fused linear cross entropy that never holds all logits at \
+         once (Liger Kernel, or Apple's Cut Cross-Entropy).\n\
+         Drop rows without a label before the last layer.\n\
+         Avoid a float32 copy of all logits (`logits.float()`); `torch.compile` can fuse some of the copies away.",
+    ))
 }

@@ -2,7 +2,7 @@
 
 use super::advice::Advice;
 use super::code::FindingCode;
-use super::finding::{AtPeak, Confidence, Evidence, Finding, MOST_SHOWN, Rank, title_of_parts, top_stacks};
+use super::finding::{AtPeak, Confidence, Finding, MOST_SHOWN, Rank, title_of_parts};
 use super::own_code::{Own, line_of};
 use super::tried::{self, Tried};
 use crate::analysis::ask::fragmentation::Fragmentation;
@@ -18,23 +18,18 @@ use hashbrown::HashMap;
 /// A program that continues after failures may fail at many places; those beyond this number are only counted.
 const MOST_PLACES: usize = 16;
 
-/// Failed requests of the same size from the same place.
-struct Failures {
-    place: (StackId, u64),
-    events: Vec<u32>,
-}
+/// Stack and size of failed requests, and their events.
+type Failures = ((StackId, u64), Vec<u32>);
 
 /// Reports each place at which memory ran out, up to [`MOST_PLACES`].
 pub(super) fn findings(study: &Study<'_>) -> Vec<Finding> {
     let places = places(study);
     let whole = WholeStep::of(study);
-    let mut found: Vec<Finding> = Vec::new();
-    for (index, failures) in places.iter().enumerate().take(MOST_PLACES) {
-        // Later failures depend on what the program did after the first one.
-        let whole = whole.as_ref().filter(|_| index == 0);
-        found.push(finding(study, failures, whole));
-    }
-    let others: usize = places.iter().skip(MOST_PLACES).map(|failures| failures.events.len()).sum();
+    // Later failures depend on what the program did after the first one.
+    let whole_of = |index: usize| whole.as_ref().filter(|_| index == 0);
+    let told = places.iter().enumerate().take(MOST_PLACES);
+    let mut found: Vec<Finding> = told.map(|(index, (_, events))| finding(study, events, whole_of(index))).collect();
+    let others: usize = places.iter().skip(MOST_PLACES).map(|(_, events)| events.len()).sum();
     if let (Some(last), true) = (found.last_mut(), others > 0) {
         let times = format::counted(others as u64, "more time");
         last.advice.why += &format!(" The program ran out of memory {times} at other places.");
@@ -42,57 +37,50 @@ pub(super) fn findings(study: &Study<'_>) -> Vec<Finding> {
     found
 }
 
-/// Groups the failures by place, in the order of the first failure of each.
 fn places(study: &Study<'_>) -> Vec<Failures> {
     let events = &study.device.events;
     let mut places: Vec<Failures> = Vec::new();
     for (index, _) in events.actions().iter().enumerate().filter(|(_, action)| *action == Action::Oom) {
         let place = (events.stacks().at(index), events.sizes_bytes().at(index));
-        match places.iter_mut().find(|failures| failures.place == place) {
-            Some(failures) => failures.events.push(index as u32),
-            None => places.push(Failures { place, events: vec![index as u32] }),
+        match places.iter_mut().find(|(other, _)| *other == place) {
+            Some((_, events)) => events.push(index as u32),
+            None => places.push((place, vec![index as u32])),
         }
     }
     places
 }
 
-fn finding(study: &Study<'_>, failures: &Failures, whole: Option<&WholeStep>) -> Finding {
+fn finding(study: &Study<'_>, events: &[u32], whole: Option<&WholeStep>) -> Finding {
     let tried = whole.and_then(|whole| tried::for_failure(study, whole));
-    let index = failures.events[0];
+    let index = events[0];
     let event = study.device.events.at(index as usize);
     let parts = Fragmentation::at(study, index);
     let groups = live_by_stack(study.device, &study.timeline.allocations, index);
     let label = |stack| stack_label(study.trace, stack).map_or_else(|| study.title(stack), |label| label.text());
     let largest = groups.first().map(|group| (group.bytes, label(group.stack)));
+    // A program that caught the error and continued training, for instance with a smaller batch, has solved the problem.
+    let severity = if went_on(study) { Severity::Info } else { Severity::Error };
+    let (device, bytes) = (study.device.index, event.size_bytes);
+    let why_not = tried.as_ref().map_or_else(String::new, |tried| stuck(&tried.stuck));
+    let shown = events.iter().copied().take(MOST_SHOWN);
+    let mut found = Finding::new(device, FindingCode::OutOfMemory, severity, Confidence::High, Rank::Limit, bytes)
+        .shown(shows(index, &parts) + &why_not, shown, groups.iter().map(|group| (group.bytes, group.stack)));
+    if event.stack.has_frames() {
+        found.evidence.stacks.insert(0, event.stack);
+    }
     Finding {
-        code: FindingCode::OutOfMemory,
-        // A program that caught the error and continued training, for instance with a smaller batch, has solved the
-        // problem.
-        severity: if went_on(study) { Severity::Info } else { Severity::Error },
-        confidence: Confidence::High,
-        rank: Rank::Limit,
-        device: study.device.index,
-        bytes: event.size_bytes,
         at_peak: AtPeak { bytes: study.timeline.live_at(index), ..AtPeak::default() },
-        title: title(study, failures, &event),
+        title: title(study, events.len(), &event),
         line: line_of(study, event.stack, Own::Innermost),
-        evidence: Evidence {
-            shows: shows(index, &parts) + &tried.as_ref().map_or_else(String::new, |tried| stuck(&tried.stuck)),
-            events: failures.events.iter().copied().take(MOST_SHOWN).collect(),
-            stacks: [event.stack]
-                .into_iter()
-                .filter(|stack| stack.has_frames())
-                .chain(top_stacks(groups.iter().map(|group| (group.bytes, group.stack))))
-                .collect(),
-        },
         advice: remedies(study, (index, &event), &parts, tried.as_ref(), largest)
             .because(&whole.map_or_else(String::new, WholeStep::text)),
+        ..found
     }
 }
 
-fn title(study: &Study<'_>, failures: &Failures, event: &Event) -> String {
+fn title(study: &Study<'_>, times: usize, event: &Event) -> String {
     let (asked, free) = (format::bytes(event.size_bytes), format::bytes(event.addr));
-    let times = match failures.events.len() {
+    let times = match times {
         1 => String::new(),
         times => format!(" {}", format::counted(times as u64, "time")),
     };
@@ -119,14 +107,15 @@ fn went_on(study: &Study<'_>) -> bool {
 
 fn shows(event: u32, parts: &Fragmentation) -> String {
     let mut text = format!(
-        "At event {}, PyTorch had reserved {}: {} live, {} free in segments in use, {} in unused segments",
+        "At event {}, PyTorch had reserved {}: {} live, {} free in segments in use, {} in unused segments, {} lost to \
+         rounding.",
         format::count(u64::from(event)),
         format::bytes(parts.reserved_bytes),
         format::bytes(parts.live_bytes),
         format::bytes(parts.free_in_used_bytes),
         format::bytes(parts.free_segment_bytes),
+        format::bytes(parts.rounding_bytes + parts.unsplit_bytes)
     );
-    text += &format!(", {} lost to rounding.", format::bytes(parts.rounding_bytes + parts.unsplit_bytes));
     if parts.free_bytes() > 0 {
         text += &format!(" The largest free range was {}.", format::bytes(parts.largest_free_bytes));
     }
@@ -190,7 +179,7 @@ fn remedies(
         Some(tried) => {
             remedies.extend(tried.enough.iter().cloned());
             settings.extend(tried.helpful.iter().cloned());
-            facts.extend(tried.in_vain.clone());
+            facts.extend(tried.in_vain.iter().cloned());
         }
         None if usable.saturating_add(event.addr) >= asked && !is_expandable(study) => settings.push(format!(
             "[try] Set ``PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True``. PyTorch can then combine the {} of free \
@@ -262,7 +251,6 @@ fn advice(remedies: &[String], facts: &[String]) -> Advice {
     Advice::of(&format!("{}\n\n{}", remedies.join("\n"), facts.join(" ")))
 }
 
-/// Returns true if expandable segments were already enabled.
 pub(super) fn is_expandable(study: &Study<'_>) -> bool {
     study.trace.settings.get("expandable_segments") == Some(&Setting::Bool(true))
         || recorded_settings(study.trace).is_ok_and(|settings| settings.expandable_segments)

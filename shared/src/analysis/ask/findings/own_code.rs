@@ -1,13 +1,14 @@
-//! Finds the line of the user's own code that most of some bytes come from.
+//! Finds the line of the user's own code that most of some bytes come from, and the phase and the stack of one allocation.
 
 use super::finding::SourceLine;
 use crate::analysis::study::phases::Phase;
 use crate::analysis::study::studied::Study;
+use crate::analysis::track::allocations::AllocationId;
 use crate::analysis::track::stack_title::own_frame;
-use crate::trace::{Action, StackId};
+use crate::trace::{Action, StackId, Trace};
 use hashbrown::HashMap;
+use std::cmp::Reverse;
 
-/// Frame of the user's own code that matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Own {
     /// The one that calls the model, backward or the optimizer.
@@ -15,57 +16,61 @@ pub(super) enum Own {
     Innermost,
 }
 
-/// Place in the user's own code.
-pub(super) struct OwnCode {
-    /// Line that at least half of the bytes come from.
-    pub(super) line: SourceLine,
+/// Returns the line from which at least half of the bytes come, or `None` if there is no such line.
+pub(super) fn own_line(
+    study: &Study<'_>,
+    rows: impl IntoIterator<Item = (u64, StackId)>,
+    own: Own,
+) -> Option<SourceLine> {
+    let mut all = 0_u64;
+    let mut by_stack: HashMap<StackId, u64> = HashMap::new();
+    for (bytes, stack) in rows {
+        all = all.saturating_add(bytes);
+        let sum = by_stack.entry(stack).or_default();
+        *sum = sum.saturating_add(bytes);
+    }
+    let lines = by_stack.into_iter().filter_map(|(stack, bytes)| Some((line_of(study, stack, own)?, bytes)));
+    largest(lines).filter(|&(_, bytes)| bytes > 0 && bytes.saturating_mul(2) >= all).map(|(line, _)| line)
 }
 
-impl OwnCode {
-    /// Returns the line from which at least half of the bytes come, or `None` if there is no such line.
-    pub(super) fn of(study: &Study<'_>, rows: impl Iterator<Item = (u64, StackId)>, own: Own) -> Option<Self> {
-        let mut all = 0_u64;
-        let mut by_stack: HashMap<StackId, u64> = HashMap::new();
-        for (bytes, stack) in rows {
-            all = all.saturating_add(bytes);
-            let sum = by_stack.entry(stack).or_default();
-            *sum = sum.saturating_add(bytes);
-        }
-        let mut by_line: HashMap<SourceLine, u64> = HashMap::new();
-        for (stack, bytes) in by_stack {
-            if let Some(line) = line_of(study, stack, own) {
-                let sum = by_line.entry(line).or_default();
-                *sum = sum.saturating_add(bytes);
-            }
-        }
-        let largest =
-            |one: &(SourceLine, u64), other: &(SourceLine, u64)| one.1.cmp(&other.1).then(other.0.cmp(&one.0));
-        let (line, bytes) = by_line.into_iter().max_by(largest)?;
-        (bytes > 0 && bytes.saturating_mul(2) >= all).then_some(Self { line })
+/// Returns the line with the most bytes and their sum, of equal ones the first in order.
+pub(super) fn largest(rows: impl Iterator<Item = (SourceLine, u64)>) -> Option<(SourceLine, u64)> {
+    let mut by_line: HashMap<SourceLine, u64> = HashMap::new();
+    for (line, bytes) in rows {
+        let sum = by_line.entry(line).or_default();
+        *sum = sum.saturating_add(bytes);
     }
-
-    /// Returns the line that calls backward last.
-    pub(super) fn of_backward(study: &Study<'_>) -> Option<Self> {
-        let (actions, stacks) = (study.device.events.actions(), study.device.events.stacks());
-        let mut is_known = vec![false; study.trace.stacks.len()];
-        let allocs = (0..study.device.events.len()).rev().filter(|&event| actions.at(event) == Action::Alloc);
-        let mut calls = allocs.map(|event| stacks.at(event)).filter(|stack| {
-            let is_new = !std::mem::replace(&mut is_known[stack.index()], true);
-            is_new && study.phases.of_stack(*stack) == Phase::Backward
-        });
-        let line = calls.find_map(|stack| line_of(study, stack, Own::Call))?;
-        Some(Self { line })
-    }
-
-    /// Formats the line like `train (train.py:88)`.
-    pub(super) fn place(&self) -> String {
-        self.line.place()
-    }
+    by_line.into_iter().max_by(|one, other| (one.1, Reverse(&one.0)).cmp(&(other.1, Reverse(&other.0))))
 }
 
-/// Returns the user's own line of one stack.
+pub(super) fn line_of_backward(study: &Study<'_>) -> Option<SourceLine> {
+    let (actions, stacks) = (study.device.events.actions(), study.device.events.stacks());
+    let mut is_known = vec![false; study.trace.stacks.len()];
+    let allocs = (0..study.device.events.len()).rev().filter(|&event| actions.at(event) == Action::Alloc);
+    let mut calls = allocs.map(|event| stacks.at(event)).filter(|stack| {
+        let is_new = !std::mem::replace(&mut is_known[stack.index()], true);
+        is_new && study.phases.of_stack(*stack) == Phase::Backward
+    });
+    calls.find_map(|stack| line_of(study, stack, Own::Call))
+}
+
 pub(super) fn line_of(study: &Study<'_>, stack: StackId, own: Own) -> Option<SourceLine> {
     let frame = study.trace.frames.get(own_frame(study.trace, stack, own == Own::Call)?);
     let text = |id| study.trace.strings.get(id).to_owned();
     Some(SourceLine { file: text(frame.filename), function: text(frame.name), line: frame.line })
+}
+
+/// Iterates over the names and files of a stack's frames, innermost first.
+pub(super) fn texts_of<'a>(trace: &'a Trace, stack: StackId) -> impl Iterator<Item = (&'a str, &'a str)> {
+    let frames = trace.stacks.frames(stack).iter().map(|&frame| trace.frames.get(frame));
+    frames.map(|frame| (trace.strings.get(frame.name), trace.strings.get(frame.filename)))
+}
+
+pub(super) fn row_of(study: &Study<'_>, id: AllocationId) -> (u64, StackId) {
+    let allocations = &study.timeline.allocations;
+    (allocations.size_bytes(id), allocations.allocation_stack(id, study.device))
+}
+
+pub(super) fn phase_of(study: &Study<'_>, id: AllocationId) -> Phase {
+    study.phases.of_birth(study.timeline.allocations.born_at(id.0), row_of(study, id).1)
 }

@@ -39,7 +39,6 @@ impl FindingPart {
     }
 }
 
-/// Formats a part by its place, bytes and number of allocations.
 pub fn part_text(title: &str, bytes: u64, count: u64) -> String {
     match count {
         1 => format!("{}: {title}", format::bytes(bytes)),
@@ -92,20 +91,20 @@ pub fn finding_parts(study: &Study<'_>, finding: &Finding) -> Vec<FindingPart> {
     found.truncate(MOST_PARTS);
     let labels = stack_labels(study.trace, found.iter().map(|part| part.stack));
     let titles: Vec<String> = found.iter().map(|part| part.title(study)).collect();
-    let is_ambiguous = |title: &String| titles.iter().filter(|other| *other == title).count() > 1;
-    let part = |(position, part): (usize, &Part)| {
-        let title = &titles[position];
+    let is_ambiguous = |title: &str| titles.iter().filter(|other| *other == title).count() > 1;
+    let part = |((part, title), label): ((&Part, &String), &Option<StackLabel>)| {
+        let tail = label.as_ref().filter(|_| is_ambiguous(title)).map_or_else(String::new, StackLabel::tail);
         FindingPart {
-            title: told_apart(title, labels[position].as_ref().filter(|_| is_ambiguous(title))),
+            // The leaf and the frames in which a stack differs from others with the same title.
+            title: format!("{title} {tail}").trim_end().to_owned(),
             bytes: part.bytes,
             count: part.count,
             target: FindingTarget { first: moment, last: moment, ..part.target(study) },
         }
     };
-    found.iter().enumerate().map(part).collect()
+    found.iter().zip(&titles).zip(&labels).map(part).collect()
 }
 
-/// What the allocations of a part have in common.
 #[derive(Clone, PartialEq)]
 enum Common {
     /// A frame of the user's own code, or one of a library that it led to.
@@ -190,12 +189,6 @@ fn of_all_layers(module: &str) -> String {
     starred.join(".")
 }
 
-/// Adds the leaf and the frames in which a stack differs from others with the same title.
-fn told_apart(title: &str, label: Option<&StackLabel>) -> String {
-    let tail = label.map_or_else(String::new, StackLabel::tail);
-    format!("{title} {tail}").trim_end().to_owned()
-}
-
 /// Returns what of the trace shows a finding; `None` if no event does.
 pub fn finding_target(study: &Study<'_>, finding: &Finding) -> Option<FindingTarget> {
     let range = range(finding)?;
@@ -203,28 +196,22 @@ pub fn finding_target(study: &Study<'_>, finding: &Finding) -> Option<FindingTar
         let category = live_by_category(study, range.last).first().map(|share| share.category);
         return Some(FindingTarget { category: category.filter(|&category| category != Category::Unknown), ..range });
     }
-    let stack = match finding.evidence.stacks.as_slice() {
-        [stack] if !is_about_all(finding.code) => Some(*stack),
-        _ => None,
-    };
+    let stacks = &finding.evidence.stacks;
+    let stack = stacks.first().copied().filter(|_| stacks.len() == 1 && !is_about_all(finding.code));
     Some(FindingTarget { stack, ..range })
 }
 
-/// Returns the range of a finding's events.
 fn range(finding: &Finding) -> Option<FindingTarget> {
     let events = &finding.evidence.events;
-    // A failed request allocates nothing, so what was live before it is what matters.
-    let after = u32::from(finding.code != FindingCode::OutOfMemory);
     let (first, last) = (*events.iter().min()?, *events.iter().max()?);
-    let last = if finding.code == FindingCode::OutOfMemory { first } else { last };
-    Some(FindingTarget {
-        first: first.saturating_add(after),
-        last: last.saturating_add(after),
-        ..FindingTarget::default()
-    })
+    // A failed request allocates nothing, so what was live before it is what matters.
+    let (first, last) = match finding.code {
+        FindingCode::OutOfMemory => (first, first),
+        _ => (first.saturating_add(1), last.saturating_add(1)),
+    };
+    Some(FindingTarget { first, last, ..FindingTarget::default() })
 }
 
-/// Returns true if a finding is about all memory that is live at a moment.
 fn is_about_all(code: FindingCode) -> bool {
     matches!(
         code,
@@ -241,10 +228,9 @@ fn is_about_all(code: FindingCode) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{FindingsConfig, findings_of, studies};
+    use super::super::{FindingsConfig, findings_of};
     use super::*;
-    use crate::analysis::track::timeline::Timeline;
-    use crate::trace::text;
+    use crate::analysis::ask::tests::Sample;
 
     const TRACE: &str = "
         alloc a 8MiB @mm@v/site-packages/torch/functional.py<forward@model.py<main
@@ -254,14 +240,19 @@ mod tests {
         oom 40MiB free=1MiB @head@model.py<main
     ";
 
+    /// Returns the parts of a finding, and the first moment of its target.
+    fn found(source: &str, code: FindingCode) -> (Vec<FindingPart>, Option<u32>) {
+        let sample = Sample::of(source);
+        let studies = [sample.study()];
+        let found = findings_of(&sample.trace, &studies, &FindingsConfig::default());
+        let finding = found.iter().find(|finding| finding.code == code).expect("the finding");
+        (finding_parts(&studies[0], finding), finding_target(&studies[0], finding).map(|target| target.first))
+    }
+
     /// Returns a line for each part of a finding: its text, and what its allocations have in common.
     fn parts_of(code: FindingCode) -> Vec<String> {
-        let trace = text::parse(TRACE).unwrap();
-        let timeline = Timeline::new(&trace, &trace.devices[0]);
-        let studies = studies(&trace, &[(&trace.devices[0], &timeline)]);
-        let found = findings_of(&trace, &studies, &FindingsConfig::default());
-        let finding = found.iter().find(|finding| finding.code == code).expect("the finding");
-        assert!(finding_target(&studies[0], finding).is_some_and(|target| target.first == 4), "{finding:?}");
+        let (parts, first) = found(TRACE, code);
+        assert_eq!(first, Some(4));
         let text = |part: FindingPart| {
             let common = match (part.target.stack, &part.target.line) {
                 (Some(_), None) => "one stack",
@@ -270,17 +261,13 @@ mod tests {
             };
             format!("{}, {common}", part.text())
         };
-        finding_parts(&studies[0], finding).into_iter().map(text).collect()
+        parts.into_iter().map(text).collect()
     }
 
     /// Returns the parts of the peak.
     fn peak_of(source: &str) -> Vec<(String, Option<String>)> {
-        let trace = text::parse(source).unwrap();
-        let timeline = Timeline::new(&trace, &trace.devices[0]);
-        let studies = studies(&trace, &[(&trace.devices[0], &timeline)]);
-        let found = findings_of(&trace, &studies, &FindingsConfig::default());
-        let peak = found.iter().find(|finding| finding.code == FindingCode::Peak).expect("a finding about the peak");
-        finding_parts(&studies[0], peak).into_iter().map(|part| (part.text(), part.target.pattern)).collect()
+        let parts = found(source, FindingCode::Peak).0.into_iter();
+        parts.map(|part| (part.text(), part.target.pattern)).collect()
     }
 
     #[test]

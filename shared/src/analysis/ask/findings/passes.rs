@@ -5,9 +5,8 @@
 //! views of one sample or a second network do not each produce a loss. If backward ran in between and freed nothing, it
 //! was told to keep the graph.
 
-use super::advice::Advice;
 use super::code::FindingCode;
-use super::finding::{AtPeak, Confidence, Evidence, Finding, Rank, title_of_parts, top_stacks};
+use super::finding::{Confidence, Finding, Rank};
 use super::own_code::{Own, line_of};
 use crate::analysis::study::left_of_pass::ForwardPass;
 use crate::analysis::study::period::Step;
@@ -15,7 +14,7 @@ use crate::analysis::study::phases::Phase;
 use crate::analysis::study::sites::{Operation, SpineId};
 use crate::analysis::study::studied::Study;
 use crate::analysis::track::allocations::Lifetime;
-use crate::base::{Severity, format};
+use crate::base::format;
 use crate::trace::{Action, StackId};
 use hashbrown::HashMap;
 
@@ -41,7 +40,9 @@ const NUMBER_BYTES: u64 = 8;
 pub(super) fn finding(study: &Study<'_>, pass: &ForwardPass, unused: &[Vec<Lifetime>]) -> Option<Finding> {
     let steps = study.repeats();
     let step = steps[steps.len() / 2];
-    let (passes, stack) = if has_program(study, pass) {
+    // Without stacks of a Python program, calls can't be counted.
+    let has_program = pass.by_stack.keys().any(|&stack| study.sites.of_stack(stack).spine != SpineId::NONE);
+    let (passes, stack) = if has_program {
         let (passes, stack) = calls(study, step, pass)?;
         (passes, Some(stack))
     } else {
@@ -53,48 +54,26 @@ pub(super) fn finding(study: &Study<'_>, pass: &ForwardPass, unused: &[Vec<Lifet
         return None;
     }
     let line = stack.and_then(|stack| line_of(study, stack, Own::Call));
-    let from = line.as_ref().map_or_else(String::new, |line| format!(", in {}", line.place()));
-    Some(Finding {
-        code: FindingCode::SeveralGraphsAtOnce,
-        severity: Severity::Warning,
-        confidence: Confidence::Medium,
-        rank: Rank::Cause,
-        device: study.device.index,
-        bytes: pass.bytes / passes * (passes - 1),
-        at_peak: AtPeak::default(),
-        title: title_of_parts(
-            &format!(
-                "{passes} forward passes run before one backward pass: their graphs hold {}",
-                format::bytes(pass.bytes)
-            ),
-            [from],
-        ),
-        line,
-        evidence: Evidence {
-            shows: format!(
-                "After event {}, tensors from {} are saved for the backward pass, and {passes} forward passes wait for \
-                 it.",
-                format::count(u64::from(pass.moment).saturating_sub(1)),
-                format::counted(pass.by_stack.len() as u64, "stack"),
-            ),
-            events: pass.moment.checked_sub(1).into_iter().collect(),
-            stacks: top_stacks(pass.by_stack.iter().map(|(&stack, row)| (row.bytes, stack))),
-        },
-        advice: Advice::of(
-            "Call ``(loss / n).backward()`` for each micro-batch: the gradients add up, and only one graph is in \
-             memory at a time.\n\n\
-             Here the losses of several micro-batches are summed or stacked before `backward()`. A pipeline schedule \
-             does this on purpose.",
-        ),
-    })
+    let what = format!(
+        "{passes} forward passes run before one backward pass: their graphs hold {}",
+        format::bytes(pass.bytes)
+    );
+    let shows = format!(
+        "After event {}, tensors from {} are saved for the backward pass, and {passes} forward passes wait for it.",
+        format::count(u64::from(pass.moment).saturating_sub(1)),
+        format::counted(pass.by_stack.len() as u64, "stack"),
+    );
+    let rows = pass.by_stack.iter().map(|(&stack, row)| (row.bytes, stack));
+    let (code, bytes) = (FindingCode::SeveralGraphsAtOnce, pass.bytes / passes * (passes - 1));
+    let found = Finding::warning(study, code, Confidence::Medium, Rank::Cause, bytes);
+    Some(found.placed(&what, ", in ", line).shown(shows, pass.moment.checked_sub(1), rows).advised(
+        "Call ``(loss / n).backward()`` for each micro-batch: the gradients add up, and only one graph is in memory at a \
+         time.\n\n\
+         Here the losses of several micro-batches are summed or stacked before `backward()`. A pipeline schedule does \
+         this on purpose.",
+    ))
 }
 
-/// Returns true if the pass has stacks of a Python program, whose calls can be counted.
-fn has_program(study: &Study<'_>, pass: &ForwardPass) -> bool {
-    pass.by_stack.keys().any(|&stack| study.sites.of_stack(stack).spine != SpineId::NONE)
-}
-
-/// Calls of a model from one place.
 #[derive(Clone, Copy)]
 struct Calls {
     stack: StackId,

@@ -1,19 +1,17 @@
 //! Reports what the peak consists of.
 
-use super::advice::Advice;
 use super::code::FindingCode;
-use super::finding::{AtPeak, Confidence, Evidence, Finding, Rank, SourceLine, title_of_parts, top_stacks};
-use super::own_code::{Own, OwnCode, line_of};
+use super::finding::{Confidence, Finding, Rank, SourceLine, title_of_parts};
+use super::own_code::{Own, line_of, own_line, phase_of, row_of};
 use crate::analysis::study::by_design;
 use crate::analysis::study::categories::live_by_category;
 use crate::analysis::study::phases::{Phase, PhaseBasis};
 use crate::analysis::study::run_kind::RunKind;
 use crate::analysis::study::studied::Study;
-use crate::analysis::track::allocations::AllocationId;
 use crate::analysis::track::category::Category;
 use crate::analysis::track::peak::{StackBytes, live_by_stack};
 use crate::analysis::track::stack_title::own_frame;
-use crate::base::{Severity, format};
+use crate::base::format;
 use crate::trace::{Action, FrameId, StackId};
 
 /// A tensor is large from 1/10 of the peak on, and from 64 MiB on, which is more than any workspace.
@@ -44,141 +42,97 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
         .collect();
     // Without events, live bytes are known for one moment only.
     let (bytes, has_trace) = (format::bytes(peak_bytes), study.timeline.events() > 0);
-    let big = big_thing(study, moment, peak_bytes);
-    let again = if big.is_none() { recomputed(study, moment, peak_bytes) } else { None };
-    let whole = match (has_trace, parts.first(), &big) {
-        _ if again.is_some() => again.as_ref().map_or_else(String::new, Recomputed::title),
-        (_, _, Some(big)) => big.title(peak_bytes),
-        (true, Some(first), _) => format!("The peak of {bytes} is {first}"),
-        (true, None, _) => format!("The peak is {bytes}"),
-        (false, _, _) => format!("{bytes} was live at the snapshot"),
+    let cause = big_thing(study, moment, peak_bytes).or_else(|| recomputed(study, moment, peak_bytes));
+    let whole = match (&cause, has_trace, parts.first()) {
+        (Some(cause), ..) => cause.title.clone(),
+        (None, true, Some(first)) => format!("The peak of {bytes} is {first}"),
+        (None, true, None) => format!("The peak is {bytes}"),
+        (None, false, _) => format!("{bytes} was live at the snapshot"),
     };
-    let title = title_of_parts(
-        &whole,
-        [groups.first().map_or_else(String::new, |group| format!("; largest: {}", named(study, group)))]
-            .into_iter()
-            .chain(parts.iter().skip(1).map(|part| format!(", {part}"))),
-    );
+    let first = groups.first().map(|group| format!("; largest: {}", named(study, group)));
+    let details = first.into_iter().chain(parts.iter().skip(1).map(|part| format!(", {part}")));
     let count = format::counted(groups.iter().map(|group| group.count).sum(), "allocation");
-    let mut shows = match groups.iter().filter(|group| group.stack.has_frames()).count() as u64 {
-        0 => format!("Live at this moment: {count} without a stack"),
-        stacks => format!("Live at this moment: {count} from {}", format::counted(stacks, "stack")),
+    let stacks = groups.iter().filter(|group| group.stack.has_frames()).count() as u64;
+    let from = match stacks {
+        0 => "without a stack".to_owned(),
+        _ => format!("from {}", format::counted(stacks, "stack")),
     };
-    shows += &match parts.is_empty() {
-        true => format!("; {largest}."),
-        false => format!(", {}; {largest}.", parts.join(", ")),
+    let told = parts.iter().map(|part| format!(", {part}")).collect::<String>();
+    let shows = format!("Live at this moment: {count} {from}{told}; {largest}.");
+    let advice = match (&cause, stacks, has_trace) {
+        (Some(cause), ..) => cause.advice,
+        (None, 0, _) => NO_STACKS,
+        (None, _, false) => NO_TRACE,
+        (None, _, true) => advice(study, shares.first().map_or(Category::Unknown, |share| share.category)),
     };
-    let stacks = top_stacks(groups.iter().map(|group| (group.bytes, group.stack)));
-    let advice = match (stacks.is_empty(), has_trace) {
-        _ if big.is_some() => BIG_THING,
-        _ if again.is_some() => RECOMPUTED,
-        (true, _) => NO_STACKS,
-        (false, false) => NO_TRACE,
-        (false, true) => advice(study, shares.first().map_or(Category::Unknown, |share| share.category)),
-    };
-    Some(Finding {
-        code: FindingCode::Peak,
-        severity: Severity::Info,
-        confidence: if study.phases.basis() == PhaseBasis::Operations { Confidence::Medium } else { Confidence::High },
-        rank: Rank::Peak,
-        device: study.device.index,
-        bytes: peak_bytes,
-        at_peak: AtPeak::default(),
-        title,
-        line: big.map(|big| big.line).or(again.map(|again| again.line)),
-        evidence: Evidence { shows, events: moment.checked_sub(1).into_iter().collect(), stacks },
-        advice: Advice::of(advice),
-    })
+    let is_guess = study.phases.basis() == PhaseBasis::Operations;
+    let confidence = if is_guess { Confidence::Medium } else { Confidence::High };
+    let rows = groups.iter().map(|group| (group.bytes, group.stack));
+    let found = Finding::note(study, FindingCode::Peak, confidence, Rank::Peak, peak_bytes)
+        .titled(&whole, details)
+        .shown(shows, moment.checked_sub(1), rows)
+        .advised(advice);
+    Some(Finding { line: cause.map(|cause| cause.line), ..found })
 }
 
-/// Activations that are computed again in backward and are most of a peak.
-struct Recomputed {
+struct Cause {
+    title: String,
     line: SourceLine,
-    bytes: u64,
-}
-
-impl Recomputed {
-    fn title(&self) -> String {
-        let whole = format!("{} of the peak is recomputed at once", format::bytes(self.bytes));
-        title_of_parts(&whole, [format!(", in {}", self.line.place())])
-    }
+    advice: &'static str,
 }
 
 /// Returns activations that checkpointing computes again, if they are at least 1/2 of a peak.
-fn recomputed(study: &Study<'_>, moment: u32, peak_bytes: u64) -> Option<Recomputed> {
-    let allocations = &study.timeline.allocations;
-    let of_row = |(id, bytes)| (id, bytes, allocations.allocation_stack(id, study.device));
-    let rows = allocations.alive_at(moment).map(of_row);
-    let is_again = |row: &(AllocationId, u64, StackId)| {
-        study.phases.of_birth(allocations.born_at(row.0.0), row.2) == Phase::Recompute
-    };
-    let rows: Vec<(u64, StackId)> = rows.filter(is_again).map(|(_, bytes, stack)| (bytes, stack)).collect();
+fn recomputed(study: &Study<'_>, moment: u32, peak_bytes: u64) -> Option<Cause> {
+    let alive = study.timeline.allocations.alive_at(moment).map(|(id, _)| id);
+    let again = alive.filter(|&id| phase_of(study, id) == Phase::Recompute);
+    let rows: Vec<(u64, StackId)> = again.map(|id| row_of(study, id)).collect();
     let bytes = rows.iter().map(|row| row.0).sum::<u64>();
-    let own = OwnCode::of(study, rows.iter().copied(), Own::Call).filter(|_| bytes.saturating_mul(2) >= peak_bytes)?;
-    Some(Recomputed { line: own.line, bytes })
-}
-
-/// Few large tensors of one line and of its backward, which are most of a peak.
-struct BigThing {
-    line: SourceLine,
-    bytes: u64,
-    has_backward: bool,
-}
-
-impl BigThing {
-    fn title(&self, peak_bytes: u64) -> String {
-        let of_peak =
-            format!("{} of the peak of {}", format::percent(self.bytes, peak_bytes), format::bytes(peak_bytes));
-        let backward = if self.has_backward { " and its backward" } else { "" };
-        format!("{of_peak} is {}{backward}", self.line.place())
-    }
+    let line = own_line(study, rows, Own::Call).filter(|_| bytes.saturating_mul(2) >= peak_bytes)?;
+    let whole = format!("{} of the peak is recomputed at once", format::bytes(bytes));
+    Some(Cause { title: title_of_parts(&whole, [format!(", in {}", line.place())]), line, advice: RECOMPUTED })
 }
 
 /// Returns the line whose large tensors are at least 1/2 of a peak, with those of their sizes that have no stack.
 ///
 /// Such tensors are of backward, whose threads have no Python frames, and a gradient is as large as what it belongs to.
-fn big_thing(study: &Study<'_>, moment: u32, peak_bytes: u64) -> Option<BigThing> {
+fn big_thing(study: &Study<'_>, moment: u32, peak_bytes: u64) -> Option<Cause> {
     let allocations = &study.timeline.allocations;
     let least = LEAST_LARGE.max(peak_bytes / LARGE_SHARE);
     let large = allocations.alive_at(moment).filter(|row| row.1 >= least);
     let large: Vec<(u64, StackId, Phase)> = large
-        .map(|(id, size_bytes)| {
-            let stack = allocations.allocation_stack(id, study.device);
-            (size_bytes, stack, study.phases.of_birth(allocations.born_at(id.0), stack))
-        })
+        .map(|(id, size_bytes)| (size_bytes, row_of(study, id).1, phase_of(study, id)))
         .filter(|row| !matches!(row.2, Phase::Setup | Phase::Optimizer) && !study.sites.of_stack(row.1).is_collected)
         .collect();
-    let own =
-        OwnCode::of(study, large.iter().map(|row| (row.0, row.1)).filter(|row| row.1.has_frames()), Own::Innermost)?;
-    let is_of_line = |stack| line_of(study, stack, Own::Innermost).as_ref() == Some(&own.line);
+    let framed = large.iter().map(|row| (row.0, row.1)).filter(|row| row.1.has_frames());
+    let line = own_line(study, framed, Own::Innermost)?;
+    let is_of_line = |stack| line_of(study, stack, Own::Innermost).as_ref() == Some(&line);
     let (of_line, others): (Vec<_>, Vec<_>) = large.into_iter().partition(|row| is_of_line(row.1));
     let is_alike = |row: &&(u64, StackId, Phase)| {
         row.2 == Phase::Backward && !row.1.has_frames() && of_line.iter().any(|other| other.0 == row.0)
     };
     let of_backward: u64 = others.iter().filter(is_alike).map(|row| row.0).sum();
     let bytes = of_line.iter().map(|row| row.0).sum::<u64>() + of_backward;
-    let big = BigThing { line: own.line, bytes, has_backward: of_backward > 0 };
-    (bytes.saturating_mul(2) >= peak_bytes).then_some(big)
+    let backward = if of_backward > 0 { " and its backward" } else { "" };
+    (bytes.saturating_mul(2) >= peak_bytes).then(|| {
+        let (share, peak) = (format::percent(bytes, peak_bytes), format::bytes(peak_bytes));
+        Cause { title: format!("{share} of the peak of {peak} is {}{backward}", line.place()), line, advice: BIG_THING }
+    })
 }
 
-/// Advice if a few large tensors are most of the peak.
 const BIG_THING: &str = "Compute this in parts, such as some rows at a time, each under `torch.utils.checkpoint` if \
                          gradients go through it.\n\
                          Or use a function that never holds all of it, such as `torch.cdist` for distances or \
                          `scaled_dot_product_attention` for attention.";
 
-/// Advice if recomputed activations are most of a peak.
 const RECOMPUTED: &str = "Checkpoint smaller parts, such as each block in a call of its own.\n\
                           Or use a smaller micro-batch with gradient accumulation.\n\n\
                           All layers of one `checkpoint` are computed again together, so that their activations are in \
                           memory at once.";
 
-/// Advice if no stack shows who allocated the live bytes.
 const NO_STACKS: &str = "[record] Call ``torch.cuda.memory._record_memory_history(max_entries=1_000_000)`` before \
                          you create the model, and keep the defaults of `stacks` and `context`.\n\n\
                          No stack was recorded for any of this memory.";
 
-/// Advice if only the final state is known.
 const NO_TRACE: &str = "[record] Call ``torch.cuda.memory._record_memory_history(max_entries=1_000_000)`` before \
                         the steps that you want to see.\n\n\
                         The snapshot has no events, so the peak is unknown.";
@@ -208,8 +162,8 @@ fn are_buffers(study: &Study<'_>) -> bool {
     let trained = by_design::trained_sizes(study);
     let (mut all, mut own) = (0_u64, 0_u64);
     for (id, size_bytes) in allocations.alive_at(study.timeline.live_peak().0) {
-        let stack = allocations.allocation_stack(id, study.device);
-        if study.phases.of_birth(allocations.born_at(id.0), stack) == Phase::Setup {
+        if phase_of(study, id) == Phase::Setup {
+            let stack = row_of(study, id).1;
             all += size_bytes;
             let is_own = !study.sites.of_stack(stack).in_module
                 && innermost_is_own(study, stack)
@@ -228,7 +182,6 @@ fn innermost_is_own(study: &Study<'_>, stack: StackId) -> bool {
     innermost.is_some() && innermost == own_frame(trace, stack, false)
 }
 
-/// Returns advice on how to shrink the largest part of a peak.
 fn advice(study: &Study<'_>, largest: Category) -> &'static str {
     let is_trained = study.kind == RunKind::Training;
     let ran_out = study.device.events.actions().iter().any(|action| action == Action::Oom);

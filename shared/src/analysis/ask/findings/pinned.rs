@@ -1,8 +1,7 @@
 //! Finds pinned host memory, of which each block is rounded up to a power of two.
 
-use super::advice::Advice;
 use super::code::FindingCode;
-use super::finding::{AtPeak, Confidence, Evidence, Finding, Rank, top_stacks};
+use super::finding::{Confidence, Finding, Rank};
 use crate::base::{Severity, format};
 use crate::trace::{Segment, Trace};
 
@@ -30,31 +29,20 @@ pub(super) fn finding(trace: &Trace) -> Option<Finding> {
         0 => String::new(),
         bytes => format!(" {} of it is in blocks that are free and kept for reuse.", format::bytes(bytes)),
     };
-    Some(Finding {
-        code: FindingCode::PinnedMemoryRounded,
-        severity: Severity::Info,
-        confidence: Confidence::High,
-        rank: Rank::Reserved,
-        device: host.index,
-        bytes: held,
-        at_peak: AtPeak::default(),
-        title: format!("{} of pinned host memory is in blocks of powers of two", format::bytes(held)),
-        line: None,
-        evidence: Evidence {
-            shows: format!(
-                "The largest blocks are {} of {}.{unused} PyTorch records the rounded sizes only: a request of a little \
-                 more than half of a block takes all of it.",
-                format::count(of_most),
-                format::bytes(most)
-            ),
-            events: Vec::new(),
-            stacks: top_stacks(large.iter().map(|segment| (segment.size_bytes, segment.stack))),
-        },
-        advice: Advice::of(
-            "Compare the sizes of what you pin with the blocks: a tensor of 65 MiB takes 128 MiB, and two of 32.5 MiB \
-             take as much.\n\
-             Pin buffers that are just below a power of two.\n\
-             Or keep fewer batches (`prefetch_factor`, `num_workers`), or pin one large buffer and copy batches into it.",
-        ),
-    })
+    let what = format!("{} of pinned host memory is in blocks of powers of two", format::bytes(held));
+    let shows = format!(
+        "The largest blocks are {} of {}.{unused} PyTorch records the rounded sizes only: a request of a little more than \
+         half of a block takes all of it.",
+        format::count(of_most),
+        format::bytes(most)
+    );
+    let rows = large.iter().map(|segment| (segment.size_bytes, segment.stack));
+    let code = FindingCode::PinnedMemoryRounded;
+    let found = Finding::new(host.index, code, Severity::Info, Confidence::High, Rank::Reserved, held);
+    Some(found.titled(&what, []).shown(shows, [], rows).advised(
+        "Compare the sizes of what you pin with the blocks: a tensor of 65 MiB takes 128 MiB, and two of 32.5 MiB take as \
+         much.\n\
+         Pin buffers that are just below a power of two.\n\
+         Or keep fewer batches (`prefetch_factor`, `num_workers`), or pin one large buffer and copy batches into it.",
+    ))
 }

@@ -1,12 +1,11 @@
 //! Reports a recording that is too short to judge, with the line of code that records enough.
 
-use super::advice::Advice;
 use super::code::FindingCode;
-use super::finding::{AtPeak, Confidence, Evidence, Finding, Rank};
+use super::finding::{Confidence, Finding, Rank};
 use crate::analysis::study::run_kind::RunKind;
 use crate::analysis::study::studied::Study;
 use crate::base::{Severity, format};
-use crate::trace::{Action, Device, Trace};
+use crate::trace::{Action, Trace};
 
 /// A full ring buffer holds `max_entries` events, which is usually set to a round number.
 const ROUND: usize = 1000;
@@ -20,16 +19,15 @@ const RECORD: &str = "torch.cuda.memory._record_memory_history(max_entries=1_000
 /// Call that writes what was recorded.
 const DUMP: &str = "torch.cuda.memory._dump_snapshot(\"snapshot.pickle\")";
 
-/// Reports why a device cannot be judged.
 pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
     let (title, advice) = words(study)?;
-    Some(note(study.device.index, study.timeline.live_peak().1, title, &advice))
+    Some(note(study.device.index, study.timeline.live_peak().1, &title, &advice))
 }
 
 /// Returns the finding for a snapshot without any memory in use.
 pub(super) fn of_nothing(trace: &Trace) -> Finding {
     let device = trace.devices.first().map_or(0, |device| device.index);
-    let title = "Not enough recorded to judge: no events, and no memory in use".to_owned();
+    let title = "Not enough recorded to judge: no events, and no memory in use";
     let advice = format!(
         "[record] In the process that trains, call ``{RECORD}`` before you create the model.\n\
          Run a few steps, and then call ``{DUMP}``.\n\n\
@@ -38,26 +36,13 @@ pub(super) fn of_nothing(trace: &Trace) -> Finding {
     note(device, 0, title, &advice)
 }
 
-fn note(device: i64, bytes: u64, title: String, advice: &str) -> Finding {
-    Finding {
-        code: FindingCode::TooLittleRecorded,
-        severity: Severity::Info,
-        confidence: Confidence::High,
-        rank: Rank::Recording,
-        device,
-        bytes,
-        at_peak: AtPeak::default(),
-        title,
-        line: None,
-        evidence: Evidence {
-            shows: "The events and stacks in the file were counted.".to_owned(),
-            ..Evidence::default()
-        },
-        advice: Advice::of(advice),
-    }
+fn note(device: i64, bytes: u64, title: &str, advice: &str) -> Finding {
+    let code = FindingCode::TooLittleRecorded;
+    let shows = "The events and stacks in the file were counted.".to_owned();
+    let found = Finding::new(device, code, Severity::Info, Confidence::High, Rank::Recording, bytes);
+    found.titled(title, []).shown(shows, [], []).advised(advice)
 }
 
-/// Returns what is missing, as a title, and advice.
 fn words(study: &Study<'_>) -> Option<(String, String)> {
     let device = study.device;
     let events = device.events.len();
@@ -84,14 +69,15 @@ fn words(study: &Study<'_>) -> Option<(String, String)> {
             ),
         ));
     }
-    if !has_frames(device) {
+    let (actions, stacks) = (device.events.actions(), device.events.stacks());
+    if !(0..events).any(|event| actions.at(event) == Action::Alloc && stacks.at(event).has_frames()) {
         return Some((
             "No stacks were recorded, so no line of code can be named".to_owned(),
             format!("[record] Call ``{RECORD}``, and keep the defaults of `stacks` and `context` (`\"all\"`)."),
         ));
     }
     // A run that ended out of memory is explained by that.
-    if device.events.actions().iter().any(|action| action == Action::Oom) {
+    if actions.iter().any(|action| action == Action::Oom) {
         return None;
     }
     if study.kind == RunKind::Training {
@@ -121,10 +107,4 @@ fn words(study: &Study<'_>) -> Option<(String, String)> {
             ),
         )
     })
-}
-
-/// Returns true if any allocating event has a stack.
-fn has_frames(device: &Device) -> bool {
-    let (actions, stacks) = (device.events.actions(), device.events.stacks());
-    (0..device.events.len()).any(|event| actions.at(event) == Action::Alloc && stacks.at(event).has_frames())
 }

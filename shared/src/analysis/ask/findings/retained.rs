@@ -6,16 +6,15 @@
 //! a───────────────────────────────────────────────────────        kept: the backward of window 1 has passed it
 //! ```
 
-use super::advice::Advice;
 use super::code::FindingCode;
-use super::finding::{AtPeak, Confidence, Evidence, Finding, Rank, title_of_parts, top_stacks};
-use super::own_code::{Own, OwnCode};
+use super::finding::{AtPeak, Confidence, Finding, Rank};
+use super::own_code::{Own, own_line};
 use crate::analysis::study::by_design;
 use crate::analysis::study::period::Step;
 use crate::analysis::study::phases::Phase;
 use crate::analysis::study::studied::Study;
 use crate::analysis::track::allocations::{AllocationId, Lifetime};
-use crate::base::{Severity, format};
+use crate::base::format;
 
 /// With two, the second may be that of another network, or of a penalty on gradients.
 const LEAST_BACKWARDS: usize = 3;
@@ -37,35 +36,21 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
     }
     let all = steps.iter().filter_map(|step| Retained::of(study, *step)).flat_map(|kept| kept.graphs);
     let spans: Vec<_> = all.map(|(row, passed)| (passed..row.died, row.bytes)).collect();
-    let own = OwnCode::of(study, kept(), Own::Call);
-    let from = own.as_ref().map_or_else(String::new, |own| format!(", in {}", own.place()));
     let bytes = format::bytes(kept_bytes);
-    Some(Finding {
-        code: FindingCode::StateChained,
-        severity: Severity::Warning,
-        confidence: Confidence::Medium,
-        rank: Rank::Cause,
-        device: study.device.index,
-        bytes: kept_bytes,
-        at_peak: AtPeak::without(study, &spans),
-        title: title_of_parts(&format!("The {count} graphs of a step add up: {bytes}"), [from]),
-        line: own.map(|own| own.line),
-        evidence: Evidence {
-            shows: format!(
-                "When the last backward pass of a step begins, {bytes} is still alive that earlier ones of the step have \
-                 passed."
-            ),
-            events: last.checked_sub(1).into_iter().collect(),
-            stacks: top_stacks(kept()),
-        },
-        advice: Advice::of(
+    let shows = format!(
+        "When the last backward pass of a step begins, {bytes} is still alive that earlier ones of the step have passed."
+    );
+    let found = Finding::warning(study, FindingCode::StateChained, Confidence::Medium, Rank::Cause, kept_bytes)
+        .placed(&format!("The {count} graphs of a step add up: {bytes}"), ", in ", own_line(study, kept(), Own::Call))
+        .shown(shows, last.checked_sub(1), kept())
+        .advised(
             "If one pass hands a tensor to the next, detach it: ``hidden = hidden.detach()``, and remove \
              `retain_graph=True`, with which a backward pass frees nothing.\n\
              If the passes stand beside each other, such as tasks, call ``(loss / n).backward()`` for each one before the \
              next begins: the gradients add up.\n\n\
              The last backward pass of the step goes through the graphs of all of them.",
-        ),
-    })
+        );
+    Some(Finding { at_peak: AtPeak::without(study, &spans), ..found })
 }
 
 /// What the backward passes of a step leave alive for the last one.
@@ -75,7 +60,6 @@ struct Retained {
     last: u32,
     /// Bytes of forward passes that waited for their own backward, but for the last.
     saved_bytes: u64,
-    /// Bytes of backward passes that are alive.
     of_backward: u64,
     /// What is alive of forward passes, each with the end of its own backward.
     graphs: Vec<(Lifetime, u32)>,
@@ -107,7 +91,6 @@ impl Retained {
     }
 }
 
-/// Returns the moments at which the backward passes of a step begin.
 fn starts_of_backward(study: &Study<'_>, step: Step) -> Vec<u32> {
     let phases = &study.phases;
     let next = |after: u32| phases.start_of_backward(phases.run_of(after + 1)).filter(|&start| start < step.end);

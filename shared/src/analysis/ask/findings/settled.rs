@@ -1,17 +1,15 @@
 //! Explains in one note why memory is higher than before the first step although it does not leak.
 
-use super::advice::Advice;
 use super::code::FindingCode;
-use super::finding::{AtPeak, Confidence, Evidence, Finding, Rank, events_of, title_of_parts, top_stacks};
+use super::finding::{Confidence, Finding, Rank, events_of};
 use crate::analysis::study::growth::{Course, GrowthClass, Kept};
 use crate::analysis::study::phases::Phase;
 use crate::analysis::study::studied::Study;
-use crate::base::{Severity, ShortSort, format};
+use crate::base::{ShortSort, format};
 
 /// Less than 1/100 of the peak is not mentioned.
 const LEAST_SHARE: u64 = 100;
 
-/// Reports all classes of growth that end, in one note.
 pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
     let peak_bytes = study.timeline.live_peak().1;
     let of_batches: Vec<&Kept> = super::collecting::of_batches(study).collect();
@@ -35,34 +33,21 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
         return None;
     }
     told.short_sort_by_key(|kept| std::cmp::Reverse(kept.most_bytes));
-    let is_guess =
-        told.iter().any(|kept| kept.class == Some(GrowthClass::Cache) || kept.class == Some(GrowthClass::OneOff));
+    let is_guess = told.iter().any(|kept| matches!(kept.class, Some(GrowthClass::Cache | GrowthClass::OneOff)));
+    let confidence = if is_guess { Confidence::Medium } else { Confidence::High };
     let largest = told[0];
-    Some(Finding {
-        code: FindingCode::Settled,
-        severity: Severity::Info,
-        confidence: if is_guess { Confidence::Medium } else { Confidence::High },
-        rank: Rank::Normal,
-        device: study.device.index,
-        bytes: told.iter().map(|kept| kept.end_bytes).fold(0, u64::saturating_add),
-        at_peak: AtPeak::default(),
-        title: title_of_parts(&format!("Normal: {}", parts[0]), parts.iter().skip(1).map(|part| format!("; {part}"))),
-        line: None,
-        evidence: Evidence {
-            shows: format!(
-                "Live memory at the ends of {} was compared: {}. The largest part, {}, is from {}.",
-                format::counted(study.growth.steps as u64, super::growing::unit(study)),
-                parts.join("; "),
-                format::bytes(largest.most_bytes),
-                study.title(largest.stack),
-            ),
-            events: events_of(study, &told),
-            stacks: top_stacks(told.iter().map(|kept| (kept.most_bytes, kept.stack))),
-        },
-        advice: Advice::of(
-            "Measure memory after these steps.\n\nThe first steps allocate memory that later steps reuse.",
-        ),
-    })
+    let shows = format!(
+        "Live memory at the ends of {} was compared: {}. The largest part, {}, is from {}.",
+        format::counted(study.growth.steps as u64, super::growing::unit(study)),
+        parts.join("; "),
+        format::bytes(largest.most_bytes),
+        study.title(largest.stack),
+    );
+    let bytes = told.iter().map(|kept| kept.end_bytes).fold(0, u64::saturating_add);
+    let found = Finding::note(study, FindingCode::Settled, confidence, Rank::Normal, bytes)
+        .titled(&format!("Normal: {}", parts[0]), parts.iter().skip(1).map(|part| format!("; {part}")))
+        .shown(shows, events_of(study, &told), told.iter().map(|kept| (kept.most_bytes, kept.stack)));
+    Some(found.advised("Measure memory after these steps.\n\nThe first steps allocate memory that later steps reuse."))
 }
 
 /// Returns true for memory with a finding of its own.
@@ -73,7 +58,6 @@ fn is_told_elsewhere(study: &Study<'_>, kept: &Kept) -> bool {
     is_gradient || kept.course == Course::Collected
 }
 
-/// Describes the memory of a class in a few words.
 fn part(class: GrowthClass, rows: &[&Kept], most_bytes: u64) -> String {
     let first = rows.iter().map(|kept| kept.first_rise).min().unwrap_or(0) + 1;
     let last = rows.iter().map(|kept| kept.last_rise).max().unwrap_or(0) + 1;

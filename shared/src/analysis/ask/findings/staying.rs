@@ -2,8 +2,8 @@
 
 use super::advice::Advice;
 use super::code::FindingCode;
-use super::finding::{AtPeak, Confidence, Evidence, Finding, Rank, SourceLine, events_of, title_of_parts, top_stacks};
-use super::own_code::{Own, OwnCode, line_of};
+use super::finding::{Confidence, Finding, Rank, SourceLine, events_of};
+use super::own_code::{Own, largest, line_of, line_of_backward, own_line, phase_of, row_of};
 use crate::analysis::study::by_design;
 use crate::analysis::study::growth::{Course, Kept};
 use crate::analysis::study::left_of_pass::ForwardPass;
@@ -11,9 +11,9 @@ use crate::analysis::study::phases::Phase;
 use crate::analysis::study::studied::Study;
 use crate::analysis::track::allocations::{AllocationId, Lifetime};
 use crate::analysis::track::category::WORKSPACES_BYTES;
-use crate::base::{Severity, ShortSort, format};
+use crate::base::{ShortSort, format};
 use crate::trace::StackId;
-use hashbrown::{HashMap, HashSet};
+use hashbrown::HashSet;
 
 /// Less than 1/100 of the peak is not reported.
 const LEAST_SHARE: u64 = 100;
@@ -58,39 +58,32 @@ fn gradients(study: &Study<'_>) -> Option<Finding> {
             rows.remove(index);
         }
     }
-    if let Some(place) = untrained(study, &rows) {
-        let shows = format!(
-            "The backward pass allocates them only in the first step, although it allocates those of other weights anew. \
-             Until it does, the forward pass at `{}` keeps {} of activations for them.",
-            place.0.place(),
-            format::bytes(place.1)
-        );
+    let code = FindingCode::GradientsStay;
+    let Some((line, forward_bytes)) = untrained(study, &rows) else {
         return finding(
             study,
             &rows,
-            Some(place.0),
-            FindingCode::GradientsStay,
-            "Gradients that no optimizer clears",
-            &shows,
-            "Call ``model.requires_grad_(False)`` on a model that is not trained, such as a teacher or a frozen encoder.\n\
-             Or run it under ``with torch.no_grad():``, if no gradient has to go through it.\n\
-             If its weights are to be trained, pass them to an optimizer, and call its `zero_grad()` in every step.\n\n\
-             No `zero_grad()` clears these gradients. If their weights belong to no optimizer, the backward pass computes \
-             them in vain, and the graph keeps activations for them.",
+            None,
+            (code, "Gradients stay between steps"),
+            "The backward pass allocates them only in the first step, and adds to them in later steps.",
+            "Call ``optimizer.zero_grad(set_to_none=True)`` in every step, which frees the gradients until the next \
+             backward pass.\n\n\
+             `set_to_none=False` and tch's `zero_grad` set them to zero but keep the memory. Without any `zero_grad()`, \
+             the gradients of all steps add up, which also makes the updates wrong.",
         );
-    }
-    finding(
-        study,
-        &rows,
-        None,
-        FindingCode::GradientsStay,
-        "Gradients stay between steps",
-        "The backward pass allocates them only in the first step, and adds to them in later steps.",
-        "Call ``optimizer.zero_grad(set_to_none=True)`` in every step, which frees the gradients until the next \
-         backward pass.\n\n\
-         `set_to_none=False` and tch's `zero_grad` set them to zero but keep the memory. Without any `zero_grad()`, \
-         the gradients of all steps add up, which also makes the updates wrong.",
-    )
+    };
+    let shows = format!(
+        "The backward pass allocates them only in the first step, although it allocates those of other weights anew. \
+         Until it does, the forward pass at `{}` keeps {} of activations for them.",
+        line.place(),
+        format::bytes(forward_bytes)
+    );
+    let advice = "Call ``model.requires_grad_(False)`` on a model that is not trained, such as a teacher or a frozen encoder.\n\
+         Or run it under ``with torch.no_grad():``, if no gradient has to go through it.\n\
+         If its weights are to be trained, pass them to an optimizer, and call its `zero_grad()` in every step.\n\n\
+         No `zero_grad()` clears these gradients. If their weights belong to no optimizer, the backward pass computes \
+         them in vain, and the graph keeps activations for them.";
+    finding(study, &rows, Some(line), (code, "Gradients that no optimizer clears"), &shows, advice)
 }
 
 /// Returns the line whose forward pass leads to gradients that stay although others are cleared, with its bytes.
@@ -102,11 +95,9 @@ fn untrained(study: &Study<'_>, rows: &[&Kept]) -> Option<(SourceLine, u64)> {
     if by_design::trained_sizes(study).values().sum::<u64>() < LEAST_CLEARED {
         return None;
     }
-    let stack_of = |id| allocations.allocation_stack(id, study.device);
-    let phase_of = |id: AllocationId| study.phases.of_birth(allocations.born_at(id.0), stack_of(id));
     let of_first = || (allocations.born_by(first.start)..allocations.born_by(first.end)).map(AllocationId);
     let is_of_rows = |id: AllocationId| {
-        let (stack, size_bytes) = (stack_of(id), allocations.size_bytes(id));
+        let (size_bytes, stack) = row_of(study, id);
         rows.iter().any(|kept| match kept.size_bytes {
             Some(size) => !stack.has_frames() && size == size_bytes,
             None => kept.stack == stack,
@@ -115,13 +106,9 @@ fn untrained(study: &Study<'_>, rows: &[&Kept]) -> Option<(SourceLine, u64)> {
     let is_gradient = |id: &AllocationId| allocations.dies_after(*id, last.end - 1) && is_of_rows(*id);
     let born: Vec<u32> = of_first().filter(is_gradient).map(|id| allocations.born_at(id.0)).collect();
     let range = *born.first()?..=*born.last()?;
-    let mut by_line: HashMap<SourceLine, u64> = HashMap::new();
-    for id in of_first().filter(|id| range.contains(&allocations.died[id.index()])) {
-        if let (Phase::Forward, Some(line)) = (phase_of(id), line_of(study, stack_of(id), Own::Call)) {
-            *by_line.entry(line).or_default() += allocations.size_bytes(id);
-        }
-    }
-    by_line.into_iter().max_by(|one, other| one.1.cmp(&other.1).then(other.0.cmp(&one.0)))
+    let of_gradients = of_first().filter(|id| range.contains(&allocations.died[id.index()]));
+    let of_forward = of_gradients.filter(|&id| phase_of(study, id) == Phase::Forward).map(|id| row_of(study, id));
+    largest(of_forward.filter_map(|(bytes, stack)| Some((line_of(study, stack, Own::Call)?, bytes))))
 }
 
 /// Reports the graph of a step that is freed only after the next step has made its own.
@@ -140,8 +127,7 @@ fn graph(study: &Study<'_>, pass: &ForwardPass, unused: &[Vec<Lifetime>]) -> Opt
         study,
         &rows,
         None,
-        FindingCode::GraphOutlivesStep,
-        "A step's graph stays while the next step builds its own",
+        (FindingCode::GraphOutlivesStep, "A step's graph stays while the next step builds its own"),
         "Most of what the forward pass saves for backward is still alive at the end of each step, and is freed in the \
          next step.",
         "Remove `retain_graph=True` from `backward()` or `torch.autograd.grad()`.\n\
@@ -162,11 +148,11 @@ fn meet_the_next(study: &Study<'_>, rows: &[&Kept]) -> bool {
     let moment = ForwardPass::of(study, next).moment;
     let stacks: HashSet<StackId> = rows.iter().map(|kept| kept.stack).collect();
     let (mut left, mut met) = (0_u64, 0_u64);
-    for row in allocations.born_by(step.start)..allocations.born_by(step.end) {
-        let id = AllocationId(row);
-        if allocations.dies_after(id, step.end) && stacks.contains(&allocations.allocation_stack(id, study.device)) {
-            left = left.saturating_add(allocations.size_bytes(id));
-            met = met.saturating_add(if allocations.dies_after(id, moment) { allocations.size_bytes(id) } else { 0 });
+    for id in (allocations.born_by(step.start)..allocations.born_by(step.end)).map(AllocationId) {
+        let (size_bytes, stack) = row_of(study, id);
+        if allocations.dies_after(id, step.end) && stacks.contains(&stack) {
+            left = left.saturating_add(size_bytes);
+            met = met.saturating_add(if allocations.dies_after(id, moment) { size_bytes } else { 0 });
         }
     }
     left > 0 && met * 2 > left
@@ -174,13 +160,11 @@ fn meet_the_next(study: &Study<'_>, rows: &[&Kept]) -> bool {
 
 /// Reports recomputed activations that outlive the backward for which they were recomputed.
 fn recomputed(study: &Study<'_>) -> Option<Finding> {
-    let rows = rows(study, Course::Renewed, Phase::Recompute);
     finding(
         study,
-        &rows,
+        &rows(study, Course::Renewed, Phase::Recompute),
         None,
-        FindingCode::RecomputedActivationsStay,
-        "Recomputed activations stay after backward",
+        (FindingCode::RecomputedActivationsStay, "Recomputed activations stay after backward"),
         "The recomputation in the backward pass allocates them, and they stay alive until the next step replaces them.",
         "Store ``attended.detach()`` instead of `attended` in an attribute of a checkpointed layer, or store \
          nothing.\n\n\
@@ -189,7 +173,6 @@ fn recomputed(study: &Study<'_>) -> Option<Finding> {
     )
 }
 
-/// Returns true if bytes are negligible compared to the peak.
 fn is_little(study: &Study<'_>, bytes: u64) -> bool {
     bytes == 0 || bytes.saturating_mul(LEAST_SHARE) < study.timeline.live_peak().1
 }
@@ -203,8 +186,7 @@ fn finding(
     study: &Study<'_>,
     rows: &[&Kept],
     line: Option<SourceLine>,
-    code: FindingCode,
-    what: &str,
+    (code, what): (FindingCode, &str),
     shows: &str,
     advice: &str,
 ) -> Option<Finding> {
@@ -212,34 +194,19 @@ fn finding(
     if is_little(study, bytes) {
         return None;
     }
+    let weighed = || rows.iter().map(|kept| (kept.end_bytes, kept.stack));
+    let in_line = line.as_ref().map(|line| format!(", in {}", line.place()));
     let count: u64 = rows.iter().map(|kept| kept.end_count).sum();
-    let from = line.as_ref().map(|line| format!(", in {}", line.place()));
-    let own = line.map(|line| OwnCode { line });
-    let own = own.or_else(|| OwnCode::of(study, rows.iter().map(|kept| (kept.end_bytes, kept.stack)), Own::Call));
+    let detail = in_line.unwrap_or_else(|| format!(" in {}", format::counted(count, "allocation")));
     // Backward runs on threads of its own, so the line of the program that calls it is used.
-    let own = own.or_else(|| OwnCode::of_backward(study));
-    let look =
-        own.as_ref().map_or_else(String::new, |own| format!("The memory comes from the call at `{}`.", own.place()));
+    let line = line.or_else(|| own_line(study, weighed(), Own::Call)).or_else(|| line_of_backward(study));
+    let look = |line: &SourceLine| format!("The memory comes from the call at `{}`.", line.place());
+    let advice = Advice::of(advice).because(&line.as_ref().map_or_else(String::new, look));
     let mut by_bytes = rows.to_vec();
     by_bytes.short_sort_by_key(|kept| std::cmp::Reverse(kept.end_bytes));
-    Some(Finding {
-        code,
-        severity: Severity::Warning,
-        confidence: if study.growth.steps > 2 { Confidence::High } else { Confidence::Medium },
-        rank: Rank::Cause,
-        device: study.device.index,
-        bytes,
-        at_peak: AtPeak::default(),
-        title: title_of_parts(
-            &format!("{what}: {}", format::bytes(bytes)),
-            [from.unwrap_or_else(|| format!(" in {}", format::counted(count, "allocation")))],
-        ),
-        line: own.map(|own| own.line),
-        evidence: Evidence {
-            shows: shows.to_owned(),
-            events: events_of(study, &by_bytes),
-            stacks: top_stacks(rows.iter().map(|kept| (kept.end_bytes, kept.stack))),
-        },
-        advice: Advice::of(advice).because(&look),
-    })
+    let confidence = if study.growth.steps > 2 { Confidence::High } else { Confidence::Medium };
+    let found = Finding::warning(study, code, confidence, Rank::Cause, bytes)
+        .titled(&format!("{what}: {}", format::bytes(bytes)), [detail])
+        .shown(shows.to_owned(), events_of(study, &by_bytes), weighed());
+    Some(Finding { line, advice, ..found })
 }

@@ -1,10 +1,9 @@
 //! Finds many tiny tensors in use at the peak.
 
-use super::advice::Advice;
 use super::code::FindingCode;
-use super::finding::{AtPeak, Confidence, Evidence, Finding, Rank, title_of_parts, top_stacks};
+use super::finding::{Confidence, Finding, Rank};
 use crate::analysis::study::studied::Study;
-use crate::base::{Severity, format};
+use crate::base::format;
 use crate::trace::StackId;
 use hashbrown::HashMap;
 
@@ -15,7 +14,6 @@ const BLOCK_BYTES: u64 = 512;
 /// thousand tensors.
 const LEAST_COUNT: u64 = 10_000;
 
-/// Reports tiny tensors at the peak, if there are many.
 pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
     let allocations = &study.timeline.allocations;
     let (moment, _) = study.timeline.live_peak();
@@ -31,32 +29,18 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
     }
     let bytes = count * BLOCK_BYTES;
     let (&most, _) = counts.iter().max_by_key(|&(&stack, &count)| (count, stack))?;
-    Some(Finding {
-        code: FindingCode::TinyAllocations,
-        severity: Severity::Info,
-        confidence: Confidence::High,
-        rank: Rank::Cause,
-        device: study.device.index,
-        bytes,
-        at_peak: AtPeak::default(),
-        title: title_of_parts(
-            &format!("{} tensors of at most {BLOCK_BYTES} bytes are live at the peak", format::count(count)),
-            [format!(", in {}", study.title(most))],
-        ),
-        line: None,
-        evidence: Evidence {
-            shows: format!(
-                "They request {} and take {}, because the smallest block of PyTorch's allocator has {BLOCK_BYTES} bytes.",
-                format::bytes(requested_bytes),
-                format::bytes(bytes)
-            ),
-            events: moment.checked_sub(1).into_iter().collect(),
-            stacks: top_stacks(counts.into_iter().map(|(stack, count)| (count, stack))),
-        },
-        advice: Advice::of(
-            "Store single numbers as Python numbers: ``loss.item()``.\n\
-             Or write many values into one tensor that is allocated once: ``losses[step] = loss.detach()``.\n\n\
-             Each allocation also costs CPU time, which leaves the GPU idle when tensors are tiny.",
-        ),
-    })
+    let what = format!("{} tensors of at most {BLOCK_BYTES} bytes are live at the peak", format::count(count));
+    let shows = format!(
+        "They request {} and take {}, because the smallest block of PyTorch's allocator has {BLOCK_BYTES} bytes.",
+        format::bytes(requested_bytes),
+        format::bytes(bytes)
+    );
+    let rows = counts.iter().map(|(&stack, &count)| (count, stack));
+    let found = Finding::note(study, FindingCode::TinyAllocations, Confidence::High, Rank::Cause, bytes);
+    let told = found.titled(&what, [format!(", in {}", study.title(most))]).shown(shows, moment.checked_sub(1), rows);
+    Some(told.advised(
+        "Store single numbers as Python numbers: ``loss.item()``.\n\
+         Or write many values into one tensor that is allocated once: ``losses[step] = loss.detach()``.\n\n\
+         Each allocation also costs CPU time, which leaves the GPU idle when tensors are tiny.",
+    ))
 }

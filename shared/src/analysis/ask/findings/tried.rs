@@ -28,7 +28,6 @@ struct Trials<'a> {
     recorded: Settings,
     /// Bytes that the allocator could have used.
     capacity_bytes: u64,
-    /// Number of replays that may still run.
     left: usize,
 }
 
@@ -57,11 +56,9 @@ impl<'a> Trials<'a> {
     }
 
     /// Returns the candidates that differ from the settings of the recording.
-    fn candidates(&self) -> impl Iterator<Item = Settings> + use<> {
-        let recorded = self.recorded.clone();
-        let parsed = CANDIDATES.iter().filter_map(move |conf| recorded.with_conf(conf).ok());
-        let recorded = self.recorded.clone();
-        parsed.filter(move |settings| *settings != recorded)
+    fn candidates(&self) -> Vec<Settings> {
+        let parsed = CANDIDATES.iter().filter_map(|conf| self.recorded.with_conf(conf).ok());
+        parsed.filter(|settings| *settings != self.recorded).collect()
     }
 
     /// Estimates the fraction of the batch with which the whole step fits, with an error of at most 1/16 of it.
@@ -81,7 +78,6 @@ impl<'a> Trials<'a> {
     }
 }
 
-/// Results of trying remedies for a failed request.
 pub(super) struct Tried {
     /// Free memory that did not help.
     pub(super) stuck: Stuck,
@@ -89,8 +85,8 @@ pub(super) struct Tried {
     pub(super) enough: Vec<String>,
     /// Each setting that helps as far as is known, likewise.
     pub(super) helpful: Vec<String>,
-    /// Sentence about the settings that do not help, if there are any.
-    pub(super) in_vain: Option<String>,
+    /// Sentences about the settings that do not help.
+    pub(super) in_vain: Vec<String>,
     /// Estimated fraction of the batch with which the whole step fits.
     pub(super) batch: Option<f64>,
 }
@@ -99,9 +95,8 @@ pub(super) struct Tried {
 pub(super) fn for_failure(study: &Study<'_>, whole: &WholeStep) -> Option<Tried> {
     let mut trials = Trials::new(study, whole.limit_bytes)?;
     trials.spend()?;
-    let recorded = trials.config(&trials.recorded);
-    let stuck = trials.replayer.stuck_at(&recorded, whole.event as usize)?;
-    let mut tried = Tried { stuck, enough: Vec::new(), helpful: Vec::new(), in_vain: None, batch: None };
+    let stuck = trials.replayer.stuck_at(&trials.config(&trials.recorded), whole.event as usize)?;
+    let mut tried = Tried { stuck, enough: Vec::new(), helpful: Vec::new(), in_vain: Vec::new(), batch: None };
     try_settings(&mut tried, &mut trials, whole);
     tried.batch = trials.smaller_batch(study, whole);
     Some(tried)
@@ -143,8 +138,8 @@ fn try_settings(tried: &mut Tried, trials: &mut Trials<'_>, whole: &WholeStep) {
         (!settings.is_empty()).then(|| format!("A replay of the recording with {} {what}.", settings.join(" or ")))
     };
     let passes = "passes the error, but the rest of the step does not fit";
-    let sentences = [sentence(too_early, "still runs out of memory"), sentence(too_little, passes)];
-    tried.in_vain = Some(sentences.into_iter().flatten().collect::<Vec<_>>().join(" ")).filter(|text| !text.is_empty());
+    tried.in_vain.extend(sentence(too_early, "still runs out of memory"));
+    tried.in_vain.extend(sentence(too_little, passes));
 }
 
 /// Returns the settings with the fewest reserved bytes as a step, or `None` if none saves enough.

@@ -1,10 +1,10 @@
 //! Finds memory that is reserved but not used.
 
-use super::advice::{Advice, AdviceStep, StepKind};
+use super::advice::{Advice, StepKind};
 use super::code::FindingCode;
-use super::finding::{AtPeak, Confidence, Evidence, Finding, Rank};
+use super::finding::{Confidence, Finding, Rank};
 use super::memory_out::is_expandable;
-use super::own_code::{Own, OwnCode};
+use super::own_code::{Own, own_line, row_of};
 use super::tried;
 use crate::analysis::ask::fragmentation::Fragmentation;
 use crate::analysis::ask::replay::recorded_settings;
@@ -43,26 +43,24 @@ const LEAST_BYTES: u64 = 64 << 20;
 /// Where the steps are known, a stack counts by its largest request in each: layers of several widths may share one.
 fn varying(study: &Study<'_>) -> Option<Vec<(u64, StackId)>> {
     let allocations = &study.timeline.allocations;
-    let steps = study.repeats();
+    let mut steps = study.repeats().iter().peekable();
+    let has_steps = !study.repeats().is_empty();
     let mut sizes: HashMap<StackId, (u64, u64)> = HashMap::new();
     let mut of_step: HashMap<StackId, u64> = HashMap::new();
-    let mut step = 0;
     let mut count = |stack: StackId, size_bytes: u64| {
         let (least, most) = sizes.entry(stack).or_insert((size_bytes, size_bytes));
         (*least, *most) = (size_bytes.min(*least), size_bytes.max(*most));
     };
     for id in allocations.ids().skip(allocations.initial_count()) {
-        let (size_bytes, born) = (allocations.size_bytes(id), allocations.born_at(id.0));
-        let stack = allocations.allocation_stack(id, study.device);
+        let ((size_bytes, stack), born) = (row_of(study, id), allocations.born_at(id.0));
         if size_bytes < LARGE_BYTES {
             continue;
         }
-        if steps.is_empty() {
+        if !has_steps {
             count(stack, size_bytes);
         }
-        while steps.get(step).is_some_and(|now| now.end <= born) {
+        while steps.next_if(|step| step.end <= born).is_some() {
             of_step.drain().for_each(|(stack, most)| count(stack, most));
-            step += 1;
         }
         let most = of_step.entry(stack).or_default();
         *most = size_bytes.max(*most);
@@ -75,10 +73,10 @@ fn varying(study: &Study<'_>) -> Option<Vec<(u64, StackId)>> {
 }
 
 /// Puts settings that were replayed in the place of settings that were not.
-fn with_trial(advice: Advice, tried: Option<String>) -> Advice {
+fn with_trial(mut advice: Advice, tried: Option<String>) -> Advice {
     let Some(tried) = tried else { return advice };
-    let others = advice.steps.into_iter().filter(|step| step.kind != StepKind::Try);
-    Advice { steps: [AdviceStep::of(&tried)].into_iter().chain(others).collect(), why: advice.why }
+    advice.steps.retain(|step| step.kind != StepKind::Try);
+    advice.first(&tried)
 }
 
 /// Tells of a recorded limit that PyTorch ignores: it frees unused segments in time only if the memory of the process is
@@ -112,7 +110,7 @@ pub(super) fn finding(study: &Study<'_>, capacity_bytes: Option<u64>) -> Option<
     let varying = varying(study);
     let varies = varying.is_some();
     let is_of_program = |row: &(u64, StackId)| study.sites.of_stack(row.1).spine != SpineId::NONE;
-    let own = varying.and_then(|stacks| OwnCode::of(study, stacks.into_iter().filter(is_of_program), Own::Call));
+    let own = varying.and_then(|stacks| own_line(study, stacks.into_iter().filter(is_of_program), Own::Call));
     let advice = if is_private {
         "\n\nMost of it is in private pools of CUDA graphs. Only replays of these graphs use it, and it stays as long as \
          they do."
@@ -146,44 +144,25 @@ pub(super) fn finding(study: &Study<'_>, capacity_bytes: Option<u64>) -> Option<
     };
     let sizes = own.as_ref().map(|own| format!("The sizes differ in the call at `{}`.", own.place()));
     let look = [sizes, ignored(study).map(str::to_owned)].into_iter().flatten().collect::<Vec<_>>().join(" ");
+    let (reserves, lives) = (format::bytes(reserved), format::bytes(live));
     // The peak of live bytes before the trace is unknown.
-    let is_whole = study.timeline.allocations.initial_count() == 0;
-    Some(Finding {
-        code: FindingCode::ReservedAboveLive,
-        severity: if is_much && has_risen { Severity::Warning } else { Severity::Info },
-        confidence: Confidence::High,
-        rank: Rank::Reserved,
-        device: study.device.index,
-        bytes: beyond,
-        at_peak: AtPeak::default(),
-        title: if study.kind == RunKind::NoTrace {
-            format!(
-                "At the snapshot, PyTorch reserves {}, but only {} is live",
-                format::bytes(reserved),
-                format::bytes(live)
-            )
-        } else {
-            format!(
-                "PyTorch reserves {}, but never more than {} is live{}",
-                format::bytes(reserved),
-                format::bytes(live),
-                if is_whole { "" } else { " in this trace" }
-            )
-        },
-        line: own.as_ref().map(|own| own.line.clone()),
-        evidence: Evidence {
-            shows: format!(
-                "At the peak of reserved memory, {} is live, {} is free in segments in use, {} is in unused segments, \
-                 and {} is lost to rounding. The largest free range is {}.",
-                format::bytes(parts.live_bytes),
-                format::bytes(parts.free_in_used_bytes),
-                format::bytes(parts.free_segment_bytes),
-                format::bytes(parts.rounding_bytes + parts.unsplit_bytes),
-                format::bytes(parts.largest_free_bytes),
-            ),
-            events: moment.checked_sub(1).into_iter().collect(),
-            stacks: Vec::new(),
-        },
-        advice: with_trial(Advice::of(advice), tried::less_reserved(study)).because(&look),
-    })
+    let known = if study.timeline.allocations.initial_count() == 0 { "" } else { " in this trace" };
+    let what = match study.kind {
+        RunKind::NoTrace => format!("At the snapshot, PyTorch reserves {reserves}, but only {lives} is live"),
+        _ => format!("PyTorch reserves {reserves}, but never more than {lives} is live{known}"),
+    };
+    let shows = format!(
+        "At the peak of reserved memory, {} is live, {} is free in segments in use, {} is in unused segments, and {} is \
+         lost to rounding. The largest free range is {}.",
+        format::bytes(parts.live_bytes),
+        format::bytes(parts.free_in_used_bytes),
+        format::bytes(parts.free_segment_bytes),
+        format::bytes(parts.rounding_bytes + parts.unsplit_bytes),
+        format::bytes(parts.largest_free_bytes),
+    );
+    let severity = if is_much && has_risen { Severity::Warning } else { Severity::Info };
+    let advice = with_trial(Advice::of(advice), tried::less_reserved(study)).because(&look);
+    let code = FindingCode::ReservedAboveLive;
+    let found = Finding::new(study.device.index, code, severity, Confidence::High, Rank::Reserved, beyond);
+    Some(Finding { line: own, advice, ..found.titled(&what, []).shown(shows, moment.checked_sub(1), []) })
 }

@@ -11,7 +11,6 @@ pub use outliers::{Outlier, Unlike, outliers};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Figures of one rank that are compared.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RankFigures {
     pub peak_live_bytes: u64,
@@ -21,7 +20,6 @@ pub struct RankFigures {
     pub peak_reserved_bytes: u64,
     /// Live bytes of each category at the peak, without empty categories.
     pub peak_by_category: BTreeMap<Category, u64>,
-    /// Number of steps that were found.
     pub steps: u64,
     /// Average rise in bytes from the end of a step to the end of the next; `None` without steps.
     pub growth_bytes_per_step: Option<u64>,
@@ -55,7 +53,6 @@ impl RankFigures {
         Self::of(study, &categories)
     }
 
-    /// Returns the live bytes of one category at the peak.
     pub fn bytes_of(&self, category: Category) -> u64 {
         self.peak_by_category.get(&category).copied().unwrap_or(0)
     }
@@ -111,8 +108,7 @@ fn without_extensions(name: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::track::timeline::Timeline;
-    use crate::trace::text;
+    use crate::analysis::ask::tests::Sample;
 
     #[test]
     fn figures_are_of_the_peak() {
@@ -124,10 +120,7 @@ mod tests {
             oom 4GiB free=0
             alloc g 64 @backward@phase
         ";
-        let trace = text::parse(source).unwrap();
-        let device = &trace.devices[0];
-        let timeline = Timeline::new(&trace, device);
-        let figures = RankFigures::of_study(&Study::new(&trace, device, &timeline));
+        let figures = RankFigures::of_study(&Sample::of(source).study());
         let expected = [(Category::Parameter, 64), (Category::Gradient, 64), (Category::Activation, 100)];
         assert_eq!((figures.peak_live_bytes, figures.peak_moment, figures.ooms), (228, Moment(6), 1));
         assert_eq!(figures.peak_by_category, BTreeMap::from(expected));
@@ -142,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn names_tell_ranks() {
+    fn names_tell_ranks_or_none() {
         check("rank0.pickle", Some(0));
         check("memory_rank_3.pickle.gz", Some(3));
         check("fsdp2-gpt2-rank0of8.pickle.gz", Some(0));
@@ -150,10 +143,6 @@ mod tests {
         check("snapshot.3.pickle", Some(3));
         check("oom_12.pkl.gz", Some(12));
         check("7.pickle", Some(7));
-    }
-
-    #[test]
-    fn other_names_tell_none() {
         check("snapshot.pickle", None);
         check("gpt2.pickle", None);
         check("rank.pickle", None);

@@ -33,7 +33,6 @@ const LEAST_RANKS: usize = 3;
 /// Property in which a rank differs from the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unlike {
-    /// Its peak is far from the median.
     Peak {
         /// Bytes above the median, negative below.
         bytes: i64,
@@ -49,7 +48,6 @@ pub enum Unlike {
     OutOfMemory { times: u64 },
 }
 
-/// Rank that differs from the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outlier {
     /// Position among the compared ranks.
@@ -61,24 +59,23 @@ impl Outlier {
     /// Describes the difference after the name of the rank: `rank 3 peaks 2.10 GiB above the median: activations`.
     pub fn sentence(&self, name: &str) -> String {
         let size = |bytes: i64| format::bytes(bytes.unsigned_abs());
-        let side = |bytes: i64| if bytes < 0 { "below" } else { "above" };
+        let (side, more) = match self.unlike {
+            Unlike::Peak { bytes, .. } if bytes < 0 => ("below", "less"),
+            _ => ("above", "more"),
+        };
         match self.unlike {
             Unlike::Peak { bytes, most } => {
-                let most = most.map(|(category, of)| format!(": {}, {} {}", category.plural(), size(of), more(of)));
-                format!("{name} peaks {} {} the median{}", size(bytes), side(bytes), most.unwrap_or_default())
+                // The category differs in the direction of the peak.
+                let most = most.map(|(category, of)| format!(": {}, {} {more}", category.plural(), size(of)));
+                format!("{name} peaks {} {side} the median{}", size(bytes), most.unwrap_or_default())
             }
             Unlike::Growth { bytes } => format!("{name} grows {} more per step than the median", size(bytes)),
-            Unlike::OutOfMemory { times } => format!("{name} ran out of memory {}; most ranks did not", often(times)),
+            Unlike::OutOfMemory { times: 1 } => format!("{name} ran out of memory once; most ranks did not"),
+            Unlike::OutOfMemory { times } => {
+                format!("{name} ran out of memory {}; most ranks did not", format::counted(times, "time"))
+            }
         }
     }
-}
-
-fn more(bytes: i64) -> &'static str {
-    if bytes < 0 { "less" } else { "more" }
-}
-
-fn often(times: u64) -> String {
-    if times == 1 { "once".to_owned() } else { format::counted(times, "time") }
 }
 
 /// Returns the ranks that differ from the others, in order; none if there are fewer than three ranks.
@@ -161,14 +158,11 @@ mod tests {
     fn equal_ranks_have_a_least_bound() {
         let ranks = |last| [10_000, 10_000, 10_000, last].map(|peak| rank(peak, 0));
         check(&ranks(10_200), &[]);
-        check(&ranks(10_201), &["rank 3 peaks 201 B above the median: parameters, 201 B more"]);
-        check(&ranks(9000), &["rank 3 peaks 0.977 KiB below the median: parameters, 0.977 KiB less"]);
-    }
-
-    #[test]
-    fn two_ranks_have_no_outlier() {
+        // Of two ranks it is not known which one is unusual.
         check(&[rank(1, 0), rank(1 << 30, 0)], &[]);
         check(&[], &[]);
+        check(&ranks(10_201), &["rank 3 peaks 201 B above the median: parameters, 201 B more"]);
+        check(&ranks(9000), &["rank 3 peaks 0.977 KiB below the median: parameters, 0.977 KiB less"]);
     }
 
     #[test]

@@ -21,7 +21,6 @@ use crate::trace::Action;
 /// Requests of a trace that grow with the batch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BatchScale {
-    /// True for each event whose request grows.
     is_scaled: Vec<bool>,
     /// Bytes of these requests that are alive at the peak.
     peak_bytes: u64,
@@ -65,7 +64,6 @@ impl BatchScale {
         self.alive_bytes(&study.timeline.allocations, failed as u32).saturating_add(asked_bytes)
     }
 
-    /// Returns the bytes that grow with the batch and are alive at the peak.
     pub fn peak_bytes(&self) -> u64 {
         self.peak_bytes
     }
@@ -81,7 +79,6 @@ impl BatchScale {
     }
 }
 
-/// Returns true if allocations of a category grow with the batch.
 fn grows(category: Category, phase: impl Fn() -> Phase) -> bool {
     match category {
         Category::Activation | Category::Input | Category::Evaluation => true,
@@ -104,9 +101,7 @@ const HALVINGS: u32 = 4;
 /// It tries powers of two first, then bisects between the largest that fits and the smallest that does not.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BatchSearch {
-    /// Largest factor that fits, so far.
     fits: Option<f64>,
-    /// Smallest factor that does not fit, so far.
     fails: Option<f64>,
     halvings: u32,
 }
@@ -118,7 +113,6 @@ impl Default for BatchSearch {
 }
 
 impl BatchSearch {
-    /// Returns the factor to try next; `None` at the end.
     pub fn next_factor(&self) -> Option<f64> {
         match (self.fits, self.fails) {
             (None, None) => Some(1.0),
@@ -128,7 +122,6 @@ impl BatchSearch {
         }
     }
 
-    /// Records whether a factor fits.
     pub fn tell(&mut self, factor: f64, does_fit: bool) {
         if self.fits.is_some() && self.fails.is_some() {
             self.halvings = self.halvings.saturating_sub(1);
@@ -136,7 +129,6 @@ impl BatchSearch {
         *(if does_fit { &mut self.fits } else { &mut self.fails }) = Some(factor);
     }
 
-    /// Returns the largest factor that fits; `None` if none does.
     pub fn best(&self) -> Option<f64> {
         self.fits
     }
@@ -149,11 +141,10 @@ impl BatchSearch {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{ReplayConfig, Replayer};
+    use super::super::ReplayConfig;
     use super::*;
     use crate::allocator::Settings;
-    use crate::analysis::track::timeline::Timeline;
-    use crate::trace::text;
+    use crate::analysis::ask::tests::Sample;
 
     /// Searches among factors of which those up to `limit` fit; returns the best one and the number of tries.
     fn search(limit: f64) -> (Option<f64>, u32) {
@@ -197,12 +188,10 @@ mod tests {
 
     #[test]
     fn what_a_batch_passes_through_grows() {
-        let trace = text::parse(TRAINING).unwrap();
-        let device = &trace.devices[0];
-        let timeline = Timeline::new(&trace, device);
-        let scale = BatchScale::of(&Study::new(&trace, device, &timeline)).unwrap();
+        let sample = Sample::of(TRAINING);
+        let scale = BatchScale::of(&sample.study()).unwrap();
         assert_eq!(scale.peak_bytes(), 40 << 20);
-        let replayer = Replayer::new(&trace, device, &timeline.allocations);
+        let replayer = sample.replayer();
         let on = |mib: u64| ReplayConfig { capacity_bytes: mib << 20, ..ReplayConfig::unlimited(Settings::default()) };
         assert!(replayer.fits(&on(120), Some((&scale, 1.0))) && !replayer.fits(&on(119), Some((&scale, 1.0))));
         assert!(replayer.fits(&on(160), Some((&scale, 2.0))) && !replayer.fits(&on(159), Some((&scale, 2.0))));
@@ -210,8 +199,6 @@ mod tests {
 
     #[test]
     fn without_phases_nothing_is_known_to_grow() {
-        let trace = text::parse("alloc a 1MiB\nalloc b 1MiB").unwrap();
-        let timeline = Timeline::new(&trace, &trace.devices[0]);
-        assert_eq!(BatchScale::of(&Study::new(&trace, &trace.devices[0], &timeline)), None);
+        assert_eq!(BatchScale::of(&Sample::of("alloc a 1MiB\nalloc b 1MiB").study()), None);
     }
 }

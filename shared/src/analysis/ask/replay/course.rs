@@ -12,7 +12,6 @@ use serde::{Deserialize, Serialize};
 /// Highest values and counts of a range of events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReplayColumn {
-    /// Requested bytes of live allocations.
     pub live_bytes: u64,
     /// Rounded bytes of blocks in use.
     pub allocated_bytes: u64,
@@ -27,11 +26,9 @@ pub struct ReplayColumn {
     pub retries: u64,
     /// Number of garbage collections that gave memory back.
     pub collections: u64,
-    /// Number of requests that failed.
     pub ooms: u64,
 }
 
-/// Builder of the columns while a replay runs.
 pub(super) struct CourseRecorder {
     columns: Vec<ReplayColumn>,
     events: u64,
@@ -45,20 +42,14 @@ pub(super) struct CourseRecorder {
 impl CourseRecorder {
     /// Begins with the state of an allocator before the first step.
     pub(super) fn new<D: Driver>(allocator: &Allocator<D>, events: usize, columns: usize) -> Self {
-        let counters = allocator.counters();
-        let now = ReplayColumn {
-            live_bytes: counters.live_bytes.now,
-            allocated_bytes: counters.allocated_bytes.now,
-            reserved_bytes: counters.reserved_bytes.now,
-            unused_bytes: unused_bytes(allocator),
-            beyond_live_bytes: counters.reserved_bytes.now.saturating_sub(counters.live_bytes.now),
-            ..ReplayColumn::default()
-        };
+        let mut now = ReplayColumn::default();
+        now.measure(allocator);
+        now.live_bytes = allocator.counters().live_bytes.now;
+        now.reserved_bytes = allocator.counters().reserved_bytes.now;
         let wanted = columns.clamp(1, events.max(1)) as u64;
         Self { columns: Vec::new(), events: events as u64, wanted, now, counted: counted(allocator) }
     }
 
-    /// Adds the effect of a step.
     pub(super) fn see<D: Driver>(&mut self, step: &Step, allocator: &Allocator<D>) {
         self.fill_up_to((step.event as u64 * self.wanted / self.events.max(1)).min(self.wanted - 1));
         for event in allocator.events() {
@@ -78,10 +69,7 @@ impl CourseRecorder {
             }
             self.keep();
         }
-        let counters = allocator.counters();
-        self.now.allocated_bytes = counters.allocated_bytes.now;
-        self.now.unused_bytes = unused_bytes(allocator);
-        self.now.beyond_live_bytes = counters.reserved_bytes.now.saturating_sub(counters.live_bytes.now);
+        self.now.measure(allocator);
         let ([retries, collections, ooms], before) = (counted(allocator), self.counted);
         self.now.retries += retries - before[0];
         self.now.collections += collections - before[1];
@@ -105,13 +93,15 @@ impl CourseRecorder {
 
     fn keep(&mut self) {
         let Some(last) = self.columns.last_mut() else { return };
-        last.live_bytes = last.live_bytes.max(self.now.live_bytes);
-        last.allocated_bytes = last.allocated_bytes.max(self.now.allocated_bytes);
-        last.reserved_bytes = last.reserved_bytes.max(self.now.reserved_bytes);
-        last.unused_bytes = last.unused_bytes.max(self.now.unused_bytes);
-        last.beyond_live_bytes = last.beyond_live_bytes.max(self.now.beyond_live_bytes);
-        let ReplayColumn { calls, retries, collections, ooms, .. } = self.now;
-        (last.calls, last.retries, last.collections, last.ooms) = (calls, retries, collections, ooms);
+        let now = &self.now;
+        *last = ReplayColumn {
+            live_bytes: last.live_bytes.max(now.live_bytes),
+            allocated_bytes: last.allocated_bytes.max(now.allocated_bytes),
+            reserved_bytes: last.reserved_bytes.max(now.reserved_bytes),
+            unused_bytes: last.unused_bytes.max(now.unused_bytes),
+            beyond_live_bytes: last.beyond_live_bytes.max(now.beyond_live_bytes),
+            ..*now
+        };
     }
 }
 
@@ -121,30 +111,32 @@ fn counted<D: Driver>(allocator: &Allocator<D>) -> [u64; 3] {
     [counters.retries, counters.collections, counters.ooms]
 }
 
-fn unused_bytes<D: Driver>(allocator: &Allocator<D>) -> u64 {
-    let counters = allocator.counters();
-    counters.reserved_bytes.now.saturating_sub(counters.active_bytes.now)
+impl ReplayColumn {
+    /// Takes over what the allocator tells between two requests.
+    fn measure<D: Driver>(&mut self, allocator: &Allocator<D>) {
+        let counters = allocator.counters();
+        self.allocated_bytes = counters.allocated_bytes.now;
+        self.unused_bytes = counters.reserved_bytes.now.saturating_sub(counters.active_bytes.now);
+        self.beyond_live_bytes = counters.reserved_bytes.now.saturating_sub(counters.live_bytes.now);
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::{ReplayConfig, Replayer};
+    use super::super::{ReplayConfig, ReplayReport};
     use super::*;
     use crate::allocator::Settings;
+    use crate::analysis::ask::tests::Sample;
     use crate::analysis::naive;
-    use crate::analysis::track::allocations::Allocations;
-    use crate::trace::{Device, Trace, text};
 
-    fn course(trace: &Trace, columns: usize) -> (super::super::ReplayReport, Vec<ReplayColumn>) {
-        let device: &Device = &trace.devices[0];
-        let config = ReplayConfig::unlimited(Settings::default());
-        Replayer::new(trace, device, &Allocations::pair(device)).course(&config, columns)
+    fn course(sample: &Sample, columns: usize) -> (ReplayReport, Vec<ReplayColumn>) {
+        sample.replayer().course(&ReplayConfig::unlimited(Settings::default()), columns)
     }
 
     #[test]
     fn a_column_has_the_highest_of_its_events() {
-        let trace = text::parse("alloc a 3MiB\nfree a\nalloc b 30MiB\nalloc c 5MiB\nfree b\nfree c").unwrap();
-        let (_, course) = course(&trace, 4);
+        let sample = Sample::of("alloc a 3MiB\nfree a\nalloc b 30MiB\nalloc c 5MiB\nfree b\nfree c");
+        let (_, course) = course(&sample, 4);
         let mib = |bytes: u64| bytes >> 20;
         let rows = course.iter().map(|row| (mib(row.live_bytes), mib(row.reserved_bytes), row.calls));
         assert_eq!(rows.collect::<Vec<_>>(), [(3, 20, 1), (35, 50, 1), (35, 50, 0), (5, 50, 0)]);
@@ -153,9 +145,9 @@ mod tests {
     #[test]
     fn columns_have_the_peaks_and_all_calls() {
         for seed in 0..60 {
-            let trace = naive::random_trace(seed, 20 * seed);
+            let sample = Sample::new(naive::random_trace(seed, 20 * seed));
             for columns in [1, 7, 400] {
-                let (report, course) = course(&trace, columns);
+                let (report, course) = course(&sample, columns);
                 let highest = |value: fn(&ReplayColumn) -> u64| course.iter().map(value).max().unwrap();
                 let counters = report.counters;
                 assert_eq!(highest(|row| row.live_bytes), counters.live_bytes.peak, "seed {seed}");
@@ -166,7 +158,7 @@ mod tests {
                 let sum = |count: fn(&ReplayColumn) -> u64| course.iter().map(count).sum::<u64>();
                 assert_eq!(sum(|row| row.retries), counters.retries, "seed {seed}");
                 assert_eq!((sum(|row| row.collections), sum(|row| row.ooms)), (counters.collections, counters.ooms));
-                assert_eq!(course.len(), columns.min(trace.devices[0].events.len().max(1)));
+                assert_eq!(course.len(), columns.min(sample.device().events.len().max(1)));
             }
         }
     }

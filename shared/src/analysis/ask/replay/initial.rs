@@ -24,7 +24,6 @@ const SMALL_SEGMENT: u64 = 2 << 20;
 /// Largest rest that the large pool does not split off, 1 MiB: it belongs to the block before it.
 const LEAST_LARGE_REST: u64 = 1 << 20;
 
-/// Segment from before the trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct InitialSegment {
     pub(super) range: Range<u64>,
@@ -35,10 +34,8 @@ pub(super) struct InitialSegment {
     pub(super) blocks: Vec<PlacedBlock>,
 }
 
-/// All memory from before the trace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Initial {
-    /// Segments in the order of their addresses.
     pub(super) segments: Vec<InitialSegment>,
     /// Number of blocks whose size is derived from the request, or that lie in no segment.
     pub(super) guessed_blocks: u64,
@@ -156,7 +153,6 @@ fn addresses(addr: u64, size_bytes: u64) -> Option<Range<u64>> {
     Some(addr..end)
 }
 
-/// Removes a range from the mapped ones.
 fn cut(mapped: &mut Vec<InitialSegment>, range: &Range<u64>) {
     let Some(index) = mapped.iter().position(|segment| segment.range.contains(&range.start)) else { return };
     let before = mapped.swap_remove(index);
@@ -166,7 +162,6 @@ fn cut(mapped: &mut Vec<InitialSegment>, range: &Range<u64>) {
     );
 }
 
-/// Adds a range, joined with the ranges next to it.
 fn join(mapped: &mut Vec<InitialSegment>, mut segment: InitialSegment) {
     mapped.retain(|other| {
         let touches = other.range.end == segment.range.start || segment.range.end == other.range.start;
@@ -198,13 +193,13 @@ impl InitialSegment {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trace::text;
+    use crate::analysis::ask::tests::Sample;
 
     /// Checks the segments from before a trace, written as size and blocks `offset+size`.
     #[track_caller]
     fn check(trace: &str, expected: &[&str]) {
-        let trace = text::parse(trace).unwrap();
-        let initial = Initial::of(&trace, &trace.devices[0], &Allocations::pair(&trace.devices[0]));
+        let sample = Sample::of(trace);
+        let initial = &sample.replayer().initial;
         let words = |segment: &InitialSegment| {
             let block = |block: &PlacedBlock| format!(" {}+{}", block.addr - segment.range.start, block.size_bytes);
             let blocks: String = segment.blocks.iter().map(block).collect();

@@ -27,10 +27,10 @@ mod whole_step;
 
 pub use batch::{BatchScale, BatchSearch};
 pub use course::ReplayColumn;
-pub use recorded::{RecordedColumn, recorded_calls, recorded_course};
+pub use recorded::{RecordedColumn, RecordedEvent, recorded_calls, recorded_course};
 pub use run::{CONTEXT_BYTES, ReplayConfig, ReplayOom, ReplayReport, Replayer, replay};
 pub use settings::{default_settings, recorded_capacity, recorded_settings, recorded_version, settings_variable};
 pub use stuck::Stuck;
 pub use sweep::{CardChoice, Sweep, SweepConfig, SweepReport, Trial};
-pub use verify::{Difference, RecordedEvent, Verification, VerifyError, verify};
+pub use verify::{Difference, Verification, VerifyError, verify};
 pub use whole_step::{Outlook, StepBasis, WholeStep};

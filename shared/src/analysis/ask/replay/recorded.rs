@@ -22,23 +22,24 @@ const TOTAL: u64 = 1 << 40;
 /// Start of the addresses of memory that the recording did not fetch.
 const UNKNOWN: u64 = LAST_ADDR;
 
-/// Driver call of the recording.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Call {
-    pub(super) event: usize,
-    pub(super) action: Action,
-    pub(super) addr: u64,
-    pub(super) size_bytes: u64,
+/// Driver call, as recorded or as replayed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct RecordedEvent {
+    pub action: Action,
+    pub addr: u64,
+    pub size_bytes: u64,
 }
+
+/// Driver call of the recording, with the index of its event.
+pub(super) type Call = (usize, RecordedEvent);
 
 /// Driver that answers the calls of a recording in their order.
 #[derive(Debug)]
 pub(super) struct RecordedCard {
-    calls: Vec<Call>,
-    /// Index of the next call.
+    pub(super) calls: Vec<Call>,
     next: usize,
     /// Calls from this index on belong to later steps.
-    limit: usize,
+    pub(super) limit: usize,
     /// Bytes of addresses given out that the recording does not have.
     unknown_bytes: u64,
     total_bytes: u64,
@@ -46,32 +47,23 @@ pub(super) struct RecordedCard {
 
 impl RecordedCard {
     pub(super) fn new(device: &Device, total_bytes: Option<u64>) -> Self {
-        let driver = |event: &usize| super::steps::is_driver(device.events.actions().at(*event));
+        let driver = |event: &usize| is_driver(device.events.actions().at(*event));
         let call = |event| {
             let row = device.events.at(event);
-            Call { event, action: row.action, addr: row.addr, size_bytes: row.size_bytes }
+            (event, RecordedEvent { action: row.action, addr: row.addr, size_bytes: row.size_bytes })
         };
         let calls = (0..device.events.len()).filter(driver).map(call).collect();
         Self { calls, next: 0, limit: 0, unknown_bytes: 0, total_bytes: total_bytes.unwrap_or(TOTAL).min(UNKNOWN) }
     }
 
-    pub(super) fn calls(&self) -> &[Call] {
-        &self.calls
-    }
-
     /// Begins a step, to which the calls from index `next` on and before event `until` belong.
     pub(super) fn begin(&mut self, next: usize, until: usize) {
         self.next = next;
-        self.limit = self.calls.partition_point(|call| call.event < until);
+        self.limit = self.calls.partition_point(|call| call.0 < until);
     }
 
-    /// Returns the index after the last call of the step.
-    pub(super) fn limit(&self) -> usize {
-        self.limit
-    }
-
-    fn peek(&self) -> Option<Call> {
-        (self.next < self.limit).then(|| self.calls[self.next])
+    fn peek(&self) -> Option<RecordedEvent> {
+        (self.next < self.limit).then(|| self.calls[self.next].1)
     }
 
     /// Returns the address of the next call if it is this one, and passes it.
@@ -118,7 +110,7 @@ impl Driver for RecordedCard {
     }
 
     fn reserve(&mut self, size_bytes: u64) -> u64 {
-        let is_map = |call: &Call| call.action == Action::SegmentMap && call.addr <= LAST_ADDR;
+        let is_map = |call: &RecordedEvent| call.action == Action::SegmentMap && call.addr <= LAST_ADDR;
         match self.peek().filter(is_map) {
             Some(call) => call.addr,
             None => self.unknown(size_bytes),
@@ -139,18 +131,15 @@ impl Driver for RecordedCard {
 /// Highest values and counts of a range of a recording's events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecordedColumn {
-    /// Requested bytes of live allocations.
     pub live_bytes: u64,
     pub reserved_bytes: u64,
     /// Bytes of segments that no tensor asked for, measured between requests.
     pub beyond_live_bytes: u64,
     /// Number of driver calls, each of which stalls the program.
     pub calls: u64,
-    /// Number of requests that failed.
     pub ooms: u64,
 }
 
-/// Returns the number of driver calls in a recording.
 pub fn recorded_calls(device: &Device) -> u64 {
     device.events.actions().iter().filter(|&action| is_driver(action)).count() as u64
 }
@@ -194,19 +183,17 @@ pub fn recorded_course(device: &Device, timeline: &Timeline, columns: usize) -> 
 mod tests {
     use super::*;
     use crate::allocator::Settings;
-    use crate::analysis::ask::replay::{ReplayConfig, Replayer};
+    use crate::analysis::ask::replay::ReplayConfig;
+    use crate::analysis::ask::tests::Sample;
     use crate::analysis::naive;
-    use crate::analysis::track::allocations::Allocations;
-    use crate::trace::text;
 
     #[test]
     fn columns_are_those_of_every_moment() {
         for seed in 0..60 {
-            let trace = naive::random_trace(seed, 15 * seed);
-            let device = &trace.devices[0];
-            let timeline = Timeline::new(&trace, device);
+            let sample = Sample::new(naive::random_trace(seed, 15 * seed));
+            let (device, timeline) = (sample.device(), &sample.timeline);
             for columns in [1, 5, 300] {
-                let course = recorded_course(device, &timeline, columns);
+                let course = recorded_course(device, timeline, columns);
                 assert_eq!(course.len(), columns.min(device.events.len().max(1)));
                 assert_eq!(course.iter().map(|row| row.calls).sum::<u64>(), recorded_calls(device), "seed {seed}");
                 let peak = course.iter().map(|row| row.reserved_bytes).max();
@@ -223,20 +210,17 @@ mod tests {
 
     #[test]
     fn a_replay_as_recorded_has_the_same_columns() {
-        let trace = text::parse(
+        let sample = Sample::of(
             "segment_alloc a 20MiB\nalloc a 20MiB\nfree a\nsegment_alloc c 30MiB\nalloc c 30MiB\nfree c\n\
              segment a 20MiB\nblock a 20MiB inactive\nsegment c 30MiB\nblock c 30MiB inactive",
-        )
-        .unwrap();
-        let device = &trace.devices[0];
-        let recorded = recorded_course(device, &Timeline::new(&trace, device), 4);
-        let config = ReplayConfig::unlimited(Settings::default());
-        let (_, replayed) = Replayer::new(&trace, device, &Allocations::pair(device)).course(&config, 4);
+        );
+        let recorded = recorded_course(sample.device(), &sample.timeline, 4);
+        let (_, replayed) = sample.replayer().course(&ReplayConfig::unlimited(Settings::default()), 4);
         let mib = |bytes: u64| bytes >> 20;
         let rows = recorded.iter().map(|row| [row.live_bytes, row.reserved_bytes, row.beyond_live_bytes].map(mib));
-        assert_eq!(rows.collect::<Vec<_>>(), [[20, 20, 0], [20, 20, 20], [30, 50, 20], [30, 50, 50]]);
         let same = replayed.iter().map(|row| [row.live_bytes, row.reserved_bytes, row.beyond_live_bytes].map(mib));
-        assert_eq!(same.collect::<Vec<_>>(), [[20, 20, 0], [20, 20, 20], [30, 50, 20], [30, 50, 50]]);
+        let expected = [[20, 20, 0], [20, 20, 20], [30, 50, 20], [30, 50, 50]];
+        assert_eq!([rows.collect::<Vec<_>>(), same.collect()], [expected, expected]);
         assert_eq!(recorded.iter().map(|row| row.calls).collect::<Vec<_>>(), [1, 0, 1, 0]);
     }
 }

@@ -5,10 +5,10 @@ use super::course::{CourseRecorder, ReplayColumn};
 use super::initial::Initial;
 use super::steps::{Step, StepKind, steps};
 use crate::allocator::{
-    Allocator, BlockId, Counters, Driver, OutOfMemory, PendingFree, PoolKey, Settings, VirtualCard,
+    Allocator, BlockId, BlockUse, Counters, Driver, OutOfMemory, PendingFree, PoolKey, Settings, VirtualCard,
 };
 use crate::analysis::track::allocations::Allocations;
-use crate::trace::{Device, PoolId, Trace};
+use crate::trace::{BlockState, Device, PoolId, Trace};
 use hashbrown::HashMap;
 use serde::{Deserialize, Serialize};
 use std::ops::ControlFlow;
@@ -16,11 +16,9 @@ use std::ops::ControlFlow;
 /// Memory of a device that the CUDA context takes before the first tensor; libraries take more of it when first used.
 pub const CONTEXT_BYTES: u64 = 512 << 20;
 
-/// Settings and device memory of a replay.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReplayConfig {
     pub settings: Settings,
-    /// Memory of the device in bytes.
     pub capacity_bytes: u64,
     /// Bytes of it that the CUDA context, other libraries and other processes take.
     pub elsewhere_bytes: u64,
@@ -32,7 +30,6 @@ impl ReplayConfig {
     /// It is not larger, because an expandable segment reserves addresses for the whole device.
     pub const NO_LIMIT_BYTES: u64 = 1 << 40;
 
-    /// Creates a config with these settings on a device that never fills.
     pub fn unlimited(settings: Settings) -> Self {
         Self { settings, capacity_bytes: Self::NO_LIMIT_BYTES, elsewhere_bytes: 0 }
     }
@@ -43,7 +40,6 @@ impl ReplayConfig {
     }
 }
 
-/// Request that the replay could not serve.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReplayOom {
     /// Index of the trace's event that made the request.
@@ -80,7 +76,6 @@ impl<'a> Replayer<'a> {
         Self { trace, device, initial: Initial::of(trace, device, allocations) }
     }
 
-    /// Carries the requests out again.
     pub fn replay(&self, config: &ReplayConfig) -> ReplayReport {
         self.run(self.runner(config), None, |_, _, _| ControlFlow::Continue(())).0
     }
@@ -175,7 +170,6 @@ impl<D: Driver> Runner<D> {
         Self { allocator, open: HashMap::new(), pending: HashMap::new(), pools: HashMap::new() }
     }
 
-    /// Places the memory from before the trace.
     pub(super) fn place(&mut self, initial: &Initial) {
         for (index, segment) in initial.segments.iter().enumerate() {
             let pool = self.pool(segment.pool);
@@ -192,21 +186,18 @@ impl<D: Driver> Runner<D> {
         match step.kind {
             StepKind::Allocate { addr, size_bytes, stream, pool } => {
                 let pool = self.pool(pool);
-                match self.allocator.allocate(size_bytes, stream, pool) {
+                let served = self.allocator.allocate(size_bytes, stream, pool);
+                match served {
                     Ok(block) => drop(self.open.insert(addr, block)),
-                    Err(oom) => {
-                        self.open.remove(&addr);
-                        return Some(oom);
-                    }
+                    Err(_) => drop(self.open.remove(&addr)),
                 }
+                return served.err();
             }
             StepKind::Fail { size_bytes, stream, pool } => {
                 let pool = self.pool(pool);
-                match self.allocator.allocate(size_bytes, stream, pool) {
-                    // On this device the request does not fail, and the program would have gone on differently.
-                    Ok(block) => drop(self.allocator.free(block)),
-                    Err(oom) => return Some(oom),
-                }
+                let served = self.allocator.allocate(size_bytes, stream, pool);
+                // On this device the request may not fail, and the program would have gone on differently.
+                return served.map(|block| self.allocator.free(block)).err();
             }
             StepKind::Free { addr, is_shared } => {
                 if let Some(block) = self.open.remove(&addr) {
@@ -260,5 +251,14 @@ impl<D: Driver> Runner<D> {
             None | Some(PoolId(0, 0)) => PoolKey::DEFAULT,
             Some(pool) => *self.pools.entry(pool).or_insert_with(|| self.allocator.create_pool()),
         }
+    }
+}
+
+/// Returns the state that a snapshot has for a block of the allocator.
+pub(super) fn block_state(state: BlockUse) -> BlockState {
+    match state {
+        BlockUse::Allocated => BlockState::Allocated,
+        BlockUse::PendingFree => BlockState::PendingFree,
+        BlockUse::Free | BlockUse::Unmapped => BlockState::Inactive,
     }
 }

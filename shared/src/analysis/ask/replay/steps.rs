@@ -32,19 +32,30 @@ pub(super) struct Step {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum StepKind {
-    /// Request that was served.
-    Allocate { addr: u64, size_bytes: u64, stream: u64, pool: Option<PoolId> },
+    Allocate {
+        addr: u64,
+        size_bytes: u64,
+        stream: u64,
+        pool: Option<PoolId>,
+    },
     /// Request that failed; the size is rounded.
-    Fail { size_bytes: u64, stream: u64, pool: Option<PoolId> },
+    Fail {
+        size_bytes: u64,
+        stream: u64,
+        pool: Option<PoolId>,
+    },
     /// Free; that of a shared block waits for its completion.
-    Free { addr: u64, is_shared: bool },
+    Free {
+        addr: u64,
+        is_shared: bool,
+    },
     /// Completion: other streams are done with a block.
-    Complete { addr: u64 },
-    /// Release of the cache by the program.
+    Complete {
+        addr: u64,
+    },
     EmptyCache,
 }
 
-/// Returns the steps of a device's trace in their order.
 pub(super) fn steps<'a>(trace: &'a Trace, device: &'a Device) -> impl Iterator<Item = Step> + 'a {
     Reader {
         trace,
@@ -153,7 +164,6 @@ impl Reader<'_> {
         StepKind::Allocate { addr, size_bytes, stream, pool: context.pool.or_else(|| self.pools.at(addr, index)) }
     }
 
-    /// Returns true if the event at `index` completes the free of `addr`.
     fn completes(&self, index: usize, addr: u64) -> bool {
         self.events.actions().get(index) == Some(Action::FreeCompleted) && self.events.addrs().at(index) == addr
     }
@@ -199,55 +209,41 @@ impl Reader<'_> {
 }
 
 /// Private pools of the final segments, for traces whose events do not name a pool.
-#[derive(Debug)]
 struct KnownPools {
-    /// Segments in the order of their addresses.
-    segments: Vec<PrivateSegment>,
-}
-
-#[derive(Debug)]
-struct PrivateSegment {
-    range: Range<u64>,
-    /// Index of the event that fetched it, 0 if it is older than the trace.
-    since: usize,
-    pool: PoolId,
+    /// Addresses and pools, in the order of the addresses, with the event that fetched the segment, 0 if it is older.
+    segments: Vec<(Range<u64>, PoolId, usize)>,
 }
 
 impl KnownPools {
     fn of(device: &Device) -> Self {
         let private = |segment: &Segment| {
             let pool = segment.pool.filter(|pool| *pool != PoolId::default())?;
-            let range = segment.addr..segment.addr.saturating_add(segment.size_bytes);
-            Some(PrivateSegment { range, since: 0, pool })
+            Some((segment.addr..segment.addr.saturating_add(segment.size_bytes), pool, 0))
         };
         let mut segments: Vec<_> = device.segments.segments.iter().filter_map(private).collect();
-        segments.short_sort_by_key(|segment| segment.range.start);
+        segments.short_sort_by_key(|segment| segment.0.start);
         let mut pools = Self { segments };
-        if !pools.segments.is_empty() {
-            pools.find_beginnings(device);
+        if pools.segments.is_empty() {
+            return pools;
+        }
+        // The addresses of a segment may have belonged to another one before.
+        let fetches = device.events.actions().iter().enumerate().filter(|(_, action)| *action == Action::SegmentAlloc);
+        for (event, _) in fetches {
+            if let Some(segment) = pools.find(device.events.addrs().at(event)) {
+                pools.segments[segment].2 = event;
+            }
         }
         pools
     }
 
-    /// Finds the event that fetched each segment, because its addresses may have belonged to another one before.
-    fn find_beginnings(&mut self, device: &Device) {
-        let events = &device.events;
-        for index in 0..events.len() {
-            let is_fetch = events.actions().at(index) == Action::SegmentAlloc;
-            if let Some(segment) = self.find(events.addrs().at(index)).filter(|_| is_fetch) {
-                self.segments[segment].since = index;
-            }
-        }
-    }
-
     fn find(&self, addr: u64) -> Option<usize> {
-        let before = self.segments.partition_point(|segment| segment.range.start <= addr).checked_sub(1)?;
-        self.segments[before].range.contains(&addr).then_some(before)
+        let before = self.segments.partition_point(|segment| segment.0.start <= addr).checked_sub(1)?;
+        self.segments[before].0.contains(&addr).then_some(before)
     }
 
     fn at(&self, addr: u64, event: usize) -> Option<PoolId> {
-        let segment = &self.segments[self.find(addr)?];
-        (segment.since <= event).then_some(segment.pool)
+        let &(_, pool, since) = &self.segments[self.find(addr)?];
+        (since <= event).then_some(pool)
     }
 }
 
@@ -255,7 +251,6 @@ fn is_release(action: Action) -> bool {
     matches!(action, Action::SegmentFree | Action::SegmentUnmap)
 }
 
-/// Returns true if an action is a driver call.
 pub(super) fn is_driver(action: Action) -> bool {
     is_release(action) || matches!(action, Action::SegmentAlloc | Action::SegmentMap)
 }
@@ -282,12 +277,8 @@ mod tests {
     }
 
     #[test]
-    fn requests_and_frees_are_steps() {
+    fn requests_frees_and_late_completions_are_steps() {
         check("segment_alloc S 2MiB\nalloc a 512\nfree a\nsnapshot\nalloc b 512", "allocate 1, free 2, allocate 5");
-    }
-
-    #[test]
-    fn a_late_completion_is_a_step() {
         check(
             "alloc a 512\nfree_requested a\nalloc b 512\nfree_completed a\nalloc c 512",
             "allocate 0, share 1, allocate 2, complete 3, allocate 4",

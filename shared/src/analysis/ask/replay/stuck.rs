@@ -12,19 +12,14 @@ use std::ops::ControlFlow;
 
 use super::run::{ReplayConfig, Replayer, Runner};
 use super::steps::StepKind;
-use crate::allocator::{BlockUse, PoolKey, SegmentState, VirtualCard};
-
-/// Largest request that is served from the small pool, 1 MiB.
-const LARGEST_SMALL: u64 = 1 << 20;
+use crate::allocator::{BlockUse, Settings, VirtualCard};
 
 /// Free bytes that could not serve a request, by reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stuck {
     /// Bytes in the request's own pool and stream, in ranges that are too short.
     pub pieces_bytes: u64,
-    /// Size of the longest of these ranges.
     pub longest_bytes: u64,
-    /// Bytes in segments of other streams.
     pub other_streams_bytes: u64,
     /// Bytes in other private pools, or in the default pool if the request is of a private one.
     pub other_pools_bytes: u64,
@@ -40,7 +35,7 @@ impl Replayer<'_> {
         let mut stuck = None;
         self.run(self.runner(config), None, |step, runner, failed| {
             if let (Some(_), true) = (failed, step.event == event) {
-                stuck = request_of(&step.kind).map(|request| Stuck::of(runner, request));
+                stuck = Stuck::of(runner, &step.kind);
             }
             if step.event >= event { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
@@ -48,60 +43,51 @@ impl Replayer<'_> {
     }
 }
 
-/// Size in bytes, stream and pool of a request.
-type Request = (u64, u64, Option<crate::trace::PoolId>);
-
-fn request_of(kind: &StepKind) -> Option<Request> {
-    match *kind {
-        StepKind::Allocate { size_bytes, stream, pool, .. } | StepKind::Fail { size_bytes, stream, pool } => {
-            Some((size_bytes, stream, pool))
-        }
-        _ => None,
-    }
-}
-
 impl Stuck {
-    fn of(runner: &Runner<VirtualCard>, (size_bytes, stream, pool): Request) -> Self {
-        let pool = runner.known_pool(pool);
+    fn of(runner: &Runner<VirtualCard>, request: &StepKind) -> Option<Self> {
+        let &(StepKind::Allocate { size_bytes, stream, pool, .. } | StepKind::Fail { size_bytes, stream, pool }) =
+            request
+        else {
+            return None;
+        };
+        let (pool, is_small) = (runner.known_pool(pool), Settings::is_small(size_bytes));
         let mut stuck = Self::default();
         for segment in runner.allocator.segments() {
-            stuck.add(&segment, size_bytes, stream, pool);
+            let free = || segment.blocks.iter().filter(|block| block.state == BlockUse::Free);
+            let sum: u64 = free().map(|block| block.size_bytes).sum();
+            if Some(segment.pool) != pool {
+                stuck.other_pools_bytes += sum;
+            } else if segment.stream != stream {
+                stuck.other_streams_bytes += sum;
+            } else if segment.is_small != is_small {
+                stuck.other_class_bytes += sum;
+            } else {
+                stuck.pieces_bytes += sum;
+                stuck.longest_bytes = free().map(|block| block.size_bytes).fold(stuck.longest_bytes, u64::max);
+            }
         }
-        stuck
-    }
-
-    fn add(&mut self, segment: &SegmentState, size_bytes: u64, stream: u64, pool: Option<PoolKey>) {
-        let free = segment.blocks.iter().filter(|block| block.state == BlockUse::Free);
-        let (sum, longest) = free
-            .fold((0, 0), |(sum, longest): (u64, u64), block| (sum + block.size_bytes, longest.max(block.size_bytes)));
-        let is_small = size_bytes <= LARGEST_SMALL;
-        if Some(segment.pool) != pool {
-            self.other_pools_bytes += sum;
-        } else if segment.stream != stream {
-            self.other_streams_bytes += sum;
-        } else if segment.is_small != is_small {
-            self.other_class_bytes += sum;
-        } else {
-            self.pieces_bytes += sum;
-            self.longest_bytes = self.longest_bytes.max(longest);
-        }
+        Some(stuck)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::allocator::Settings;
-    use crate::analysis::track::allocations::Allocations;
-    use crate::trace::text;
+    use crate::analysis::ask::tests::Sample;
 
     const MIB: u64 = 1 << 20;
+
+    /// Returns what did not help the last request on a card.
+    fn stuck(source: &str, capacity_bytes: u64) -> Option<Stuck> {
+        let sample = Sample::of(source);
+        let config = ReplayConfig { capacity_bytes, ..ReplayConfig::unlimited(Settings::default()) };
+        sample.replayer().stuck_at(&config, sample.device().events.len() - 1)
+    }
 
     #[test]
     fn free_memory_is_told_apart_by_what_keeps_it() {
         // Each request of 10 MiB or more has a segment of its own; of the two small ones, one stays.
-        let trace = text::parse(
-            "
+        let source = "
             alloc a 20MiB
             alloc b 10MiB
             alloc c 20MiB stream=7
@@ -112,36 +98,18 @@ mod tests {
             free a
             free c
             oom 60MiB free=0
-            ",
-        )
-        .unwrap();
-        let device = &trace.devices[0];
-        let replayer = Replayer::new(&trace, device, &Allocations::pair(device));
-        let config = ReplayConfig { capacity_bytes: 70 * MIB, ..ReplayConfig::unlimited(Settings::default()) };
-        let oom = device.events.len() - 1;
-        let stuck = replayer.stuck_at(&config, oom).unwrap();
+        ";
+        let found = stuck(source, 70 * MIB).unwrap();
         // Whole free segments went back to the driver: only memory next to a block in use is stuck.
-        assert_eq!((stuck.pieces_bytes, stuck.other_streams_bytes, stuck.other_pools_bytes), (0, 0, 0));
-        assert_eq!(stuck.other_class_bytes, 2 * MIB - 512);
-        assert_eq!(replayer.stuck_at(&ReplayConfig::unlimited(Settings::default()), oom), None);
+        assert_eq!((found.pieces_bytes, found.other_streams_bytes, found.other_pools_bytes), (0, 0, 0));
+        assert_eq!(found.other_class_bytes, 2 * MIB - 512);
+        assert_eq!(stuck(source, ReplayConfig::NO_LIMIT_BYTES), None);
     }
 
     #[test]
     fn pieces_and_other_streams_are_counted() {
-        let trace = text::parse(
-            "
-            alloc a 6MiB
-            alloc b 6MiB
-            free a
-            alloc c 6MiB stream=7
-            oom 18MiB free=0
-            ",
-        )
-        .unwrap();
-        let device = &trace.devices[0];
-        let replayer = Replayer::new(&trace, device, &Allocations::pair(device));
-        let config = ReplayConfig { capacity_bytes: 50 * MIB, ..ReplayConfig::unlimited(Settings::default()) };
-        let stuck = replayer.stuck_at(&config, device.events.len() - 1).unwrap();
-        assert_eq!((stuck.pieces_bytes, stuck.longest_bytes, stuck.other_streams_bytes), (14 * MIB, 8 * MIB, 14 * MIB));
+        let source = "alloc a 6MiB\nalloc b 6MiB\nfree a\nalloc c 6MiB stream=7\noom 18MiB free=0";
+        let found = stuck(source, 50 * MIB).unwrap();
+        assert_eq!((found.pieces_bytes, found.longest_bytes, found.other_streams_bytes), (14 * MIB, 8 * MIB, 14 * MIB));
     }
 }

@@ -37,14 +37,12 @@ const LIMITED_CANDIDATES: [&str; 2] = [
     "garbage_collection_threshold:0.8,per_process_memory_fraction:0.98,max_split_size_mb:128",
 ];
 
-/// Device that a sweep may choose.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CardChoice {
     pub name: String,
     pub memory_bytes: u64,
 }
 
-/// Settings and devices that a sweep tries.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SweepConfig {
     /// Settings of the recording, which are tried first.
@@ -83,12 +81,10 @@ impl Trial {
     }
 }
 
-/// Results of a sweep so far.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SweepReport {
     /// Trials in the order of the settings; the first has the settings of the recording.
     pub trials: Vec<Trial>,
-    /// Position of the best trial.
     pub best: Option<usize>,
     /// Smallest device of the list that suffices under the best settings, as far as the recording tells.
     pub smallest_card: Option<CardChoice>,
@@ -100,7 +96,6 @@ pub struct SweepReport {
     pub batch_factor: Option<f64>,
 }
 
-/// Sweep in progress.
 #[derive(Clone, Debug)]
 pub struct Sweep {
     config: SweepConfig,
@@ -113,7 +108,6 @@ pub struct Sweep {
 }
 
 impl Sweep {
-    /// Creates a sweep that has tried nothing yet.
     pub fn new(config: SweepConfig) -> Self {
         let limited = LIMITED_CANDIDATES.iter().filter(|_| config.capacity_bytes.is_some());
         let mut settings = vec![config.recorded.clone()];
@@ -123,15 +117,8 @@ impl Sweep {
                 settings.push(candidate);
             }
         }
-        let cards_left = [config.cards.len(); 2];
-        Self {
-            config,
-            settings,
-            report: SweepReport::default(),
-            cards_left,
-            batch: BatchSearch::default(),
-            is_done: false,
-        }
+        let (report, batch, cards_left) = (SweepReport::default(), BatchSearch::default(), [config.cards.len(); 2]);
+        Self { config, settings, report, cards_left, batch, is_done: false }
     }
 
     /// Runs the next replay, or a few of them; returns false at the end.
@@ -142,7 +129,9 @@ impl Sweep {
         if let Some(settings) = self.settings.get(tried) {
             let report = replayer.replay(&self.on_card(settings.clone()));
             self.report.trials.push(Trial { settings: settings.clone(), report });
-            self.report.best = best(&self.report.trials);
+            let cost = |index: &usize| self.report.trials[*index].cost();
+            // The first of equal ones is the best.
+            self.report.best = (0..self.report.trials.len()).min_by_key(cost);
         } else if let Some(which) = (0..2).find(|&which| self.cards_left[which] > 0) {
             self.try_cards(which, replayer);
         } else if !self.try_batch(replayer, scale) {
@@ -164,12 +153,10 @@ impl Sweep {
         done as f64 / (settings + cards + batches) as f64
     }
 
-    /// Returns what is tried.
     pub fn config(&self) -> &SweepConfig {
         &self.config
     }
 
-    /// Returns the results so far.
     pub fn report(&self) -> &SweepReport {
         &self.report
     }
@@ -192,8 +179,8 @@ impl Sweep {
     /// Finds the smallest device for the settings given by `which`.
     fn try_cards(&mut self, which: usize, replayer: &Replayer<'_>) {
         self.cards_left[which] = 0;
-        let settings = self.settings_of(which);
-        let unlimited = replayer.replay(&ReplayConfig::unlimited(settings.clone()));
+        let on_any = ReplayConfig::unlimited(self.settings_of(which));
+        let unlimited = replayer.replay(&on_any);
         let elsewhere_bytes = self.config.card_elsewhere_bytes;
         let fits = |card: &&CardChoice| {
             let usable_bytes = card.memory_bytes.saturating_sub(elsewhere_bytes);
@@ -207,13 +194,9 @@ impl Sweep {
             self.config.whole_step.as_ref().is_none_or(is_enough)
                 && unlimited.counters.active_bytes.peak <= usable_bytes
                 && (unlimited.counters.reserved_bytes.peak <= usable_bytes
-                    && settings.per_process_memory_fraction >= 1.0
+                    && on_any.settings.per_process_memory_fraction >= 1.0
                     || replayer.fits(
-                        &ReplayConfig {
-                            settings: settings.clone(),
-                            capacity_bytes: card.memory_bytes,
-                            elsewhere_bytes,
-                        },
+                        &ReplayConfig { capacity_bytes: card.memory_bytes, elsewhere_bytes, ..on_any.clone() },
                         None,
                     ))
         };
@@ -236,24 +219,14 @@ impl Sweep {
     }
 }
 
-/// Returns the position of the best trial, the first of equal ones.
-fn best(trials: &[Trial]) -> Option<usize> {
-    (0..trials.len()).min_by_key(|&index| trials[index].cost())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::study::studied::Study;
-    use crate::analysis::track::timeline::Timeline;
-    use crate::trace::text;
+    use crate::analysis::ask::tests::Sample;
 
     fn sweep(source: &str, capacity_mib: Option<u64>) -> SweepReport {
-        let trace = text::parse(source).unwrap();
-        let device = &trace.devices[0];
-        let timeline = Timeline::new(&trace, device);
-        let replayer = Replayer::new(&trace, device, &timeline.allocations);
-        let study = Study::new(&trace, device, &timeline);
+        let sample = Sample::of(source);
+        let (replayer, study) = (sample.replayer(), sample.study());
         let scale = BatchScale::of(&study);
         let card = |gib: u64| CardChoice { name: format!("{gib} GiB"), memory_bytes: gib << 30 };
         let mut sweep = Sweep::new(SweepConfig {

@@ -8,8 +8,7 @@ use std::ops::ControlFlow;
 
 use hashbrown::HashMap;
 
-use super::run::{ReplayConfig, Replayer, Runner};
-use super::steps::Step;
+use super::run::{ReplayConfig, Replayer, Runner, block_state};
 use crate::allocator::{self, BlockUse, EventKind, SegmentState, Settings, VirtualCard};
 use crate::base::StringId;
 use crate::trace::{
@@ -22,11 +21,16 @@ impl Replayer<'_> {
     pub fn trace(&self, config: &ReplayConfig) -> Trace {
         let mut writer = Writer::new(self.trace, self.device);
         let (_, runner) = self.run(self.runner(config), None, |step, runner, _| {
-            writer.step(step, runner);
+            writer.pass_marks(step.event, runner);
+            let asked = self.device.events.at(step.event);
+            runner.allocator.events().iter().for_each(|event| writer.event(asked, event, runner));
             ControlFlow::Continue(())
         });
         writer.pass_marks(self.device.events.len(), &runner);
-        let segments = writer.segments(&runner);
+        let mut segments = SegmentTable::default();
+        for state in runner.allocator.segments() {
+            writer.segment(&mut segments, &state, runner.pool_id(state.pool));
+        }
         let device = Device { index: self.device.index, events: writer.written.events, segments, part: None };
         Trace {
             format: Default::default(),
@@ -52,7 +56,6 @@ fn named_settings(settings: &Settings, accelerator: Accelerator) -> crate::trace
     crate::trace::Settings { entries: entries.map(|(name, value)| (name.to_owned(), value)).into() }
 }
 
-/// Trace under construction, to which events are added in their order.
 struct Writer<'a> {
     trace: &'a Trace,
     device: &'a Device,
@@ -79,15 +82,6 @@ impl<'a> Writer<'a> {
             block_stacks: segments.blocks.iter().map(|block| (block.addr, block.stack)).collect(),
             segment_stacks: segments.segments.iter().map(|segment| (segment.addr, segment.stack)).collect(),
             has_pools: segments.segments.iter().any(|segment| segment.pool.is_some()),
-        }
-    }
-
-    /// Writes the events of a step.
-    fn step(&mut self, step: &Step, runner: &Runner<VirtualCard>) {
-        self.pass_marks(step.event, runner);
-        let asked = self.device.events.at(step.event);
-        for event in runner.allocator.events() {
-            self.event(asked, event, runner);
         }
     }
 
@@ -131,15 +125,7 @@ impl<'a> Writer<'a> {
         self.passed = self.passed.max(end);
     }
 
-    /// Returns the allocator's segments as a snapshot has them.
-    fn segments(&self, runner: &Runner<VirtualCard>) -> SegmentTable {
-        let mut table = SegmentTable::default();
-        for state in runner.allocator.segments() {
-            self.segment(&mut table, &state, runner.pool_id(state.pool));
-        }
-        table
-    }
-
+    /// Adds a segment of the allocator as a snapshot has it.
     fn segment(&self, table: &mut SegmentTable, state: &SegmentState, pool: PoolId) {
         let first = table.blocks.len() as u32;
         let stack_of = |stacks: &HashMap<u64, StackId>, addr| stacks.get(&addr).copied().unwrap_or(StackId::NONE);
@@ -171,21 +157,12 @@ impl<'a> Writer<'a> {
     }
 }
 
-fn block_state(state: BlockUse) -> BlockState {
-    match state {
-        BlockUse::Allocated => BlockState::Allocated,
-        BlockUse::PendingFree => BlockState::PendingFree,
-        BlockUse::Free | BlockUse::Unmapped => BlockState::Inactive,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::analysis::ask::replay::verify;
+    use crate::analysis::ask::tests::Sample;
     use crate::analysis::naive;
-    use crate::analysis::track::timeline::Timeline;
-    use crate::trace::text;
 
     fn config(conf: &str) -> ReplayConfig {
         ReplayConfig::unlimited(Settings::parse(conf, Default::default()).unwrap())
@@ -193,36 +170,35 @@ mod tests {
 
     /// Checks a replay written as a trace: it is consistent, and its timeline has the peaks of the replay.
     #[track_caller]
-    fn check(trace: &Trace, config: &ReplayConfig) -> Trace {
-        let device = &trace.devices[0];
-        let replayer = Replayer::new(trace, device, &Timeline::new(trace, device).allocations);
-        let (report, written) = (replayer.replay(config), replayer.trace(config));
-        written.check();
-        let timeline = Timeline::new(&written, &written.devices[0]);
+    fn check(sample: &Sample, config: &ReplayConfig) -> Sample {
+        let report = sample.replayer().replay(config);
+        let written = Sample::new(sample.replayer().trace(config));
+        written.trace.check();
+        let timeline = &written.timeline;
         assert_eq!(timeline.live_peak().1, report.counters.live_bytes.peak, "live");
         assert_eq!(timeline.reserved_peak().1, report.counters.reserved_bytes.peak, "reserved");
         assert_eq!(timeline.live_at(u32::MAX), report.counters.live_bytes.now, "live at the end");
-        assert_eq!(written.devices[0].segments.allocated_bytes(), report.counters.allocated_bytes.now, "allocated");
+        assert_eq!(written.device().segments.allocated_bytes(), report.counters.allocated_bytes.now, "allocated");
         written
     }
 
     #[test]
     fn a_replay_has_the_peaks_that_it_reports() {
         for seed in 0..80 {
-            let trace = naive::random_trace(seed, 20 * seed);
+            let sample = Sample::new(naive::random_trace(seed, 20 * seed));
             for conf in ["", "expandable_segments:True", "roundup_power2_divisions:4"] {
-                check(&trace, &config(conf));
+                check(&sample, &config(conf));
             }
         }
     }
 
     #[test]
     fn stacks_times_and_marks_stay() {
-        let trace = text::parse(
+        let sample = Sample::of(
             "alloc a 3MiB @f t=5\nsnapshot t=6\nfree a @g t=7\nalloc b 30MiB @f t=8\nfree_requested b t=9\nalloc c 1KiB @h t=10",
         );
-        let written = check(&trace.unwrap(), &config(""));
-        let device = &written.devices[0];
+        let written = check(&sample, &config(""));
+        let (Sample { trace: written, .. }, device) = (&written, written.device());
         let rows = device.events.iter().map(|event| {
             let frame = written.stacks.frames(event.stack).first();
             let name = frame.map_or("", |frame| written.strings.get(written.frames.get(*frame).name));
@@ -247,12 +223,11 @@ mod tests {
 
     #[test]
     fn a_replay_of_a_replay_is_the_same() {
-        let trace =
-            text::parse("alloc a 3MiB\nfree a\nalloc b 30MiB\nalloc c 1KiB\noom 900MiB free=1MiB\nfree b").unwrap();
+        let sample = Sample::of("alloc a 3MiB\nfree a\nalloc b 30MiB\nalloc c 1KiB\noom 900MiB free=1MiB\nfree b");
         let config = ReplayConfig { capacity_bytes: 200 << 20, ..config("") };
-        let once = check(&trace, &config);
+        let once = check(&sample, &config);
         let twice = check(&once, &config);
-        assert_eq!(once.devices, twice.devices);
-        assert!(verify(&once, &once.devices[0], None).unwrap().is_equal());
+        assert_eq!(once.trace.devices, twice.trace.devices);
+        assert!(verify(&once.trace, once.device(), None).unwrap().is_equal());
     }
 }

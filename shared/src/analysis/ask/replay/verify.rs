@@ -8,37 +8,24 @@ use serde::Serialize;
 use std::fmt;
 
 use super::initial::Initial;
-use super::recorded::{Call, RecordedCard};
-use super::run::Runner;
+use super::recorded::{Call, RecordedCard, RecordedEvent};
+use super::run::{Runner, block_state};
 use super::settings::recorded_settings;
 use super::steps::{Step, StepKind, is_driver, steps};
-use crate::allocator::{BlockUse, ConfError, Event, EventKind};
+use crate::allocator::{ConfError, Event, EventKind};
 use crate::analysis::track::allocations::Allocations;
 use crate::trace::{Action, BlockState, Device, Trace};
 
-/// Driver call, as recorded or as replayed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct RecordedEvent {
-    pub action: Action,
-    pub addr: u64,
-    pub size_bytes: u64,
-}
-
-/// First event that is not as recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Difference {
     /// Index of the trace's event: the recorded one, or the request that led to the replayed one.
     pub event: usize,
-    /// Call in the recording, if there is one.
     pub recorded: Option<RecordedEvent>,
-    /// Call in the replay, if there is one.
     pub replayed: Option<RecordedEvent>,
 }
 
-/// Result of the comparison.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Verification {
-    /// Number of driver calls in the recording.
     pub recorded: u64,
     /// Number of these calls that were compared, up to the first difference.
     pub compared: u64,
@@ -57,7 +44,6 @@ pub struct Verification {
 /// Reason why a replay cannot be compared with its recording.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum VerifyError {
-    /// A recorded setting is not modelled.
     Settings(ConfError),
     /// The garbage collection depends on the device's memory, which the snapshot does not name.
     CapacityMissing,
@@ -92,13 +78,13 @@ pub fn verify(trace: &Trace, device: &Device, capacity_bytes: Option<u64>) -> Re
     let initial = Initial::of(trace, device, &Allocations::pair(device));
     let mut runner = Runner::new(settings, RecordedCard::new(device, capacity_bytes));
     runner.place(&initial);
-    let calls = runner.allocator.driver_mut().calls().to_vec();
+    let calls = runner.allocator.driver_mut().calls.clone();
     let mut verification = Verification { recorded: calls.len() as u64, ..Verification::default() };
     for step in steps(trace, device) {
         let next = verification.equal as usize;
         runner.allocator.driver_mut().begin(next, step.until);
         runner.carry_out(&step);
-        let limit = runner.allocator.driver_mut().limit();
+        let limit = runner.allocator.driver_mut().limit;
         let is_request = matches!(step.kind, StepKind::Allocate { .. } | StepKind::EmptyCache | StepKind::Fail { .. });
         let expected = if is_request { &calls[next..limit.max(next)] } else { &[] };
         verification.count(&step, runner.allocator.events());
@@ -113,7 +99,6 @@ pub fn verify(trace: &Trace, device: &Device, capacity_bytes: Option<u64>) -> Re
 }
 
 impl Verification {
-    /// Returns true if the replay made exactly the recorded calls.
     pub fn is_equal(&self) -> bool {
         self.first_difference.is_none() && self.equal == self.recorded
     }
@@ -129,21 +114,21 @@ impl Verification {
     fn compare(&mut self, step: &Step, expected: &[Call], events: &[Event]) -> Option<Difference> {
         let mut expected = expected.iter();
         for event in events {
-            let Some(action) = action(event.kind).filter(|action| is_driver(*action)) else { continue };
+            let action = Action::of_name(event.kind.name()).filter(|action| is_driver(*action));
+            let Some(action) = action else { continue };
             let replayed = RecordedEvent { action, addr: event.addr, size_bytes: event.size_bytes };
             let call = expected.next();
-            let recorded = call.map(recorded);
+            let recorded = call.map(|call| call.1);
             self.compared += u64::from(recorded.is_some());
             if recorded != Some(replayed) {
-                let event = call.map_or(step.event, |call| call.event);
+                let event = call.map_or(step.event, |call| call.0);
                 return Some(Difference { event, recorded, replayed: Some(replayed) });
             }
             self.equal += 1;
         }
-        let missing = expected.next();
-        if let Some(call) = missing {
+        if let Some(&(event, missing)) = expected.next() {
             self.compared += 1;
-            return Some(Difference { event: call.event, recorded: Some(recorded(call)), replayed: None });
+            return Some(Difference { event, recorded: Some(missing), replayed: None });
         }
         let is_served = events.iter().any(|event| event.kind == EventKind::Alloc);
         let is_wanted = matches!(step.kind, StepKind::Allocate { .. });
@@ -151,30 +136,14 @@ impl Verification {
     }
 }
 
-fn recorded(call: &Call) -> RecordedEvent {
-    RecordedEvent { action: call.action, addr: call.addr, size_bytes: call.size_bytes }
-}
-
-fn action(kind: EventKind) -> Option<Action> {
-    Action::of_name(kind.name())
-}
-
-/// Address, size in bytes and state of a block.
 type BlockRow = (u64, u64, BlockState);
 
-/// Returns the blocks of a snapshot.
 fn blocks(device: &Device) -> Vec<BlockRow> {
     device.segments.blocks.iter().map(|block| (block.addr, block.size_bytes, block.state)).collect()
 }
 
-/// Returns the blocks at the end of a replay.
 fn replayed_blocks(runner: &Runner<RecordedCard>) -> Vec<BlockRow> {
     let segments = runner.allocator.segments();
-    let state = |block: BlockUse| match block {
-        BlockUse::Allocated => BlockState::Allocated,
-        BlockUse::PendingFree => BlockState::PendingFree,
-        BlockUse::Free | BlockUse::Unmapped => BlockState::Inactive,
-    };
     let blocks = segments.iter().flat_map(|segment| &segment.blocks);
-    blocks.map(|block| (block.addr, block.size_bytes, state(block.state))).collect()
+    blocks.map(|block| (block.addr, block.size_bytes, block_state(block.state))).collect()
 }

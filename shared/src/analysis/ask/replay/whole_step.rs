@@ -31,7 +31,6 @@ use crate::analysis::track::category::Category;
 use crate::base::format;
 use crate::trace::Action;
 
-/// Tensors that are searched for layers.
 const MOST_TENSORS: usize = 16_384;
 
 /// Adam keeps two numbers for each weight, of the size of the weight.
@@ -40,7 +39,6 @@ const STATES_OF_WEIGHT: u64 = 2;
 /// Memory that the step needs in which memory first ran out.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WholeStep {
-    /// Event of the first request that failed.
     pub event: u32,
     /// Live bytes that are certain: the peak, and those at the error with the request.
     pub least_bytes: u64,
@@ -57,7 +55,6 @@ pub struct WholeStep {
     overhead: f64,
 }
 
-/// What an estimate is based on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StepBasis {
     /// Live bytes of an earlier step at the same place and at its peak.
@@ -73,18 +70,13 @@ pub enum StepBasis {
 /// How far a recording tells that its requests fit, if its replay serves all of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Outlook {
-    /// The whole step does not fit.
     Short,
     /// The recorded requests fit; what followed the error is not known.
     Open,
     Fits,
 }
 
-crate::names!(Outlook {
-    Short => "short",
-    Open => "open",
-    Fits => "fits",
-});
+crate::names!(Outlook { Short => "short", Open => "open", Fits => "fits" });
 
 impl WholeStep {
     /// Estimates the step in which memory first ran out; `None` if it did not run out.
@@ -114,10 +106,10 @@ impl WholeStep {
 
     /// Judges a card on which PyTorch can use `usable_bytes` by a replay that serves all requests.
     pub fn outlook(&self, report: &ReplayReport, usable_bytes: u64) -> Outlook {
-        match () {
-            () if self.reserved_bytes(report) > usable_bytes => Outlook::Short,
-            () if matches!(self.basis, StepBasis::EarlierStep { .. }) && self.growth_bytes == 0 => Outlook::Fits,
-            () => Outlook::Open,
+        match self.basis {
+            _ if self.reserved_bytes(report) > usable_bytes => Outlook::Short,
+            StepBasis::EarlierStep { .. } if self.growth_bytes == 0 => Outlook::Fits,
+            _ => Outlook::Open,
         }
     }
 
@@ -152,9 +144,9 @@ impl WholeStep {
             }
             StepBasis::Layers { done, all, loss_bytes, update_bytes } => {
                 let parts = [(loss_bytes, "the loss"), (update_bytes, "gradients and an optimizer such as Adam")];
-                let parts = parts.iter().filter(|(bytes, _)| *bytes > 0);
+                let parts = parts.into_iter().filter(|part| part.0 > 0);
                 let parts: String =
-                    parts.map(|(bytes, what)| format!(", {} for {what}", format::bytes(*bytes))).collect();
+                    parts.map(|(bytes, what)| format!(", {} for {what}", format::bytes(bytes))).collect();
                 format!(
                     "Forward had passed {done} of {all} equal layers; with the others{parts}, the step needs about {about}."
                 )
@@ -174,7 +166,6 @@ impl WholeStep {
 }
 
 impl StepBasis {
-    /// Returns the name of the basis in JSON.
     pub fn name(self) -> &'static str {
         match self {
             Self::EarlierStep { .. } => "earlier-step",

@@ -25,7 +25,6 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Block of a [`MapSegment`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MapBlock {
     pub addr: u64,
@@ -53,7 +52,6 @@ impl MapBlock {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MapSegment {
-    /// Addresses, stream and pool.
     pub at: SegmentAt,
     /// Start of the expandable segment that this mapped range belongs to; the own address of any other segment.
     pub home: u64,
@@ -61,7 +59,6 @@ pub struct MapSegment {
     pub blocks: Range<usize>,
     /// Bytes of blocks in use and of pending frees.
     pub used_bytes: u64,
-    /// Size of the longest free block.
     pub largest_free_bytes: u64,
 }
 
@@ -101,7 +98,6 @@ impl SegmentMap {
         Self::of(&lasting, device, allocations, &segments_at(trace, device, moment), alive, moment)
     }
 
-    /// Tiles segments with the blocks of live allocations.
     pub(super) fn of(
         lasting: &Lasting,
         device: &Device,
@@ -163,16 +159,11 @@ impl SegmentMap {
         self.segments.push(MapSegment { at: *segment, home, blocks, used_bytes, largest_free_bytes });
     }
 
-    fn push_free(&mut self, range: Range<u64>) {
-        if !range.is_empty() {
-            self.blocks.push(MapBlock {
-                addr: range.start,
-                size_bytes: range.end - range.start,
-                requested_bytes: 0,
-                rest_bytes: 0,
-                state: BlockState::Inactive,
-                allocation: None,
-            });
+    fn push_free(&mut self, Range { start: addr, end }: Range<u64>) {
+        if addr < end {
+            let (requested_bytes, rest_bytes, size_bytes) = (0, 0, end - addr);
+            let (state, allocation) = (BlockState::Inactive, None);
+            self.blocks.push(MapBlock { addr, size_bytes, requested_bytes, rest_bytes, state, allocation });
         }
     }
 
@@ -199,10 +190,6 @@ const MOST_PERCENT: u64 = 25;
 pub struct Held {
     /// Position of the segment in [`SegmentMap::segments`].
     pub segment: usize,
-    /// Bytes of its blocks that are not free.
-    pub used_bytes: u64,
-    /// Bytes that are free but cannot be given back.
-    pub free_bytes: u64,
     /// Allocations that hold the segment, the one with the largest block first.
     pub holders: Vec<AllocationId>,
 }
@@ -211,24 +198,18 @@ pub struct Held {
 ///
 /// Expandable segments are not among them, because they give back whole pages, wherever their blocks lie.
 pub fn held_segments(map: &SegmentMap) -> Vec<Held> {
-    let is_held = |used_bytes: u64, size_bytes: u64| {
-        used_bytes > 0 && u128::from(used_bytes) * 100 <= u128::from(size_bytes) * u128::from(MOST_PERCENT)
+    let is_held = |segment: &MapSegment| {
+        let (used_bytes, size_bytes) = (u128::from(segment.used_bytes), u128::from(segment.at.size_bytes));
+        !segment.at.is_expandable && used_bytes > 0 && used_bytes * 100 <= size_bytes * u128::from(MOST_PERCENT)
     };
     let mut held = Vec::new();
-    for (position, segment) in map.segments.iter().enumerate() {
-        if segment.at.is_expandable || !is_held(segment.used_bytes, segment.at.size_bytes) {
-            continue;
-        }
+    for (position, segment) in map.segments.iter().enumerate().filter(|(_, segment)| is_held(segment)) {
         let mut blocks: Vec<&MapBlock> = map.blocks_of(segment).iter().filter(|block| !block.is_free()).collect();
         blocks.short_sort_by_key(|block| Reverse(block.size_bytes));
-        held.push(Held {
-            segment: position,
-            used_bytes: segment.used_bytes,
-            free_bytes: segment.free_bytes(),
-            holders: blocks.iter().filter_map(|block| block.allocation).collect(),
-        });
+        let holders = blocks.iter().filter_map(|block| block.allocation).collect();
+        held.push(Held { segment: position, holders });
     }
-    held.short_sort_by_key(|held| Reverse(held.free_bytes));
+    held.short_sort_by_key(|held| Reverse(map.segments[held.segment].free_bytes()));
     held
 }
 
@@ -237,7 +218,6 @@ pub fn held_segments(map: &SegmentMap) -> Vec<Held> {
 pub struct Room {
     /// Pool; `(0, 0)` is the default one, also if the snapshot names none.
     pub pool: PoolId,
-    /// Raw handle of the stream.
     pub stream: u64,
     /// Small for requests of up to 1 MiB, large for all others.
     pub segment_type: SegmentType,
@@ -261,7 +241,6 @@ impl Room {
         )
     }
 
-    /// Returns true if a segment belongs to the room.
     pub fn has(&self, segment: &MapSegment) -> bool {
         let SegmentAt { pool, stream, segment_type, .. } = segment.at;
         (self.pool, self.stream, self.segment_type) == (pool.unwrap_or_default(), stream, segment_type)

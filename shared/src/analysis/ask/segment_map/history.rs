@@ -20,7 +20,6 @@ use crate::analysis::track::allocations::{AllocationId, Allocations};
 use crate::analysis::track::segments_at::{SegmentAt, Winder, changes_of};
 use crate::trace::{Device, Trace};
 
-/// Minimum number of changes between two kept states.
 const LEAST_CHANGES: usize = 1024;
 
 /// Segments and live allocations at moments that are not too far apart.

@@ -12,7 +12,6 @@
 
 const WORD_BITS: u32 = u64::BITS;
 
-/// Set of numbers below a bound.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Places {
     /// Words of bits: level 0 has a bit per place, each further level one per word of the level below.
@@ -20,7 +19,6 @@ pub(super) struct Places {
 }
 
 impl Places {
-    /// Creates a set of `count` places, none of them taken.
     pub(super) fn new(count: usize) -> Self {
         let words = |bits: usize| vec![0; bits.div_ceil(WORD_BITS as usize)];
         let mut levels = vec![words(count)];

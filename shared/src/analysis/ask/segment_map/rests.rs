@@ -55,7 +55,10 @@ impl Rests {
             // An event is only one of them.
             match born.min(died).min(changed) {
                 u32::MAX => break,
-                moment if moment == born => births.next().into_iter().for_each(|(_, id)| walk.begin(id)),
+                moment if moment == born => births.next().into_iter().for_each(|(_, id)| {
+                    walk.insert(id);
+                    walk.measure(id);
+                }),
                 moment if moment == died => deaths.next().into_iter().for_each(|(_, id)| walk.remove(id)),
                 moment => {
                     changes.next();
@@ -79,7 +82,6 @@ struct Walk<'a> {
     allocations: &'a Allocations,
     settings: &'a Settings,
     limit: SizeLimit,
-    /// Start and end of each segment that is not expandable.
     segments: BTreeMap<u64, u64>,
     addresses: Addresses,
     /// Starts of blocks of the large pool, as places among the addresses.
@@ -109,11 +111,6 @@ impl<'a> Walk<'a> {
         initial().for_each(|id| walk.insert(id));
         initial().for_each(|id| walk.measure(id));
         walk
-    }
-
-    fn begin(&mut self, id: AllocationId) {
-        self.insert(id);
-        self.measure(id);
     }
 
     fn insert(&mut self, id: AllocationId) {
@@ -164,7 +161,6 @@ struct Addresses {
     places: Vec<u32>,
 }
 
-/// Place of all blocks of the small pool.
 const SMALL: u32 = u32::MAX;
 
 impl Addresses {
@@ -195,9 +191,9 @@ impl Addresses {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::analysis::ask::tests::Sample;
     use crate::analysis::naive::{Random, random_trace};
     use crate::analysis::track::segments_at::{changes_of, is_of_segment};
-    use crate::trace::text;
 
     /// Computes the rests event by event, with a search tree of the blocks of the large pool.
     fn naive(
@@ -248,11 +244,10 @@ mod tests {
 
     /// Checks a trace against the naive implementation; returns the number of rests.
     #[track_caller]
-    fn check_naively(trace: &Trace, settings: &Settings) -> usize {
-        let device = &trace.devices[0];
-        let allocations = Allocations::pair(device);
-        let found = Rests::of(trace, device, &allocations, settings, &changes_of(device)).rows;
-        assert_eq!(found, naive(trace, device, &allocations, settings));
+    fn check_naively(sample: &Sample, settings: &Settings) -> usize {
+        let (trace, device, allocations) = (&sample.trace, sample.device(), sample.allocations());
+        let found = Rests::of(trace, device, allocations, settings, &changes_of(device)).rows;
+        assert_eq!(found, naive(trace, device, allocations, settings));
         found.len()
     }
 
@@ -260,7 +255,7 @@ mod tests {
     fn rests_agree_with_a_search_tree() {
         let mut count = 0;
         for seed in 0..60 {
-            check_naively(&random_trace(seed, 200), &Settings::default());
+            check_naively(&Sample::new(random_trace(seed, 200)), &Settings::default());
             let mut random = Random::new(seed);
             let mut lines = String::new();
             for index in 0..200 {
@@ -274,10 +269,10 @@ mod tests {
                     _ => format!("free_completed {addr:#x} 1MiB\n"),
                 };
             }
-            let trace = text::parse(&lines).unwrap();
-            count += check_naively(&trace, &Settings::default());
+            let sample = Sample::of(&lines);
+            count += check_naively(&sample, &Settings::default());
             let divided = Settings { roundup_power2_divisions: [4; 16], ..Settings::default() };
-            count += check_naively(&trace, &divided);
+            count += check_naively(&sample, &divided);
         }
         assert!(count > 100, "{count} rests are too few to tell");
     }
@@ -285,10 +280,9 @@ mod tests {
     /// Checks the rests of all allocations that have one, as indices and KiB.
     #[track_caller]
     fn check(trace: &str, expected: &[(usize, u64)]) {
-        let trace = text::parse(trace).unwrap();
-        let device = &trace.devices[0];
-        let allocations = Allocations::pair(device);
-        let rests = Rests::of(&trace, device, &allocations, &Settings::default(), &changes_of(device));
+        let sample = Sample::of(trace);
+        let (device, allocations) = (sample.device(), sample.allocations());
+        let rests = Rests::of(&sample.trace, device, allocations, &Settings::default(), &changes_of(device));
         let rows: Vec<_> = rests.rows.iter().map(|(id, bytes)| (id.index(), bytes >> 10)).collect();
         assert_eq!(rows, expected);
     }
@@ -301,13 +295,9 @@ mod tests {
     }
 
     #[test]
-    fn more_than_a_mebibyte_is_split_off() {
+    fn more_than_a_mebibyte_is_split_off_and_all_of_a_small_block() {
         check("segment_alloc 0x10000000 20MiB\nalloc 0x10000000 18MiB\nsegment 0x10000000 20MiB", &[]);
         check("segment_alloc 0x10000000 20MiB\nalloc 0x10000000 19MiB\nsegment 0x10000000 20MiB", &[(0, 1024)]);
-    }
-
-    #[test]
-    fn small_blocks_have_no_rest() {
         check("segment_alloc 0x200000 2MiB\nalloc 0x200000 1MiB\nsegment 0x200000 2MiB", &[]);
     }
 }

@@ -5,10 +5,11 @@ use crate::allocator::{
     Allocator, BlockUse, Event as Done, EventKind, PoolKey, SegmentState, Settings, TorchVersion, VirtualCard,
 };
 use crate::analysis::ask::fragmentation::Fragmentation;
+use crate::analysis::ask::tests::Sample;
 use crate::analysis::naive::{Random, random_trace};
 use crate::analysis::track::allocations::Allocations;
 use crate::trace::{
-    Action, Block, BlockState, Device, Event, EventContext, PoolId, Segment, SegmentType, Setting, StackId, Trace, text,
+    Action, Block, BlockState, Device, Event, EventContext, PoolId, Segment, SegmentType, Setting, StackId, Trace,
 };
 
 const MIB: u64 = 1 << 20;
@@ -132,9 +133,13 @@ fn push_segment(device: &mut Device, segment: &SegmentState) {
     });
 }
 
-#[track_caller]
-fn check_against_the_allocator(conf: &str, before: u64) {
-    for seed in 0..40 {
+#[test]
+fn blocks_are_those_of_the_allocator() {
+    const EXPANDABLE: &str = "expandable_segments:True";
+    // Every expandable block is split, so that its size follows from its request, even if it is from before the trace.
+    let confs =
+        [("", 0), (EXPANDABLE, 0), (EXPANDABLE, 100), ("max_split_size_mb:20", 0), ("roundup_power2_divisions:4", 0)];
+    for (seed, (conf, before)) in confs.into_iter().flat_map(|conf| (0..40).map(move |seed| (seed, conf))) {
         let Recording { trace, states } = Recording::new(seed, conf, before);
         trace.check();
         let device = &trace.devices[0];
@@ -159,39 +164,16 @@ fn completes_at_once(device: &Device, moment: usize) -> bool {
 }
 
 #[test]
-fn blocks_are_those_of_the_allocator() {
-    check_against_the_allocator("", 0);
-}
-
-#[test]
-fn expandable_segments_are_those_of_the_allocator() {
-    check_against_the_allocator("expandable_segments:True", 0);
-    // Every block is split there, so that its size follows from its request, even if it is from before the trace.
-    check_against_the_allocator("expandable_segments:True", 100);
-}
-
-#[test]
-fn blocks_that_are_never_split_are_those_of_the_allocator() {
-    check_against_the_allocator("max_split_size_mb:20", 0);
-}
-
-#[test]
-fn blocks_in_divisions_are_those_of_the_allocator() {
-    check_against_the_allocator("roundup_power2_divisions:4", 0);
-}
-
-#[test]
 fn a_history_has_the_maps_of_all_moments() {
     for (seed, lines) in (0..20).map(|seed| (seed, 300)).chain([(50, 6000), (51, 9000)]) {
-        let trace = random_trace(seed, lines);
-        let device = &trace.devices[0];
-        let allocations = Allocations::pair(device);
-        let history = SegmentHistory::new(&trace, device, &allocations);
+        let sample = Sample::new(random_trace(seed, lines));
+        let (trace, device, allocations) = (&sample.trace, sample.device(), sample.allocations());
+        let history = SegmentHistory::new(trace, device, allocations);
         let mut random = Random::new(seed);
         for _ in 0..60 {
             let moment = random.below(device.events.len() as u64 + 2) as u32;
-            let alone = SegmentMap::at(&trace, device, &allocations, moment);
-            assert_eq!(history.at(&trace, device, &allocations, moment), alone, "seed {seed}, moment {moment}");
+            let alone = SegmentMap::at(trace, device, allocations, moment);
+            assert_eq!(history.at(trace, device, allocations, moment), alone, "seed {seed}, moment {moment}");
         }
     }
 }
@@ -199,11 +181,10 @@ fn a_history_has_the_maps_of_all_moments() {
 #[test]
 fn blocks_tile_their_segments_and_the_parts_add_up() {
     for seed in 0..100 {
-        let trace = random_trace(seed, 200);
-        let device = &trace.devices[0];
-        let allocations = Allocations::pair(device);
+        let sample = Sample::new(random_trace(seed, 200));
+        let (trace, device, allocations) = (&sample.trace, sample.device(), sample.allocations());
         for moment in (0..device.events.len() as u32).step_by(7) {
-            let map = SegmentMap::at(&trace, device, &allocations, moment);
+            let map = SegmentMap::at(trace, device, allocations, moment);
             for segment in &map.segments {
                 let end = map.blocks_of(segment).iter().fold(segment.at.addr, |at, block| {
                     assert!(block.addr == at && block.size_bytes > 0, "seed {seed}, moment {moment}");
@@ -222,9 +203,8 @@ fn blocks_tile_their_segments_and_the_parts_add_up() {
 
 #[test]
 fn segment_events_are_steps_back_and_forth() {
-    let trace = text::parse("alloc a 1\nsegment_alloc s 1KiB\nalloc b 1\nsegment_free s 1KiB\nalloc c 1").unwrap();
-    let device = &trace.devices[0];
-    let history = SegmentHistory::new(&trace, device, &Allocations::pair(device));
+    let sample = Sample::of("alloc a 1\nsegment_alloc s 1KiB\nalloc b 1\nsegment_free s 1KiB\nalloc c 1");
+    let history = SegmentHistory::new(&sample.trace, sample.device(), sample.allocations());
     let steps = |step: &dyn Fn(u32) -> Option<u32>| (0..=5).map(step).collect::<Vec<_>>();
     let after = [Some(2), Some(2), Some(4), Some(4), None, None];
     assert_eq!(steps(&|moment| history.change_after(moment)), after);
@@ -233,7 +213,7 @@ fn segment_events_are_steps_back_and_forth() {
 
 #[test]
 fn a_segment_is_held_by_the_little_that_is_in_it() {
-    let trace = text::parse(
+    let sample = Sample::of(
         "
         segment_alloc 0x10000000 20MiB
         segment_alloc 0x20000000 100MiB
@@ -246,14 +226,14 @@ fn a_segment_is_held_by_the_little_that_is_in_it() {
         segment 0x20000000 100MiB
         segment 0x30000000 40MiB
         ",
-    )
-    .unwrap();
-    let device = &trace.devices[0];
-    let allocations = Allocations::pair(device);
-    let map = SegmentMap::at(&trace, device, &allocations, 7);
+    );
+    let map = SegmentMap::at(&sample.trace, sample.device(), sample.allocations(), 7);
     let held = held_segments(&map);
-    let rows: Vec<_> = held.iter().map(|held| (held.segment, held.free_bytes / MIB, held.holders.len())).collect();
+    let rows: Vec<_> = held
+        .iter()
+        .map(|held| (held.segment, map.segments[held.segment].free_bytes() / MIB, held.holders.len()))
+        .collect();
     assert_eq!(rows, [(1, 78, 2), (0, 18, 1)]);
-    let largest = allocations.get(held[0].holders[0], device);
+    let largest = sample.allocations().get(held[0].holders[0], sample.device());
     assert_eq!(largest.size_bytes, 12 * MIB);
 }

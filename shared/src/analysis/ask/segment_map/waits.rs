@@ -87,7 +87,6 @@ fn waiting_blocks(device: &Device, allocations: &Allocations) -> Vec<(Allocation
     initial.filter(is_waiting).map(|id| (id, 0)).collect()
 }
 
-/// State that does not depend on the moment.
 #[derive(Clone, Debug)]
 pub(super) struct Lasting {
     /// Recorded settings; PyTorch's defaults if one of them is not modelled.
@@ -163,16 +162,15 @@ fn homes(device: &Device, changes: &[u32]) -> Vec<Range<u64>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::analysis::ask::tests::Sample;
     use crate::analysis::track::segments_at::changes_of;
-    use crate::trace::text;
 
     /// Checks the moments at which any allocation waits.
     #[track_caller]
     fn check(trace: &str, expected: &[u32]) {
-        let trace = text::parse(trace).unwrap();
-        let device = &trace.devices[0];
-        let allocations = Allocations::pair(device);
-        let waits = Waits::of(device, &allocations);
+        let sample = Sample::of(trace);
+        let (device, allocations) = (sample.device(), sample.allocations());
+        let waits = Waits::of(device, allocations);
         let is_waiting = |&moment: &u32| allocations.alive_at(moment).any(|(id, _)| waits.waits(id, moment));
         assert_eq!((0..=device.events.len() as u32).filter(is_waiting).collect::<Vec<_>>(), expected);
     }
@@ -181,33 +179,22 @@ mod tests {
     fn a_free_waits_from_its_request_to_its_completion() {
         check("alloc a 1\nfree_requested a\nalloc b 1\nfree_completed a", &[2, 3]);
         check("alloc a 1\nfree a\nalloc b 1", &[]);
-    }
-
-    #[test]
-    fn a_free_may_still_wait_at_the_end() {
-        check(
-            "alloc b 1\nfree b\nalloc a 1\nfree_requested a\nalloc c 1\nsegment S 1KiB\nblock a 512 pending",
-            &[5, 6],
-        );
-    }
-
-    #[test]
-    fn a_free_from_before_the_trace_waits_from_the_start() {
-        check("alloc b 1\nsegment S 1KiB\nblock a 512 pending\nblock b 512", &[0, 1]);
+        let to_the_end =
+            "alloc b 1\nfree b\nalloc a 1\nfree_requested a\nalloc c 1\nsegment S 1KiB\nblock a 512 pending";
+        check(to_the_end, &[5, 6]);
+        let from_before = "alloc b 1\nsegment S 1KiB\nblock a 512 pending\nblock b 512";
+        check(from_before, &[0, 1]);
         check("alloc b 1\nfree_completed a 1\nfree_requested b", &[0, 1, 3]);
-    }
-
-    #[test]
-    fn without_completions_nothing_waits() {
-        check("alloc a 1\nfree_requested a\nalloc b 1", &[]);
+        let without_completions = "alloc a 1\nfree_requested a\nalloc b 1";
+        check(without_completions, &[]);
     }
 
     #[test]
     fn a_home_is_all_that_was_ever_mapped() {
-        let trace = text::parse(
+        let sample = Sample::of(
             "segment_map 0x1000 4096\nsegment_map 0x2000 4096\nsegment_unmap 0x1000 8192\nsegment_map 0x9000 4096",
         );
-        let device = &trace.unwrap().devices[0];
+        let device = sample.device();
         assert_eq!(homes(device, &changes_of(device)), [0x1000..0x3000, 0x9000..0xa000]);
     }
 }

@@ -6,7 +6,6 @@
 
 use super::Population;
 use super::module_names::ModuleNames;
-use crate::analysis::track::allocations::AllocationId;
 use crate::analysis::track::category::Category;
 use crate::analysis::track::picture::{AREAS, AreaBytes};
 use crate::analysis::track::stack_title::own_frame;
@@ -16,23 +15,16 @@ use crate::trace::{FrameId, StackId, Trace};
 use hashbrown::HashMap;
 use std::cmp::Reverse;
 
-/// Property by which areas are formed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum AreaBy {
-    /// Purpose of the memory.
     #[default]
     Category,
-    /// Module of the model.
     Module,
     /// Function of the user's own code, or else of a library.
     Function,
 }
 
-crate::names!(AreaBy {
-    Category => "category",
-    Module => "module",
-    Function => "function",
-});
+crate::names!(AreaBy { Category => "category", Module => "module", Function => "function" });
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Area {
@@ -42,7 +34,6 @@ pub struct Area {
     pub group: AreaGroup,
 }
 
-/// Group of allocations that an area shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AreaGroup {
     Category(Category),
@@ -52,7 +43,6 @@ pub enum AreaGroup {
     Function(Option<FrameId>),
 }
 
-/// Division of all allocations into areas.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Areas {
     /// Area of each allocation, by its index.
@@ -61,19 +51,23 @@ pub struct Areas {
     pub named: Vec<Area>,
 }
 
-/// Colour number of the area with the rest.
 pub const REST_COLOR: u32 = AREAS as u32;
 
 impl Areas {
-    /// Divides the allocations of a device.
     pub fn new(population: &Population<'_>, by: AreaBy) -> Self {
-        let keys = Keys::new(population, by);
-        let of_rows: Vec<u32> = population.timeline.allocations.ids().map(|id| keys.of(population, id)).collect();
+        let (groups, of_rows) = match by {
+            AreaBy::Category => by_category(population),
+            AreaBy::Module | AreaBy::Function => by_stack(population, by),
+        };
         let ranked = largest(population.timeline, &of_rows);
         let place: HashMap<u32, u8> = ranked.iter().enumerate().map(|(at, &key)| (key, at as u8)).collect();
         let rest = (AREAS - 1) as u8;
         let of = of_rows.iter().map(|key| place.get(key).copied().unwrap_or(rest)).collect();
-        let named = ranked.iter().enumerate().map(|(at, &key)| keys.area(key, at as u32 + 1)).collect();
+        let area = |(rank, &key): (u32, &u32)| {
+            let (label, group) = groups[key as usize].clone();
+            Area { label, color: if by == AreaBy::Category { key + 1 } else { rank }, group }
+        };
+        let named = (1..).zip(&ranked).map(area).collect();
         Self { of, named }
     }
 
@@ -81,13 +75,11 @@ impl Areas {
         std::array::from_fn(|area| self.named.get(area).map_or(REST_COLOR, |named| named.color))
     }
 
-    /// Returns the live bytes of each area at a moment.
     pub fn bytes_at(&self, population: &Population<'_>, moment: u32) -> AreaBytes {
         population.timeline.area_bytes(&self.of, moment)
     }
 }
 
-/// Live bytes of a group.
 #[derive(Clone, Copy, Default)]
 struct Course {
     now: u64,
@@ -124,64 +116,37 @@ fn largest(timeline: &Timeline, of_rows: &[u32]) -> Vec<u32> {
     ranked.into_iter().map(|(key, _)| key).collect()
 }
 
-/// Key of each allocation: the position of its group or of its category.
-enum Keys {
-    Category,
-    /// Labels and groups, and their positions by stack.
-    Stacks {
-        groups: Vec<(String, AreaGroup)>,
-        of_stacks: Vec<u32>,
-    },
+/// Labels and groups, and the position of its group for each allocation.
+type Grouped = (Vec<(String, AreaGroup)>, Vec<u32>);
+
+fn by_category(population: &Population<'_>) -> Grouped {
+    let group = |category: Category| {
+        let label = if category == Category::Unknown { "unknown purpose" } else { category.plural() };
+        (label.to_owned(), AreaGroup::Category(category))
+    };
+    let of_rows = population.timeline.allocations.ids().map(|id| population.category(id) as u32);
+    (Category::ALL.map(group).to_vec(), of_rows.collect())
 }
 
-impl Keys {
-    fn new(population: &Population<'_>, by: AreaBy) -> Self {
-        let trace = population.trace;
-        let modules = match by {
-            AreaBy::Category => return Self::Category,
-            AreaBy::Module => Some(ModuleNames::of(trace)),
-            AreaBy::Function => None,
-        };
-        let group = |stack: StackId| match &modules {
-            Some(modules) => module_group(modules.name(modules.of_stack(stack.index()))),
-            None => function_group(trace, stack),
-        };
-        let (mut groups, mut places) = (Vec::new(), HashMap::new());
-        let of_stacks = (0..trace.stacks.len())
-            .map(|index| {
-                let (label, group) = group(StackId::from_index(index));
-                *places.entry(label).or_insert_with_key(|label: &String| {
-                    groups.push((label.clone(), group));
-                    groups.len() as u32 - 1
-                })
-            })
-            .collect();
-        Self::Stacks { groups, of_stacks }
-    }
-
-    fn of(&self, population: &Population<'_>, id: AllocationId) -> u32 {
-        match self {
-            Self::Category => population.category(id) as u32,
-            Self::Stacks { of_stacks, .. } => {
-                let stack = population.timeline.allocations.allocation_stack(id, population.device);
-                of_stacks.get(stack.index()).copied().unwrap_or_default()
-            }
-        }
-    }
-
-    fn area(&self, key: u32, rank: u32) -> Area {
-        match self {
-            Self::Category => {
-                let category = Category::ALL.get(key as usize).copied().unwrap_or(Category::Unknown);
-                let label = if category == Category::Unknown { "unknown purpose" } else { category.plural() };
-                Area { label: label.to_owned(), color: key + 1, group: AreaGroup::Category(category) }
-            }
-            Self::Stacks { groups, .. } => {
-                let (label, group) = groups[key as usize].clone();
-                Area { label, color: rank, group }
-            }
-        }
-    }
+fn by_stack(population: &Population<'_>, by: AreaBy) -> Grouped {
+    let Population { trace, device, timeline, .. } = *population;
+    let modules = (by == AreaBy::Module).then(|| ModuleNames::of(trace));
+    let group = |stack: StackId| match &modules {
+        Some(modules) => module_group(modules.name(modules.of_stack(stack.index()))),
+        None => function_group(trace, stack),
+    };
+    let (mut groups, mut places) = (Vec::new(), HashMap::new());
+    let of_stacks = (0..trace.stacks.len()).map(|index| {
+        let (label, group) = group(StackId::from_index(index));
+        *places.entry(label).or_insert_with_key(|label: &String| {
+            groups.push((label.clone(), group));
+            groups.len() as u32 - 1
+        })
+    });
+    let of_stacks: Vec<u32> = of_stacks.collect();
+    let of = |id| of_stacks.get(timeline.allocations.allocation_stack(id, device).index()).copied().unwrap_or_default();
+    let of_rows = timeline.allocations.ids().map(of).collect();
+    (groups, of_rows)
 }
 
 fn module_group(name: &str) -> (String, AreaGroup) {
@@ -207,18 +172,16 @@ fn function_group(trace: &Trace, stack: StackId) -> (String, AreaGroup) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trace::text;
+    use crate::analysis::ask::tests::Sample;
 
     #[track_caller]
     fn check(lines: &str, by: AreaBy, expected: &[(&str, u64)], rest_bytes: u64) {
-        let trace = text::parse(lines).unwrap();
-        let (device, timeline) = (&trace.devices[0], Timeline::new(&trace, &trace.devices[0]));
-        let population = Population { trace: &trace, device, timeline: &timeline, spans: &[], categories: &[] };
-        let areas = Areas::new(&population, by);
-        let bytes = areas.bytes_at(&population, timeline.live_peak().0);
+        let sample = Sample::of(lines);
+        let areas = Areas::new(&sample.population(), by);
+        let bytes = areas.bytes_at(&sample.population(), sample.timeline.live_peak().0);
         let found: Vec<_> = areas.named.iter().map(|area| area.label.as_str()).zip(bytes).collect();
         assert_eq!((found.as_slice(), bytes[AREAS - 1]), (expected, rest_bytes));
-        assert_eq!(areas.of.len(), timeline.allocations.len());
+        assert_eq!(areas.of.len(), sample.allocations().len());
     }
 
     const LINES: &str = "alloc a 100 @relu<main\nalloc b 300 @norm<main\nalloc c 50\nalloc d 20 @relu<main\nfree c\n";
@@ -226,11 +189,9 @@ mod tests {
     #[test]
     fn the_largest_at_the_peak_is_at_the_bottom() {
         check(LINES, AreaBy::Category, &[("unknown purpose", 470)], 0);
-        let trace = text::parse(LINES).unwrap();
-        let (device, timeline) = (&trace.devices[0], Timeline::new(&trace, &trace.devices[0]));
-        let population = Population { trace: &trace, device, timeline: &timeline, spans: &[], categories: &[] };
-        let areas = Areas::new(&population, AreaBy::Function);
-        assert_eq!(areas.bytes_at(&population, 4)[..3], [300, 120, 50]);
+        let sample = Sample::of(LINES);
+        let areas = Areas::new(&sample.population(), AreaBy::Function);
+        assert_eq!(areas.bytes_at(&sample.population(), 4)[..3], [300, 120, 50]);
         assert_eq!(areas.named[2].label, "no stack recorded");
         assert_eq!(areas.colors()[..4], [1, 2, 3, REST_COLOR]);
     }
@@ -239,26 +200,22 @@ mod tests {
     fn a_group_that_is_large_only_away_from_the_peak_has_a_name() {
         let lines: String = (1..=11).map(|number| format!("alloc n{number} 20 @f{number}\n")).collect();
         let frees: String = (1..=11).map(|number| format!("free n{number}\n")).collect();
-        let trace = text::parse(&format!("{lines}{frees}alloc late 150 @late\n")).unwrap();
-        let (device, timeline) = (&trace.devices[0], Timeline::new(&trace, &trace.devices[0]));
-        let population = Population { trace: &trace, device, timeline: &timeline, spans: &[], categories: &[] };
-        let areas = Areas::new(&population, AreaBy::Function);
+        let sample = Sample::of(&format!("{lines}{frees}alloc late 150 @late\n"));
+        let areas = Areas::new(&sample.population(), AreaBy::Function);
         assert_eq!(
             areas.named.last().map(|area| area.label.as_str()),
             Some("late (main.py)"),
             "the last from the bottom up"
         );
-        assert_eq!(areas.bytes_at(&population, timeline.events())[9], 150);
+        assert_eq!(areas.bytes_at(&sample.population(), sample.timeline.events())[9], 150);
     }
 
     #[test]
     fn at_most_ten_have_names() {
         let lines: String = (1..=13).map(|number| format!("alloc n{number} {number} @f{number}\n")).collect();
-        let trace = text::parse(&lines).unwrap();
-        let (device, timeline) = (&trace.devices[0], Timeline::new(&trace, &trace.devices[0]));
-        let population = Population { trace: &trace, device, timeline: &timeline, spans: &[], categories: &[] };
-        let areas = Areas::new(&population, AreaBy::Function);
-        let bytes = areas.bytes_at(&population, 13);
+        let sample = Sample::of(&lines);
+        let areas = Areas::new(&sample.population(), AreaBy::Function);
+        let bytes = areas.bytes_at(&sample.population(), 13);
         assert_eq!((areas.named.len(), bytes), (10, [13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 1 + 2 + 3]));
     }
 }

@@ -17,11 +17,9 @@ pub struct Filter {
     /// Text in a frame, a place, the module, the category, a surrounding span's name, an annotation, or the context of
     /// the event.
     pub text: Option<TextFilter>,
-    /// Requested sizes.
     pub size_bytes: RangeInclusive<u64>,
     /// Numbers of moments at which allocations are alive, within the trace.
     pub lifetime_events: RangeInclusive<u32>,
-    /// Raw stream handle.
     pub stream: Option<u64>,
     /// Pool; an allocation whose pool is not in the file does not pass.
     pub pool: Option<PoolId>,
@@ -45,7 +43,6 @@ impl Default for Filter {
 }
 
 impl Filter {
-    /// Returns true if the filter needs the categories of the allocations.
     pub fn needs_categories(&self) -> bool {
         self.text.is_some() || self.categories.is_some() || matches!(self.group, Some(GroupKey::Category(_)))
     }

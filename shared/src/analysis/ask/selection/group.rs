@@ -2,6 +2,7 @@
 
 use super::module_names::ModuleNames;
 use super::{Population, Weigher};
+use crate::analysis::ask::call_tree::{MergeBy, merged};
 use crate::analysis::track::allocations::{AllocationId, Allocations, Origin};
 use crate::analysis::track::category::Category;
 use crate::base::{ShortSort, StringId};
@@ -10,19 +11,15 @@ use hashbrown::HashMap;
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
-use std::hash::Hash;
 
-/// Property by which allocations are grouped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum GroupBy {
-    /// Stack that allocated.
     #[default]
     Stack,
     /// Each frame of the stack that allocated; the groups overlap.
     Frame,
     /// Each function of the stack that allocated, on any of its lines; the groups overlap.
     Function,
-    /// Module of the model.
     Module,
     /// Purpose of the allocation, such as parameter or activation.
     Category,
@@ -43,7 +40,6 @@ crate::names!(GroupBy {
     SizeClass => "size",
 });
 
-/// Value that the allocations of a group have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum GroupKey {
     /// Stack, [`StackId::NONE`] without frames.
@@ -57,14 +53,12 @@ pub enum GroupKey {
     Category(Category),
     /// Raw stream handle, if known.
     Stream(Option<u64>),
-    /// Pool, if known.
     Pool(Option<PoolId>),
     /// Sizes of at least 2^n and below 2^(n + 1), given as n; empty allocations count as one byte.
     SizeClass(u32),
 }
 
 impl GroupKey {
-    /// Returns the property by which the group was formed.
     pub fn by(self) -> GroupBy {
         match self {
             Self::Stack(_) => GroupBy::Stack,
@@ -79,10 +73,8 @@ impl GroupKey {
     }
 }
 
-/// Sums over a set of allocations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
-    /// Sum of the requested sizes.
     pub bytes: u64,
     pub count: u64,
     /// Part of `bytes` that was allocated before the trace.
@@ -91,7 +83,6 @@ pub struct Totals {
 }
 
 impl Totals {
-    /// Returns the sums over a selection.
     pub fn of(population: &Population<'_>, selection: &[AllocationId], weigher: &Weigher<'_>) -> Self {
         let mut totals = Self::default();
         selection.iter().for_each(|&id| totals.add(&Self::of_one(population, id, weigher)));
@@ -115,7 +106,6 @@ impl Totals {
     }
 }
 
-/// Allocations with a common key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Group {
     pub key: GroupKey,
@@ -132,7 +122,6 @@ pub struct Groups {
 }
 
 impl Groups {
-    /// Returns the name of a module from a key of these groups.
     pub(super) fn module(&self, id: StringId) -> &str {
         self.modules.as_ref().map_or("", |modules| modules.name(id))
     }
@@ -146,21 +135,25 @@ impl Groups {
 /// Cost: one table look-up per allocation, and one pass over the frames of the selected stacks.
 pub fn group(population: &Population<'_>, selection: &[AllocationId], weigher: &Weigher<'_>, by: GroupBy) -> Groups {
     let modules = (by == GroupBy::Module).then(|| ModuleNames::of(population.trace));
-    let sums = match by {
+    let mut sums: HashMap<GroupKey, Totals> = HashMap::new();
+    let mut add = |key: GroupKey, totals: &Totals| sums.entry(key).or_default().add(totals);
+    match by {
         GroupBy::Stack | GroupBy::Frame | GroupBy::Function | GroupBy::Module => {
-            let stacks = by_stack(population, selection, weigher);
-            by_stack_key(population.trace, &stacks, by, modules.as_ref())
+            let functions =
+                if by == GroupBy::Function { merged(population.trace, MergeBy::Function) } else { Vec::new() };
+            for (stack, totals) in by_stack(population, selection, weigher) {
+                let keys = stack_keys(population.trace, stack, by, modules.as_ref(), &functions);
+                keys.into_iter().for_each(|key| add(key, &totals));
+            }
         }
         _ => {
-            let mut sums = HashMap::new();
             for &id in selection {
                 if let Some(key) = plain_key(population, id, by) {
-                    add(&mut sums, key, &Totals::of_one(population, id, weigher));
+                    add(key, &Totals::of_one(population, id, weigher));
                 }
             }
-            sums
         }
-    };
+    }
     let mut rows: Vec<Group> = sums.into_iter().map(|(key, totals)| Group { key, totals }).collect();
     rows.short_sort_by_key(|row| (Reverse(row.totals.weight), Reverse(row.totals.bytes), row.key));
     Groups { rows, totals: Totals::of(population, selection, weigher), modules }
@@ -195,7 +188,7 @@ pub(super) fn stacks_of(trace: &Trace, key: GroupKey) -> Option<Vec<bool>> {
         GroupKey::Stack(wanted) => all().map(|stack| stack == wanted).collect(),
         GroupKey::Frame(wanted) => all().map(|stack| has_frame(stack, wanted, &|frame| frame)).collect(),
         GroupKey::Function(wanted) => {
-            let functions = functions(trace);
+            let functions = merged(trace, MergeBy::Function);
             all().map(|stack| has_frame(stack, wanted, &|frame| functions[frame.index()])).collect()
         }
         GroupKey::Module(wanted) => {
@@ -204,10 +197,6 @@ pub(super) fn stacks_of(trace: &Trace, key: GroupKey) -> Option<Vec<bool>> {
         }
         _ => return None,
     })
-}
-
-fn add<K: Eq + Hash>(sums: &mut HashMap<K, Totals>, key: K, more: &Totals) {
-    sums.entry(key).or_default().add(more);
 }
 
 fn by_stack(population: &Population<'_>, selection: &[AllocationId], weigher: &Weigher<'_>) -> Vec<(StackId, Totals)> {
@@ -221,42 +210,28 @@ fn by_stack(population: &Population<'_>, selection: &[AllocationId], weigher: &W
     used.map(|(index, totals)| (StackId::from_index(index), totals)).collect()
 }
 
-fn by_stack_key(
+/// Returns the keys of a stack; `functions` are those of all frames if they are what is grouped by.
+fn stack_keys(
     trace: &Trace,
-    stacks: &[(StackId, Totals)],
+    stack: StackId,
     by: GroupBy,
     modules: Option<&ModuleNames>,
-) -> HashMap<GroupKey, Totals> {
-    let functions = if by == GroupBy::Function { functions(trace) } else { Vec::new() };
-    let mut sums = HashMap::new();
-    for (stack, totals) in stacks {
-        match (by, modules) {
-            (GroupBy::Frame | GroupBy::Function, _) => {
-                let function = |frame: FrameId| functions.get(frame.index()).copied().unwrap_or(frame);
-                let mut frames: Vec<FrameId> = trace.stacks.frames(*stack).iter().map(|&id| function(id)).collect();
-                // A recursive function counts once per stack.
-                frames.sort_unstable();
-                frames.dedup();
-                let key = |frame| if by == GroupBy::Frame { GroupKey::Frame(frame) } else { GroupKey::Function(frame) };
-                if frames.is_empty() {
-                    add(&mut sums, key(None), totals);
-                }
-                frames.into_iter().for_each(|frame| add(&mut sums, key(Some(frame)), totals));
-            }
-            (_, Some(modules)) => add(&mut sums, GroupKey::Module(modules.of_stack(stack.index())), totals),
-            (_, None) => add(&mut sums, GroupKey::Stack(*stack), totals),
+    functions: &[FrameId],
+) -> Vec<GroupKey> {
+    let key = |frame| if by == GroupBy::Frame { GroupKey::Frame(frame) } else { GroupKey::Function(frame) };
+    match (by, modules, trace.stacks.frames(stack)) {
+        (_, Some(modules), _) => vec![GroupKey::Module(modules.of_stack(stack.index()))],
+        (GroupBy::Stack, ..) => vec![GroupKey::Stack(stack)],
+        (_, _, []) => vec![key(None)],
+        (_, _, frames) => {
+            let function = |frame: &FrameId| functions.get(frame.index()).copied().unwrap_or(*frame);
+            let mut frames: Vec<FrameId> = frames.iter().map(function).collect();
+            // A recursive function counts once per stack.
+            frames.sort_unstable();
+            frames.dedup();
+            frames.into_iter().map(|frame| key(Some(frame))).collect()
         }
     }
-    sums
-}
-
-/// Returns, for each frame, the first frame with the same name and file.
-fn functions(trace: &Trace) -> Vec<FrameId> {
-    let mut first = HashMap::new();
-    let frames = trace.frames.iter().enumerate();
-    frames
-        .map(|(index, frame)| *first.entry((frame.name, frame.filename)).or_insert(FrameId::from_index(index)))
-        .collect()
 }
 
 /// Returns the raw handle of an allocation's stream, if its event or segment records it.

@@ -2,7 +2,7 @@
 
 use super::{GroupKey, Groups};
 use crate::analysis::track::stack_title::{former_title, place, stack_callers, stack_label};
-use crate::base::frame_rules::{self, is_recorded};
+use crate::base::frame_rules::is_recorded;
 use crate::base::{StackLabel, format};
 use crate::trace::{FrameId, PoolId, StackId, Trace};
 
@@ -20,7 +20,10 @@ pub fn label(trace: &Trace, groups: &Groups, key: GroupKey) -> Label {
         GroupKey::Stack(stack) => stack_group(trace, stack, stack_label(trace, stack)),
         GroupKey::Frame(None) | GroupKey::Function(None) => plain("no stack recorded".to_owned()),
         GroupKey::Frame(Some(frame)) => frame_label(trace, frame),
-        GroupKey::Function(Some(frame)) => Label { detail: filename(trace, frame), ..function_label(trace, frame) },
+        GroupKey::Function(Some(frame)) => {
+            let (name, path, _) = frame_text(trace, frame);
+            Label { title: place(name, path, 0), detail: shown_path(path) }
+        }
         GroupKey::Module(module) => match groups.module(module) {
             "" => plain("no module recorded".to_owned()),
             name => plain(name.to_owned()),
@@ -39,7 +42,7 @@ pub fn stack_group(trace: &Trace, stack: StackId, label: Option<StackLabel>) -> 
     let Some(label) = label else { return Label { title: "no stack recorded".to_owned(), detail: String::new() } };
     let (title, tail) = (label.head(), label.tail());
     let frames = trace.stacks.frames(stack);
-    let is_recorded = frames.first().is_some_and(|&frame| is_recorded(filename_text(trace, frame)));
+    let is_recorded = frames.first().is_some_and(|&frame| is_recorded(frame_text(trace, frame).1));
     if is_recorded || !label.differs.is_empty() {
         return Label { title, detail: tail };
     }
@@ -52,30 +55,21 @@ pub fn former_label(trace: &Trace, key: GroupKey) -> Option<Label> {
     former_title(trace, stack).map(|(title, detail)| Label { title, detail })
 }
 
-/// Returns the description of the allocations of a frame.
 pub(in crate::analysis) fn frame_label(trace: &Trace, frame: FrameId) -> Label {
-    let line = trace.frames.get(frame).line;
-    let path = filename(trace, frame);
-    let detail = if path.is_empty() || line == 0 { path } else { format!("{path}:{line}") };
-    let name = trace.strings.get(trace.frames.get(frame).name);
-    let title = place(name, trace.strings.get(trace.frames.get(frame).filename), line);
-    Label { title, detail }
+    let (name, path, line) = frame_text(trace, frame);
+    let shown = shown_path(path);
+    let detail = if shown.is_empty() || line == 0 { shown } else { format!("{shown}:{line}") };
+    Label { title: place(name, path, line), detail }
 }
 
-fn function_label(trace: &Trace, frame: FrameId) -> Label {
+fn frame_text(trace: &Trace, frame: FrameId) -> (&str, &str, u64) {
     let frame = trace.frames.get(frame);
-    let title = place(trace.strings.get(frame.name), trace.strings.get(frame.filename), 0);
-    Label { title, detail: String::new() }
+    (trace.strings.get(frame.name), trace.strings.get(frame.filename), frame.line)
 }
 
 /// Returns the path of a frame's file; recorded frames have none.
-fn filename(trace: &Trace, frame: FrameId) -> String {
-    let filename = trace.strings.get(trace.frames.get(frame).filename);
-    if frame_rules::is_recorded(filename) { String::new() } else { filename.to_owned() }
-}
-
-fn filename_text(trace: &Trace, frame: FrameId) -> &str {
-    trace.strings.get(trace.frames.get(frame).filename)
+fn shown_path(path: &str) -> String {
+    if is_recorded(path) { String::new() } else { path.to_owned() }
 }
 
 fn stream_text(stream: Option<u64>) -> String {
@@ -105,10 +99,9 @@ fn sizes_text(power: u32) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Filter, GroupBy, Population, Scope, Weigher, Weight, group, select};
+    use super::super::{Filter, GroupBy, Scope, Weigher, Weight, group, select};
     use super::*;
-    use crate::analysis::track::timeline::Timeline;
-    use crate::trace::text;
+    use crate::analysis::ask::tests::Sample;
 
     const TRACE: &str = "
         alloc a 600 @relu@nn.py<forward@app/model.py<main
@@ -117,19 +110,17 @@ mod tests {
 
     #[track_caller]
     fn check(by: GroupBy, labels: &[(&str, &str)]) {
-        let trace = text::parse(TRACE).unwrap();
-        let (device, timeline) = (&trace.devices[0], Timeline::new(&trace, &trace.devices[0]));
-        let population = Population { trace: &trace, device, timeline: &timeline, spans: &[], categories: &[] };
-        let scope = Scope::all(&timeline);
+        let sample = Sample::of(TRACE);
+        let (population, scope) = (sample.population(), Scope::all(&sample.timeline));
         let selection = select(&population, &scope, &Filter::default());
         let groups = group(&population, &selection, &Weigher::new(&population, &scope, Weight::Bytes), by);
-        let found: Vec<Label> = groups.rows.iter().map(|row| label(&trace, &groups, row.key)).collect();
+        let found: Vec<Label> = groups.rows.iter().map(|row| label(&sample.trace, &groups, row.key)).collect();
         let found: Vec<_> = found.iter().map(|label| (label.title.as_str(), label.detail.as_str())).collect();
         assert_eq!(found, labels);
     }
 
     #[test]
-    fn groups_have_names() {
+    fn groups_pools_and_sizes_have_names() {
         let none = ("no stack recorded", "");
         check(GroupBy::Stack, &[("relu (nn.py:1)", "< forward (model.py:1) < main (main.py:1)"), none]);
         let [relu, forward] = [("relu (nn.py:1)", "nn.py:1"), ("forward (model.py:1)", "app/model.py:1")];
@@ -141,10 +132,6 @@ mod tests {
         check(GroupBy::Stream, &[("default stream", ""), ("stream 0xff", "")]);
         check(GroupBy::Pool, &[("pool not recorded", "")]);
         check(GroupBy::SizeClass, &[("512 B to 1.00 KiB", ""), ("0 B to 2 B", "")]);
-    }
-
-    #[test]
-    fn pools_and_sizes_have_ends() {
         assert_eq!(pool_text(Some(PoolId(0, 2))), "private pool 2");
         assert_eq!(pool_text(Some(PoolId(3, 0))), "private pool 3, 0 of a graph capture");
         assert_eq!(sizes_text(63), "8.00 EiB or more");

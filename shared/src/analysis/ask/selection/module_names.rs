@@ -23,7 +23,6 @@ pub(super) struct ModuleNames {
     of_stacks: Vec<StringId>,
 }
 
-/// Information of a frame about its module.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Says {
     /// Frame of our recorder whose name is the module's path.
@@ -38,7 +37,6 @@ enum Says {
 }
 
 impl ModuleNames {
-    /// Finds the modules of all stacks of a trace.
     pub(super) fn of(trace: &Trace) -> Self {
         let says: Vec<Says> = trace.frames.iter().map(|frame| says(trace, frame)).collect();
         let mut names = StringTable::new();

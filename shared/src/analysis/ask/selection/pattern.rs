@@ -27,7 +27,6 @@ impl PartialEq for TextFilter {
     }
 }
 
-/// Reason why a text is not a valid regular expression.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PatternError {
     message: String,
@@ -42,7 +41,6 @@ impl fmt::Display for PatternError {
 impl std::error::Error for PatternError {}
 
 impl TextFilter {
-    /// Creates a filter that searches for a plain text.
     pub fn plain(text: &str) -> Self {
         let pattern = if text.chars().any(char::is_uppercase) { Pattern::Exact } else { Pattern::Small };
         Self { source: text.to_owned(), pattern }
@@ -58,7 +56,6 @@ impl TextFilter {
         Ok(Self { source: text.to_owned(), pattern: Pattern::Expression(regex) })
     }
 
-    /// Returns true if a text contains a match.
     pub fn is_in(&self, text: &str) -> bool {
         match &self.pattern {
             Pattern::Small if text.is_ascii() => has_ascii(text.as_bytes(), self.source.as_bytes()),

@@ -4,10 +4,8 @@ use crate::analysis::track::allocations::{AllocationId, Allocations};
 use crate::analysis::track::timeline::Timeline;
 use std::ops::Range;
 
-/// Moments that a selection covers.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Scope {
-    /// Allocations that are alive at a moment.
     At(u32),
     /// Allocations that are alive at any moment of a range, or a part of them.
     Within {
@@ -28,13 +26,10 @@ pub enum Scope {
 pub enum Part {
     #[default]
     Any,
-    /// Those that are born in the range.
     Born,
-    /// Those that die in the range.
     Died,
     /// Those that are older than the range and outlive it.
     Survived,
-    /// Those that are born in the range and die in it.
     BornAndDied,
     /// Those that are born in the range and outlive it: memory that the range leaves behind.
     BornAndKept,
@@ -63,7 +58,6 @@ impl Part {
 }
 
 impl Scope {
-    /// Returns the scope of a whole trace.
     pub fn all(timeline: &Timeline) -> Self {
         Self::Within { moments: 0..timeline.events() + 1, part: Part::Any }
     }

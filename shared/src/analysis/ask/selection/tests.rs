@@ -33,6 +33,11 @@ impl Sample {
         Population { trace, device: &trace.devices[0], timeline, spans, categories }
     }
 
+    /// Returns all allocations of a scope.
+    fn all(&self, scope: &Scope) -> Vec<AllocationId> {
+        select(&self.population(), scope, &Filter::default())
+    }
+
     fn rows(&self) -> Vec<(AllocationId, Allocation)> {
         let device = &self.trace.devices[0];
         self.timeline.allocations.ids().map(|id| (id, self.timeline.allocations.get(id, device))).collect()
@@ -81,7 +86,7 @@ fn scopes_agree_with_the_obvious_ones() {
         let moments = random_range(&mut random, &sample.timeline);
         let within = Part::ALL.map(|part| Scope::Within { moments: moments.clone(), part });
         for scope in within.into_iter().chain([Scope::At(moments.start), Scope::all(&sample.timeline)]) {
-            let found = select(&sample.population(), &scope, &Filter::default());
+            let found = sample.all(&scope);
             let expected: Vec<_> = sample.rows().into_iter().filter(|(_, row)| is_of_scope(row, &scope)).collect();
             assert_eq!(found, expected.iter().map(|(id, _)| *id).collect::<Vec<_>>(), "{scope:?}");
             assert_eq!(scope.count(&sample.timeline), expected.len(), "{scope:?}");
@@ -104,10 +109,7 @@ fn streams_and_pools_are_those_of_each_allocation() {
 fn parts_are_all_there_is_once() {
     for (mut random, sample) in samples() {
         let moments = random_range(&mut random, &sample.timeline);
-        let of = |part| {
-            let scope = Scope::Within { moments: moments.clone(), part };
-            select(&sample.population(), &scope, &Filter::default())
-        };
+        let of = |part| sample.all(&Scope::Within { moments: moments.clone(), part });
         let born = of(Part::Born);
         let older = of(Part::Died).into_iter().filter(|id| !born.contains(id));
         let mut all: Vec<_> = older.chain(of(Part::Survived)).collect();
@@ -200,7 +202,7 @@ fn groups_agree_with_the_obvious_ones() {
         let population = sample.population();
         let moments = random_range(&mut random, &sample.timeline);
         let scope = Scope::Within { moments, part: Part::Any };
-        let selection = select(&population, &scope, &Filter::default());
+        let selection = sample.all(&scope);
         let weigher = Weigher::new(&population, &scope, Weight::ByteEvents);
         for by in GroupBy::ALL {
             let mut expected: HashMap<String, (u64, u64, u64)> = HashMap::new();
@@ -230,8 +232,8 @@ fn a_function_that_calls_itself_counts_once() {
     let sample = Sample::new(text::parse("alloc a 8 @f<f<main\nalloc b 1 @g<f").unwrap(), &mut Random::new(1));
     let population = sample.population();
     let scope = Scope::all(&sample.timeline);
-    let selection = select(&population, &scope, &Filter::default());
-    let groups = group(&population, &selection, &Weigher::new(&population, &scope, Weight::Count), GroupBy::Frame);
+    let groups =
+        group(&population, &sample.all(&scope), &Weigher::new(&population, &scope, Weight::Count), GroupBy::Frame);
     let found: Vec<_> = groups.rows.iter().map(|row| (row.totals.weight, row.totals.bytes)).collect();
     assert_eq!(found, [(2, 9), (1, 8), (1, 1)]);
 }
@@ -241,7 +243,7 @@ fn a_group_is_a_filter_of_its_own() {
     for (_, sample) in samples() {
         let population = sample.population();
         let scope = Scope::all(&sample.timeline);
-        let selection = select(&population, &scope, &Filter::default());
+        let selection = sample.all(&scope);
         let weigher = Weigher::new(&population, &scope, Weight::Bytes);
         for by in GroupBy::ALL {
             for row in group(&population, &selection, &weigher, by).rows {
@@ -260,9 +262,8 @@ fn stacks_at_a_moment_are_those_of_the_peak() {
         let population = sample.population();
         let moment = random.below(u64::from(sample.timeline.events()) + 1) as u32;
         let scope = Scope::At(moment);
-        let selection = select(&population, &scope, &Filter::default());
         let weigher = Weigher::new(&population, &scope, Weight::Bytes);
-        let groups = group(&population, &selection, &weigher, GroupBy::Stack);
+        let groups = group(&population, &sample.all(&scope), &weigher, GroupBy::Stack);
         let found: Vec<_> =
             groups.rows.iter().map(|row| (row.key, row.totals.bytes, row.totals.initial_bytes)).collect();
         let expected = crate::analysis::live_by_stack(population.device, &sample.timeline.allocations, moment);

@@ -9,10 +9,8 @@ use crate::analysis::track::timeline::Timeline;
 use crate::trace::{Device, Trace};
 use std::ops::Range;
 
-/// Quantity that is summed over allocations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Weight {
-    /// Requested size.
     #[default]
     Bytes,
     /// Size times the number of moments at which the allocation is alive: bytes × events.
@@ -25,12 +23,7 @@ pub enum Weight {
     Count,
 }
 
-crate::names!(Weight {
-    Bytes => "bytes",
-    ByteEvents => "byte-events",
-    ByteTime => "byte-time",
-    Count => "count",
-});
+crate::names!(Weight { Bytes => "bytes", ByteEvents => "byte-events", ByteTime => "byte-time", Count => "count" });
 
 /// Weighs allocations; their lifetimes are clipped to the scope's range, or to the whole trace for a moment.
 #[derive(Clone, Debug)]
@@ -43,7 +36,6 @@ pub struct Weigher<'a> {
 }
 
 impl<'a> Weigher<'a> {
-    /// Creates a weigher for the allocations of a scope.
     pub fn new(population: &Population<'a>, scope: &Scope, weight: Weight) -> Self {
         let Population { device, timeline, .. } = *population;
         let starts_us = if weight == Weight::ByteTime { starts_us(device) } else { Vec::new() };
@@ -65,9 +57,8 @@ impl<'a> Weigher<'a> {
             }
             Weight::ByteTime => {
                 let alive = self.alive(id);
-                let byte_us =
-                    u128::from(size_bytes) * u128::from(self.start_us(alive.end) - self.start_us(alive.start));
-                u64::try_from(byte_us / 1000).unwrap_or(u64::MAX)
+                let time_us = self.start_us(alive.end) - self.start_us(alive.start);
+                u64::try_from(u128::from(size_bytes) * u128::from(time_us) / 1000).unwrap_or(u64::MAX)
             }
         }
     }
@@ -105,9 +96,7 @@ fn starts_us(device: &Device) -> Vec<u64> {
 #[derive(Clone, Copy, Debug)]
 pub struct Population<'a> {
     pub trace: &'a Trace,
-    /// Device of `trace`.
     pub device: &'a Device,
-    /// Lifetimes and curves of `device`.
     pub timeline: &'a Timeline,
     /// Annotated spans of `device`; text filters search the names of the spans around an allocation.
     pub spans: &'a [Span],

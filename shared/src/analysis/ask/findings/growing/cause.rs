@@ -53,7 +53,6 @@ pub(super) enum Cause {
     Activations,
     /// Tensors that the program moved to the device or created there.
     Data,
-    /// Copies of weights or gradients.
     Copies,
     /// Whole models with their gradients and optimizer state.
     Models,
@@ -63,7 +62,6 @@ pub(super) enum Cause {
     EvaluationGraphs,
     EvaluationOutputs,
     OptimizerState,
-    /// Numbers such as losses.
     Numbers,
     /// A tensor that the program computes outside of modules.
     OwnTensors,
@@ -114,7 +112,6 @@ pub(super) fn causes<'a>(study: &Study<'_>, growing: &[&'a Kept]) -> Vec<(Cause,
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Group {
     Known(Cause),
-    /// Tensors of modules.
     Forward,
     /// Tensors that the program moved to the device or created there.
     Data,
@@ -122,7 +119,6 @@ enum Group {
     Own,
 }
 
-/// Returns the members of one group among the growing rows.
 fn of<'a>(grown: &[(&'a Kept, Group)], group: Group) -> impl Iterator<Item = &'a Kept> {
     grown.iter().filter(move |row| row.1 == group).map(|row| row.0)
 }
@@ -147,7 +143,7 @@ fn of_group(study: &Study<'_>, kept: &Kept, weights: &HashMap<u64, u64>) -> Grou
     if is_copied(study, kept, weights) {
         return Group::Known(Cause::Copies);
     }
-    if is_number(kept) {
+    if kept.end_bytes <= kept.end_count.saturating_mul(NUMBER_BYTES) {
         return Group::Known(Cause::Numbers);
     }
     let is_made = matches!(site.operation, Operation::Make | Operation::Unknown);
@@ -198,10 +194,6 @@ fn comes_before_forward(study: &Study<'_>, kept: &Kept, site: Site) -> bool {
 /// Backward's threads have no such frames, and our own recordings only name modules.
 fn is_of_program(site: Site) -> bool {
     site.spine != SpineId::NONE
-}
-
-fn is_number(kept: &Kept) -> bool {
-    kept.end_bytes <= kept.end_count.saturating_mul(NUMBER_BYTES)
 }
 
 /// Returns true if the kept tensors include a graph, which also holds inputs.

@@ -57,9 +57,7 @@ fn held_of(study: &Study<'_>, rows: &[&Kept]) -> Option<(usize, usize)> {
         let stack = allocations.allocation_stack(id, study.device);
         rows.iter().any(|kept| kept.stack == stack) && allocations.died[id.index()] == NEVER
     };
-    let is_held = |text| stated_holder(study.trace.strings.get(text)).is_some();
-    let named = study.timeline.names.iter().filter(|name| is_held(name.text)).map(|name| name.allocation);
-    let held: HashSet<AllocationId> = named.filter(|&id| is_of_rows(id)).collect();
+    let held: HashSet<AllocationId> = named(study).filter(|&id| is_of_rows(id)).collect();
     let last = held.iter().max().filter(|_| held.len() > 1)?;
     let all = (0..=last.0).map(AllocationId).filter(|&id| is_of_rows(id)).count();
     Some((held.len(), all))
@@ -68,20 +66,22 @@ fn held_of(study: &Study<'_>, rows: &[&Kept]) -> Option<(usize, usize)> {
 /// Returns the step of advice that finds the holder; `None` if the recording names others, so that another would find none
 /// of these either.
 pub(super) fn how_to_tell(study: &Study<'_>) -> Option<&'static str> {
-    let is_holder = |text| stated_holder(study.trace.strings.get(text)).is_some();
-    if study.timeline.names.iter().any(|name| is_holder(name.text)) {
+    if named(study).next().is_some() {
         return None;
     }
-    Some(match study.steps.is_some() {
-        true => {
-            "[record] To see which variable holds them, record with \
-             ``snapscope record --holders --steps 1..8 -- python train.py``."
-        }
-        false => {
-            "[record] To see which variable holds them, record with \
-             ``snapscope record --holders --rolling 60s -- python serve.py``."
-        }
+    Some(if study.steps.is_some() {
+        "[record] To see which variable holds them, record with \
+         ``snapscope record --holders --steps 1..8 -- python train.py``."
+    } else {
+        "[record] To see which variable holds them, record with \
+         ``snapscope record --holders --rolling 60s -- python serve.py``."
     })
+}
+
+/// Returns the allocations whose holders are named.
+fn named(study: &Study<'_>) -> impl Iterator<Item = AllocationId> {
+    let is_holder = |text| stated_holder(study.trace.strings.get(text)).is_some();
+    study.timeline.names.iter().filter(move |name| is_holder(name.text)).map(|name| name.allocation)
 }
 
 fn largest<'a>(study: &Study<'a>, rows: &[&Kept], is_of_cause: bool) -> Option<Holder<'a>> {
@@ -121,7 +121,6 @@ impl Holder<'_> {
         self.path.starts_with("function ") && is_one_each
     }
 
-    /// Formats it as a step of advice.
     pub(super) fn sentence(&self) -> String {
         let Self { path, allocations, bytes, has_graph, is_of_cause } = self;
         let count = format::count(*allocations);
@@ -144,8 +143,7 @@ impl Holder<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::track::timeline::Timeline;
-    use crate::trace::text;
+    use crate::analysis::ask::tests::Sample;
 
     /// Returns the step of advice about `activations` that grow beside `losses` of 512 bytes.
     fn sentence(names: &str) -> Option<String> {
@@ -161,10 +159,8 @@ mod tests {
             );
         }
         source += names;
-        let trace = text::parse(&source).unwrap();
-        let device = &trace.devices[0];
-        let timeline = Timeline::new(&trace, device);
-        let study = Study::new(&trace, device, &timeline);
+        let sample = Sample::of(&source);
+        let study = sample.study();
         let rows: Vec<&Kept> = study.growth.growing().filter(|kept| kept.bytes_per_step > 1024).collect();
         assert_eq!(rows.len(), 1, "{:?}", study.growth);
         Some(holder(&study, &rows)?.sentence())
@@ -187,19 +183,13 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_stack_has_a_holder_too() {
+    fn what_has_no_stack_has_a_holder_too_and_a_cycle_is_to_be_broken() {
         let names = "annotate a1 note=held/by/norms[…][…]\nannotate a2 note=held/by/norms[…][…]";
         assert!(sentence_of("", names).unwrap().starts_with("Look at `norms[…][…]`"));
-    }
-
-    #[test]
-    fn a_cycle_is_to_be_broken() {
-        let names = "annotate a1 note=held/by/a/reference/cycle:/Node.value\nannotate a2 note=held/by/a/reference/cycle:/Node.value";
-        let said = sentence(names).unwrap();
-        assert!(
-            said.starts_with("Break the reference cycle with `Node.value`") && said.contains("2 of these"),
-            "{said}"
-        );
+        let names = ["annotate a1 note=held/by/a/reference/cycle:/Node.value"; 2].join("\n").replacen("a1", "a2", 1);
+        let said = sentence(&names).unwrap();
+        let is_told = said.starts_with("Break the reference cycle with `Node.value`") && said.contains("2 of these");
+        assert!(is_told, "{said}");
     }
 
     #[test]

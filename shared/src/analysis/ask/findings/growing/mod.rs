@@ -1,21 +1,22 @@
 //! Finds memory that grows from step to step, or from call to call of a model without training, and its causes.
 
-mod at_peak;
 mod cause;
 mod held;
 mod words;
 
 use super::advice::Advice;
-use super::finding::{Confidence, Evidence, Finding, Rank, events_of, title_of_parts, top_stacks};
+use super::finding::{AtPeak, Confidence, Finding, Rank, SourceLine, events_of};
 use super::limits::FindingsConfig;
-use super::own_code::OwnCode;
+use super::own_code::own_line;
 use crate::analysis::ask::until_full::{BudgetSource, UntilFull, until_full};
 use crate::analysis::study::growth::Kept;
 use crate::analysis::study::phases::PhaseBasis;
 use crate::analysis::study::run_kind::RunKind;
 use crate::analysis::study::studied::Study;
 use crate::base::{Severity, format};
+use crate::trace::StackId;
 use cause::Cause;
+use hashbrown::HashSet;
 
 /// Growth per step of at least 1/1000 of the peak is an error.
 const SERIOUS: u64 = 1000;
@@ -29,7 +30,6 @@ const HARMLESS_BYTES: u64 = 4096;
 /// With fewer steps it remains unclear whether a cache fills up or memory leaks.
 const STEPS_TO_BE_SURE: usize = 4;
 
-/// Reports each cause of growth.
 pub(super) fn findings(study: &Study<'_>, config: &FindingsConfig) -> Vec<Finding> {
     let growing: Vec<&Kept> = study.growth.growing().collect();
     if growing.is_empty() {
@@ -44,7 +44,6 @@ pub(super) fn findings(study: &Study<'_>, config: &FindingsConfig) -> Vec<Findin
     causes.iter().filter(is_worth_it).map(|(cause, rows)| finding(study, config, *cause, rows)).collect()
 }
 
-/// Returns the word for the unit of growth, for use in a sentence.
 pub(super) fn unit(study: &Study<'_>) -> &'static str {
     if study.steps.is_some() { "step" } else { "call" }
 }
@@ -67,13 +66,13 @@ fn finding(study: &Study<'_>, config: &FindingsConfig, cause: Cause, rows: &[&Ke
     let rise = format::bytes(rise_bytes(rows, every));
     let largest = rows.iter().max_by_key(|kept| kept.bytes_per_step).expect("a cause has rows");
     let weighed = || rows.iter().map(|kept| (kept.bytes_per_step, kept.stack));
-    let own = OwnCode::of(study, weighed(), words.own);
-    let place = own.as_ref().map_or_else(|| study.title(largest.stack), OwnCode::place);
+    let own = own_line(study, weighed(), words.own);
+    let place = own.as_ref().map_or_else(|| study.title(largest.stack), SourceLine::place);
     let look = own.as_ref().map_or_else(String::new, |own| words.look.replace("{}", &own.place()));
     let full = until_full(study, config.capacity_bytes);
     let until = full.map_or_else(String::new, |full| sentence(&full, unit(study)));
     let peak_bytes = study.timeline.live_peak().1;
-    let at_peak = at_peak::at_peak(study, rows);
+    let at_peak = at_peak(study, rows);
     let end_bytes: u64 = rows.iter().map(|kept| kept.end_bytes).sum();
     let severity = match bytes_per_step {
         _ if cause == Cause::Numbers => Severity::Info,
@@ -93,32 +92,57 @@ fn finding(study: &Study<'_>, config: &FindingsConfig, cause: Cause, rows: &[&Ke
     };
     // Exceptions and functions have a reason of their own.
     let why = if advice.why.is_empty() { words.why } else { "" };
-    Finding {
-        code: words.code,
-        severity,
-        confidence: confidence(study, cause),
-        rank: if at_peak.fills(peak_bytes) { Rank::Filling } else { Rank::Growth },
-        device: study.device.index,
-        bytes: bytes_per_step,
-        at_peak,
-        title: title_of_parts(&what, [format!(": {rise} {rate}"), format!(", in {place}")]),
-        line: own.map(|own| own.line),
-        evidence: Evidence {
-            shows: shows(study, rows, largest),
-            events: events_of(study, rows),
-            stacks: top_stacks(weighed()),
-        },
-        advice: advice.because(&look).because(why).because(&until),
-    }
+    let advice = advice.because(&look).because(why).because(&until);
+    let rank = if at_peak.fills(peak_bytes) { Rank::Filling } else { Rank::Growth };
+    let confidence = confidence(study, cause);
+    let found = Finding::new(study.device.index, words.code, severity, confidence, rank, bytes_per_step)
+        .titled(&what, [format!(": {rise} {rate}"), format!(", in {place}")])
+        .shown(shows(study, rows, largest), events_of(study, rows), weighed());
+    Finding { at_peak, line: own, advice, ..found }
 }
 
-/// Advice if kept exceptions hold what grows.
+/// Returns what earlier steps have left in `rows` at the peak, and the highest live bytes of any step without it.
+///
+/// A step's own tensors do not count as left, since the step needs them.
+fn at_peak(study: &Study<'_>, rows: &[&Kept]) -> AtPeak {
+    let (device, timeline) = (study.device, study.timeline);
+    let allocations = &timeline.allocations;
+    let starts: Vec<u32> = study.repeats().iter().map(|step| step.start).collect();
+    let Some(&first) = starts.first() else { return AtPeak::default() };
+    let ends = starts[1..].iter().copied().chain([timeline.events() + 1]);
+    let highest: Vec<(u32, u64)> =
+        starts.iter().zip(ends).map(|(&start, end)| timeline.live_max_in(start..end.max(start + 1))).collect();
+    let keys: HashSet<(StackId, Option<u64>)> = rows.iter().map(|kept| (kept.stack, kept.size_bytes)).collect();
+    // Changes of what is left at the highest moment of each step.
+    let mut changes = vec![0i64; starts.len() + 1];
+    for id in allocations.ids().filter(|&id| allocations.born_at(id.0) > first) {
+        let (stack, size_bytes) = (allocations.allocation_stack(id, device), allocations.size_bytes(id));
+        let key = if stack.has_frames() { (stack, None) } else { (StackId::NONE, Some(size_bytes)) };
+        if keys.contains(&key) {
+            let next = starts.partition_point(|&start| start < allocations.born_at(id.0));
+            let gone = highest.partition_point(|&(moment, _)| moment < allocations.died[id.index()]).max(next);
+            changes[next] += size_bytes as i64;
+            changes[gone] -= size_bytes as i64;
+        }
+    }
+    let mut left = 0;
+    let mut at_peak = AtPeak { bytes: 0, rest_bytes: timeline.live_max_in(0..first.max(1)).1 };
+    for (&(moment, live), change) in highest.iter().zip(changes) {
+        left += change;
+        let left = u64::try_from(left).unwrap_or(0);
+        at_peak.rest_bytes = at_peak.rest_bytes.max(live.saturating_sub(left));
+        if moment == timeline.live_peak().0 {
+            at_peak.bytes = left;
+        }
+    }
+    at_peak
+}
+
 const OF_EXCEPTION: &str = "Keep the text of the exception, not the exception: ``errors.append(str(error))``. Or cut it off its \
                             frames: `error.with_traceback(None)`.\n\n\
                             A kept exception refers to its traceback, that to the frames of the failed call, and these to \
                             all their tensors.";
 
-/// Advice if functions hold what grows, one tensor each.
 const OF_FUNCTION: &str = "Register a hook once, or remove it when its step is over: ``handle.remove()``, with what \
                            `register_hook` or `register_forward_hook` returns.\n\n\
                            A function keeps its default values and the variables around it. One that is made in every step \
@@ -144,22 +168,19 @@ fn shows(study: &Study<'_>, rows: &[&Kept], largest: &Kept) -> String {
         (false, 1) => format!("{each} adds one"),
         (false, count) => format!("{each} adds {}", format::count(count)),
     };
+    let live = format!(
+        "At the end of {of_steps}, {} is live in {}",
+        format::bytes(end_bytes),
+        format::counted(count, "allocation")
+    );
+    let place = study.title(largest.stack);
     match rows.len() {
-        1 => format!(
-            "At the end of {of_steps}, {} is live in {}, allocated{operation} in {}; {many}.",
-            format::bytes(end_bytes),
-            format::counted(count, "allocation"),
-            study.title(largest.stack),
-        ),
+        1 => format!("{live}, allocated{operation} in {place}; {many}."),
         stacks => format!(
-            "At the end of {of_steps}, {} is live in {} from {}. The stack that grows fastest adds {} per {}, \
-             allocated{operation} in {}; {many}.",
-            format::bytes(end_bytes),
-            format::counted(count, "allocation"),
+            "{live} from {}. The stack that grows fastest adds {} per {}, allocated{operation} in {place}; {many}.",
             format::counted(stacks as u64, "stack"),
             format::bytes(largest.bytes_per_step),
-            unit(study),
-            study.title(largest.stack),
+            unit(study)
         ),
     }
 }
@@ -199,7 +220,6 @@ fn each_of(every: u32, unit: &str) -> String {
     }
 }
 
-/// Says which steps add something, for use in a sentence.
 fn rhythm(kept: &Kept, unit: &str) -> String {
     let each = match kept.every {
         1 => format!("each {unit}"),
@@ -214,10 +234,9 @@ fn rhythm(kept: &Kept, unit: &str) -> String {
     }
 }
 
-/// Formats the forecast of when the card is full as a sentence.
 fn sentence(full: &UntilFull, unit: &str) -> String {
-    let room = format::bytes(full.budget.bytes);
-    let whose = match full.budget.source {
+    let room = format::bytes(full.budget_bytes);
+    let whose = match full.source {
         BudgetSource::Given => format!("the GPU's {room}"),
         BudgetSource::GivenLessOutside => format!("the {room} of GPU memory that is left for PyTorch"),
         BudgetSource::OutOfMemory => format!("the {room} that PyTorch could use when it ran out of memory"),

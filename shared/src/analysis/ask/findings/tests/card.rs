@@ -13,7 +13,7 @@ fn the_reason_of_an_out_of_memory_is_told() {
         block 0x10000000 10MiB
         block 0x12000000 10MiB
     ";
-    let found = found_with(text, &FindingsConfig::default());
+    let found = findings_in(text);
     assert_eq!(found[0].code, FindingCode::OutOfMemory);
     assert_eq!(found[0].title, "Out of memory: tried to allocate 40.0 MiB, 1.00 MiB free, in head (main.py:1)");
     assert!(found[0].advice.text().contains("combine the 80.0 MiB of free memory"), "{}", found[0].advice.text());
@@ -26,7 +26,7 @@ fn memory_that_waits_for_a_stream_is_told() {
             "segment_alloc S 100MiB\nalloc S 60MiB @layer\nalloc b 30MiB @layer\nfree b\n{middle}oom 40MiB free=1MiB @head\n\
              {end}segment S 100MiB\nblock S 100MiB inactive\n"
         );
-        let found = found_with(&text, &FindingsConfig::default());
+        let found = findings_in(&text);
         found[0].advice.text()
     };
     let wait = "Call `torch.cuda.synchronize()` and try again: 60.0 MiB was freed, and only waited for other streams";
@@ -39,7 +39,7 @@ fn memory_that_waits_for_a_stream_is_told() {
 fn places_that_fail_often_are_one_finding() {
     let text =
         "alloc a 1MiB @layer\n".to_owned() + &"oom 40MiB free=1MiB @head\n".repeat(30) + "oom 50MiB free=1MiB @head";
-    let found = found_with(&text, &FindingsConfig::default());
+    let found = findings_in(&text);
     let titles: Vec<_> =
         found.iter().filter(|row| row.code == FindingCode::OutOfMemory).map(|row| row.title.as_str()).collect();
     assert_eq!(titles.len(), 2, "{titles:?}");
@@ -53,8 +53,8 @@ fn remedies_of_a_failure_are_tried() {
     let allocs = each(&|name| format!("segment_alloc S{name} 20MiB\nalloc S{name} 9MiB @a\nalloc b{name} 9MiB @b\n"));
     let frees = each(&|name| format!("free S{name}\n"));
     let segments = each(&|name| format!("segment S{name} 20MiB\nblock S{name} 20MiB inactive\n"));
-    let found = found_with(&(allocs + &frees + "oom 45MiB free=40MiB @head\n" + &segments), &FindingsConfig::default());
-    let oom = found.iter().find(|row| row.code == FindingCode::OutOfMemory).unwrap();
+    let text = allocs + &frees + "oom 45MiB free=40MiB @head\n" + &segments;
+    let oom = finding_of(&text, FindingCode::OutOfMemory).unwrap();
     let stuck = "this free memory was left, but the request could not use it: 110 MiB in free ranges too small for the \
                  request.";
     assert!(oom.evidence.shows.ends_with(stuck), "{}", oom.evidence.shows);
@@ -66,10 +66,16 @@ fn remedies_of_a_failure_are_tried() {
 #[test]
 fn settings_that_do_not_help_are_named() {
     let text = "segment_alloc S 40MiB\nalloc S 40MiB @a\noom 30MiB free=20MiB @head\nsegment S 40MiB\nblock S 40MiB";
-    let found = found_with(text, &FindingsConfig::default());
+    let found = findings_in(text);
     let in_vain = "A replay of the recording with `expandable_segments:True` or `max_split_size_mb:128` or";
     assert!(found[0].advice.text().contains(in_vain), "{}", found[0].advice.text());
     assert!(found[0].evidence.shows.ends_with("it held no free memory."), "{found:?}");
+}
+
+/// Returns the first finding of a kind where the memory of the card may be known.
+fn on_card(text: &str, capacity_gib: Option<u64>, code: FindingCode) -> Option<Finding> {
+    let config = FindingsConfig { capacity_bytes: capacity_gib.map(|gib| gib << 30), ..Default::default() };
+    found_with(text, &config).into_iter().find(|finding| finding.code == code)
 }
 
 /// Writes a training with weights of 100 MiB, whose steps keep an activation of each of ten layers; the last step runs
@@ -95,8 +101,7 @@ fn steps_and_a_failure(steps: usize, failed: usize, batch: u64, free_mib: u64) -
 
 #[test]
 fn a_failed_step_is_measured_by_one_that_was_whole() {
-    let found = found_with(&steps_and_a_failure(3, 4, 3, 25), &FindingsConfig::default());
-    let oom = found.iter().find(|row| row.code == FindingCode::OutOfMemory).unwrap();
+    let oom = finding_of(&steps_and_a_failure(3, 4, 3, 25), FindingCode::OutOfMemory).unwrap();
     // Ten layers of 30 MiB beside the weights of 100 MiB, where 245 MiB are there: 145 of 300 MiB.
     assert!(oom.advice.why.contains("needs about 403 MiB."), "{}", oom.advice.why);
     let steps: Vec<_> = oom.advice.steps.iter().map(|step| step.text.as_str()).collect();
@@ -106,7 +111,7 @@ fn a_failed_step_is_measured_by_one_that_was_whole() {
 
 #[test]
 fn memory_that_ran_out_in_forward_is_not_for_want_of_a_backward() {
-    let found = found_with(&steps_and_a_failure(0, 4, 1, 5), &FindingsConfig::default());
+    let found = findings_in(&steps_and_a_failure(0, 4, 1, 5));
     let texts: Vec<_> = found.iter().map(|row| row.advice.text()).collect();
     assert!(!texts.iter().any(|text| text.contains("record the backward pass")), "{texts:?}");
     let oom = found.iter().find(|row| row.code == FindingCode::OutOfMemory).unwrap();
@@ -117,10 +122,8 @@ fn memory_that_ran_out_in_forward_is_not_for_want_of_a_backward() {
 #[test]
 fn memory_outside_of_pytorch_is_told_where_the_card_is_known() {
     let text = "segment_alloc S 6GiB\nalloc S 6GiB\noom 3GiB free=1GiB\nsegment S 6GiB\nblock S 6GiB";
-    let outside = |capacity_gib: Option<u64>| {
-        let config = FindingsConfig { capacity_bytes: capacity_gib.map(|gib| gib << 30), ..Default::default() };
-        let found = found_with(text, &config).into_iter().find(|finding| finding.code == FindingCode::OutsidePytorch);
-        found.map(|finding| (finding.severity, finding.bytes >> 30))
+    let outside = |capacity_gib| {
+        on_card(text, capacity_gib, FindingCode::OutsidePytorch).map(|found| (found.severity, found.bytes >> 30))
     };
     assert_eq!(outside(Some(12)), Some((Severity::Warning, 5)));
     assert_eq!((outside(Some(7)), outside(Some(6)), outside(None)), (None, None, None));
@@ -139,11 +142,7 @@ fn a_card_that_is_too_small_is_named() {
 #[test]
 fn memory_that_is_reserved_in_vain_is_a_warning_where_the_card_is_full() {
     let text = "segment_alloc S 16GiB\nalloc S 4GiB @a\nsegment S 16GiB\nblock S 4GiB";
-    let severity = |capacity_gib: Option<u64>| {
-        let config = FindingsConfig { capacity_bytes: capacity_gib.map(|gib| gib << 30), ..Default::default() };
-        let found = found_with(text, &config).into_iter().find(|row| row.code == FindingCode::ReservedAboveLive);
-        found.map(|finding| finding.severity)
-    };
+    let severity = |gib| on_card(text, gib, FindingCode::ReservedAboveLive).map(|found| found.severity);
     assert_eq!([Some(140), Some(24)].map(severity), [Some(Severity::Info); 2]);
     assert_eq!([Some(16), None].map(severity), [Some(Severity::Warning); 2]);
 }

@@ -18,29 +18,21 @@ fn growth_that_is_no_leak_is_explained() {
         let more = is_there.then(|| format!("alloc {name}.{step} {mib}MiB @{name}<forward@phase"));
         [more.into_iter().collect(), healthy(step)].concat()
     };
-    let title = |text: &str, code: FindingCode| {
-        let found = found_with(text, &FindingsConfig::default());
-        found.into_iter().find(|finding| finding.code == code).map(|finding| finding.title).unwrap_or_default()
-    };
-    let shows = |text: &str, code: FindingCode| {
-        let found = found_with(text, &FindingsConfig::default());
-        found.into_iter().find(|finding| finding.code == code).map(|finding| finding.evidence.shows).unwrap_or_default()
-    };
+    let settled = |text: &str| finding_of(text, FindingCode::Settled).expect("a note");
+    let title = |text: &str| settled(text).title;
+    let shows = |text: &str| settled(text).evidence.shows;
     let healthy = training(9, healthy);
     assert_eq!(notes(&healthy), [FindingCode::Settled]);
-    assert_eq!(
-        title(&healthy, FindingCode::Settled),
-        "Normal: 32.0 MiB of optimizer state is allocated in step 1 and stays"
-    );
-    let once = training(9, |step| with(step, step == 5, "table", 8));
     let state = "Normal: 32.0 MiB of optimizer state is allocated in step 1 and stays";
-    assert_eq!(title(&once, FindingCode::Settled), state);
-    assert!(shows(&once, FindingCode::Settled).contains("stays; 8.00 MiB is allocated once, in step 6."));
+    assert_eq!(title(&healthy), state);
+    let once = training(9, |step| with(step, step == 5, "table", 8));
+    assert_eq!(title(&once), state);
+    assert!(shows(&once).contains("stays; 8.00 MiB is allocated once, in step 6."));
     let cache = training(9, |step| with(step, [0, 2, 4].contains(&step), "masks", 4));
-    assert_eq!(title(&cache, FindingCode::Settled), state);
-    assert!(shows(&cache, FindingCode::Settled).contains("; a cache of 12.0 MiB fills in steps 1 to 5, and then less"));
+    assert_eq!(title(&cache), state);
+    assert!(shows(&cache).contains("; a cache of 12.0 MiB fills in steps 1 to 5, and then less"));
     let little = training(9, |step| with(step, step == 5, "table", 1));
-    assert_eq!(title(&little, FindingCode::Settled), state, "next to nothing is not worth a word");
+    assert_eq!(title(&little), state, "next to nothing is not worth a word");
     for text in [healthy, once, cache] {
         check(&text, &[]);
     }
@@ -75,7 +67,7 @@ fn growth_is_told_with_its_rhythm_and_how_to_find_its_holder() {
             let more = keeps(step).then(|| format!("alloc k.{step} 4MiB @keep:7<train<main"));
             [healthy(step), more.into_iter().collect()].concat()
         };
-        let found = found_with(&training(15, kept), &FindingsConfig::default());
+        let found = findings_in(&training(15, kept));
         assert!(found[0].evidence.shows.ends_with(&format!("; {rhythm} adds one.")), "{}", found[0].evidence.shows);
         let command = "snapscope record --holders --steps 1..8 -- python train.py";
         assert!(found[0].advice.steps.iter().any(|step| step.value == command), "{:?}", found[0].advice);

@@ -96,18 +96,29 @@ impl Shape {
     }
 }
 
+/// Returns random shapes with their seeds, and what makes further choices.
+fn shapes() -> impl Iterator<Item = (u64, Shape, Random)> {
+    (0..CASES).map(|seed| {
+        let mut random = Random::new(seed);
+        (seed, Shape::of(&mut random), random)
+    })
+}
+
+/// Writes the lines of a text for which `is_there` holds.
+fn lines_of(text: &str, is_there: impl Fn(&str) -> bool) -> String {
+    text.lines().filter(|line| is_there(line)).map(|line| line.to_owned() + "\n").collect()
+}
+
 /// Checks a law: the first problem of the mistake and its line, none of the repair.
 #[track_caller]
 fn law(expected: (FindingCode, u64), programs: impl Fn(&Shape, &mut Random) -> (String, String)) {
-    for seed in 0..CASES {
-        let mut random = Random::new(seed);
-        let shape = Shape::of(&mut random);
+    for (seed, shape, mut random) in shapes() {
         let (bad, good) = programs(&shape, &mut random);
-        let found = found_with(&bad, &FindingsConfig::default());
+        let found = findings_in(&bad);
         let first = found.first().map(|found| (found.code, found.line.as_ref().map_or(0, |line| line.line)));
         assert_eq!(first, Some(expected), "seed {seed}, {shape:?}: {:?}", found.first());
         assert!(found[0].severity > Severity::Info, "seed {seed}, {shape:?}: {:?}", found[0]);
-        let blamed = codes_with(&good, &FindingsConfig::default());
+        let blamed = codes_in(&good);
         assert_eq!(blamed, [], "seed {seed}, {shape:?}");
         let rest_bytes = found[0].at_peak.rest_bytes;
         if rest_bytes > 0 {
@@ -180,15 +191,14 @@ fn an_evaluation_that_adds_up_its_losses_has_no_backward() {
 
 #[test]
 fn a_training_whose_loss_fails_now_and_then_is_no_evaluation() {
-    for seed in 0..CASES {
-        let shape = Shape::of(&mut Random::new(seed));
+    for (seed, shape, _) in shapes() {
         let every = shape.every + 1;
         let training = shape.training(|step| {
             let name = format!("{step}");
             let failed = || shape.call(&name, "train:11<main", true) + &freed(&shape, &name);
             if step % every == every - 1 { failed() } else { shape.step(step, "", "") }
         });
-        let found = codes_with(&training, &FindingsConfig::default());
+        let found = codes_in(&training);
         assert!(
             found.iter().all(|found| found.0 != FindingCode::EvaluationWithGraph),
             "seed {seed}, {shape:?}: {found:?}"
@@ -199,9 +209,7 @@ fn a_training_whose_loss_fails_now_and_then_is_no_evaluation() {
 #[test]
 fn what_a_policy_collects_is_trained_on() {
     const INSIDE: &str = "act:30<decorate_context@v/site-packages/torch/utils/_contextlib.py<main:20";
-    for seed in 0..CASES {
-        let mut random = Random::new(seed);
-        let shape = Shape::of(&mut random);
+    for (seed, shape, mut random) in shapes() {
         let calls = 4 + random.below(5);
         let name = |step: u64, call: u64| format!("{step}.c{call}");
         let collected = |is_trained_on: bool| {
@@ -224,10 +232,8 @@ fn what_a_policy_collects_is_trained_on() {
                 acted + &read + &shape.step(step, "", "") + &gone
             })
         };
-        let is_blamed = |text: &str| {
-            let found = codes_with(text, &FindingsConfig::default());
-            found.iter().any(|found| found.0 == FindingCode::EvaluationOutputsCollected)
-        };
+        let is_blamed =
+            |text: &str| codes_in(text).iter().any(|found| found.0 == FindingCode::EvaluationOutputsCollected);
         assert!(!is_blamed(&collected(true)), "seed {seed}, {shape:?}");
         assert!(is_blamed(&collected(false)), "seed {seed}, {shape:?}");
     }
@@ -235,8 +241,7 @@ fn what_a_policy_collects_is_trained_on() {
 
 #[test]
 fn an_optimizer_that_steps_no_more_keeps_its_state() {
-    for seed in 0..CASES {
-        let shape = Shape::of(&mut Random::new(seed));
+    for (seed, shape, _) in shapes() {
         let half = shape.steps / 2;
         let trained = |is_kept: bool| {
             shape.training(|step| {
@@ -258,7 +263,7 @@ fn an_optimizer_that_steps_no_more_keeps_its_state() {
             // Too little to matter.
             continue;
         }
-        let first = |is_kept| codes_with(&trained(is_kept), &FindingsConfig::default()).first().copied();
+        let first = |is_kept| codes_in(&trained(is_kept)).first().copied();
         assert_eq!(first(true), Some((FindingCode::OptimizerLeft, Severity::Warning)), "seed {seed}, {shape:?}");
         assert_eq!(first(false), None, "seed {seed}, {shape:?}");
     }
@@ -266,27 +271,21 @@ fn an_optimizer_that_steps_no_more_keeps_its_state() {
 
 #[test]
 fn a_cycle_keeps_tensors_until_garbage_is_collected() {
-    for seed in 0..CASES {
-        let mut random = Random::new(seed);
-        let shape = Shape::of(&mut random);
+    for (seed, shape, mut random) in shapes() {
         let every = 2 + random.below(3);
         let which = (0..shape.layers.len()).max_by_key(|&layer| shape.layers[layer].0).unwrap_or(0);
         let is_of_cycle = |line: &str| line.starts_with(&format!("free a{which}."));
         let training = |has_cycle: bool| {
             shape.training(|step| {
                 let text = shape.step(step, "", "");
-                let lines = text.lines().filter(|line| !has_cycle || !is_of_cycle(line));
-                let kept: String = lines.map(|line| line.to_owned() + "\n").collect();
+                let kept = lines_of(&text, |line| !has_cycle || !is_of_cycle(line));
                 // Some of what is old enough is freed, and as much stays.
                 let old = (step.saturating_sub(6)..step.saturating_sub(6 - every)).filter(|_| step >= 6);
                 let freed = |old: u64| format!("free a{which}.{old}\n");
                 kept + &if has_cycle && step % every == 0 { old.map(freed).collect() } else { String::new() }
             })
         };
-        let said = |text: &str| {
-            let found = found_with(text, &FindingsConfig::default());
-            found.iter().any(|found| found.title.starts_with("Reference cycles keep"))
-        };
+        let said = |text: &str| findings_in(text).iter().any(|found| found.title.starts_with("Reference cycles keep"));
         assert!(!said(&training(false)), "seed {seed}, {shape:?}");
         assert!(said(&training(true)), "seed {seed}, {shape:?}");
     }
@@ -295,15 +294,14 @@ fn a_cycle_keeps_tensors_until_garbage_is_collected() {
 /// Writes a training in which tensors of some steps stay.
 fn keeping(shape: &Shape, is_kept: impl Fn(&str) -> bool) -> String {
     shape.training(|step| {
-        let stays = |line: &&str| line.starts_with("free a") && is_kept(line) && shape.is_due(step);
-        shape.step(step, "", "").lines().filter(|line| !stays(line)).map(|line| line.to_owned() + "\n").collect()
+        let stays = |line: &str| line.starts_with("free a") && is_kept(line) && shape.is_due(step);
+        lines_of(&shape.step(step, "", ""), |line| !stays(line))
     })
 }
 
 #[test]
 fn a_graph_that_outlives_the_backward_of_another_is_noted() {
-    for seed in 0..CASES {
-        let shape = Shape::of(&mut Random::new(seed));
+    for (seed, shape, _) in shapes() {
         let training = |has_gradients: bool| {
             let call = |step: u64| shape.call(&format!("{step}.d"), "train:50<main", has_gradients);
             let free = |step: u64| match has_gradients {
@@ -313,8 +311,7 @@ fn a_graph_that_outlives_the_backward_of_another_is_noted() {
             shape.training(|step| shape.step(step, &call(step), "") + &free(step))
         };
         let noted = |text: &str| {
-            let found = found_with(text, &FindingsConfig::default());
-            let found = found.into_iter().find(|found| found.code == FindingCode::EvaluationWithGraph);
+            let found = finding_of(text, FindingCode::EvaluationWithGraph);
             found.map(|found| (found.severity, found.line.map(|line| line.line)))
         };
         assert_eq!(noted(&training(true)), Some((Severity::Info, Some(50))), "seed {seed}, {shape:?}");
@@ -342,8 +339,7 @@ fn graphs_that_several_backwards_of_a_step_keep_add_up() {
                     let name = format!("{step}.w{window}");
                     let gradients = format!("{step}");
                     let backward = shape.backward(&name, (window == 0).then_some(gradients.as_str()));
-                    let frees = |line: &&str| !(is_retained && line.starts_with("free a"));
-                    let backward: String = backward.lines().filter(frees).map(|line| line.to_owned() + "\n").collect();
+                    let backward = lines_of(&backward, |line| !(is_retained && line.starts_with("free a")));
                     let result = format!("alloc l.{name} 4 @mse_loss@v/torch/nn/functional.py<train:12<main\n");
                     let begin = format!("alloc one.{name} 4 @backward@v/torch/_tensor.py<train:13<main\n");
                     let own = format!("alloc h.{name} 1MiB\nfree h.{name}\n");
@@ -368,13 +364,11 @@ fn a_function_keeps_single_tensors_of_a_pass() {
     let apply = |text: String, layer: usize| {
         text.replace(&format!("@f{layer}@m.py<"), &format!("@f{layer}@m.py<apply@v/torch/autograd/function.py<"))
     };
-    for seed in 0..CASES {
-        let mut random = Random::new(seed);
-        let shape = Shape::of(&mut random);
+    for (seed, shape, _) in shapes() {
         let which = [0, 2, 3];
         let is_kept = |line: &str| which.iter().any(|layer| line.starts_with(&format!("free a{layer}.")));
         let text = which.iter().fold(keeping(&shape, is_kept), |text, &layer| apply(text, layer));
-        let found = found_with(&text, &FindingsConfig::default());
+        let found = findings_in(&text);
         assert!(found[0].title.starts_with("An autograd function keeps"), "seed {seed}, {shape:?}: {:?}", found[0]);
     }
 }
@@ -495,8 +489,7 @@ fn graphs_that_share_a_pool_are_not_accused() {
 
 #[test]
 fn tensors_of_backward_that_stay_with_their_pass_are_of_higher_order() {
-    for seed in 0..CASES {
-        let shape = Shape::of(&mut Random::new(seed));
+    for (seed, shape, _) in shapes() {
         let kept = keeping(&shape, |_| true);
         let with_second: String = kept
             .lines()
@@ -507,7 +500,7 @@ fn tensors_of_backward_that_stay_with_their_pass_are_of_higher_order() {
             })
             .collect();
         for (text, is_higher) in [(kept, false), (with_second, true)] {
-            let found = found_with(&text, &FindingsConfig::default());
+            let found = findings_in(&text);
             let is_told = found[0].title.contains("that of its gradients");
             assert!(found[0].code == FindingCode::GraphsKept && is_told == is_higher, "seed {seed}: {:?}", found[0]);
         }
@@ -516,9 +509,7 @@ fn tensors_of_backward_that_stay_with_their_pass_are_of_higher_order() {
 
 #[test]
 fn a_big_thing_and_its_backward_are_one_line() {
-    for seed in 0..CASES {
-        let mut random = Random::new(seed);
-        let shape = Shape::of(&mut random);
+    for (seed, shape, mut random) in shapes() {
         let (mib, has_backward) = (400 + random.below(400), random.below(2) == 0);
         let table = |step: u64| format!("alloc p.{step} {mib}MiB @pairs@m.py:28<forward@m.py<{MODULE}<train:11<main\n");
         let step = |step: u64| {
@@ -526,10 +517,7 @@ fn a_big_thing_and_its_backward_are_one_line() {
             let backward = if has_backward { gradient } else { String::new() };
             shape.step(step, &table(step), &(backward + &format!("free p.{step}\n")))
         };
-        let peak = |text: &str| {
-            let found = found_with(text, &FindingsConfig::default());
-            found.into_iter().find(|found| found.code == FindingCode::Peak).expect("each trace has a peak")
-        };
+        let peak = |text: &str| finding_of(text, FindingCode::Peak).expect("each trace has a peak");
         let found = peak(&shape.training(step));
         let line = found.line.as_ref().map(|line| line.line);
         assert!(line == Some(28) && found.title.contains("backward") == has_backward, "seed {seed}: {found:?}");

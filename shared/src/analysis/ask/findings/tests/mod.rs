@@ -75,6 +75,15 @@ fn found_with(text: &str, config: &FindingsConfig) -> Vec<Finding> {
     found
 }
 
+fn findings_in(text: &str) -> Vec<Finding> {
+    found_with(text, &FindingsConfig::default())
+}
+
+/// Returns the first finding of a kind.
+fn finding_of(text: &str, code: FindingCode) -> Option<Finding> {
+    findings_in(text).into_iter().find(|finding| finding.code == code)
+}
+
 /// Returns the codes of errors and warnings.
 fn codes_with(text: &str, config: &FindingsConfig) -> Vec<(FindingCode, Severity)> {
     let found = found_with(text, config);
@@ -82,21 +91,30 @@ fn codes_with(text: &str, config: &FindingsConfig) -> Vec<(FindingCode, Severity
     problems.map(|finding| (finding.code, finding.severity)).collect()
 }
 
+fn codes_in(text: &str) -> Vec<(FindingCode, Severity)> {
+    codes_with(text, &FindingsConfig::default())
+}
+
 /// Returns the codes of notes, except the one about the peak.
 fn notes(text: &str) -> Vec<FindingCode> {
-    let found = found_with(text, &FindingsConfig::default());
+    let found = findings_in(text);
     let notes = found.iter().filter(|finding| finding.severity == Severity::Info && finding.code != FindingCode::Peak);
     notes.map(|finding| finding.code).collect()
 }
 
 #[track_caller]
 fn check(text: &str, codes: &[FindingCode]) {
-    let found = codes_with(text, &FindingsConfig::default());
+    let found = codes_in(text);
     assert_eq!(found.iter().map(|(code, _)| *code).collect::<Vec<_>>(), codes);
 }
 
 fn healthy(step: usize) -> Vec<String> {
-    [forward(step), backward(step, |_| false), update(step, false)].concat()
+    keeping(step, |_| false, false)
+}
+
+/// Writes a step that keeps some of its tensors, or its gradients.
+fn keeping(step: usize, kept: impl Fn(&str) -> bool, keeps_gradients: bool) -> Vec<String> {
+    [forward(step), backward(step, kept), update(step, keeps_gradients)].concat()
 }
 
 #[test]
@@ -108,9 +126,9 @@ fn a_healthy_training_has_no_findings() {
 
 #[test]
 fn whole_graphs_are_told_from_single_tensors() {
-    let graphs = |step| [forward(step), backward(step, |_| true), update(step, false)].concat();
+    let graphs = |step| keeping(step, |_| true, false);
     check(&training(5, graphs), &[FindingCode::GraphsKept]);
-    let outputs = |step| [forward(step), backward(step, |name| name == "out"), update(step, false)].concat();
+    let outputs = |step| keeping(step, |name| name == "out", false);
     check(&training(5, outputs), &[FindingCode::OutputsKept]);
     let hooked = |step| {
         let mut lines = healthy(step);
@@ -133,7 +151,7 @@ fn a_backward_that_lengthens_tells_a_chain() {
 
 #[test]
 fn what_is_kept_is_told_by_its_phase() {
-    let gradients = |step| [forward(step), backward(step, |_| false), update(step, true)].concat();
+    let gradients = |step| keeping(step, |_| false, true);
     check(&training(5, gradients), &[FindingCode::GradientsKept]);
     let batches = |step| [vec![format!("alloc x.{step} 1MiB @data@phase")], healthy(step)].concat();
     check(&training(5, batches), &[FindingCode::BatchesKept]);
@@ -166,7 +184,7 @@ fn a_tensor_that_takes_the_place_of_a_smaller_one_grows() {
 #[test]
 fn gradients_that_are_never_cleared_stay() {
     let never = |step| {
-        let mut lines = [forward(step), backward(step, |_| false), update(step, true)].concat();
+        let mut lines = keeping(step, |_| false, true);
         lines.retain(|line| step == 0 || !line.starts_with("alloc g"));
         lines
     };
@@ -208,7 +226,7 @@ fn a_cache_that_is_emptied_by_hand_is_told_from_one_that_was_needed() {
             [healthy(step), segments].concat()
         }
     };
-    let emptied_codes = |stack| codes_with(&training(4, emptied(stack)), &FindingsConfig::default());
+    let emptied_codes = |stack| codes_in(&training(4, emptied(stack)));
     assert_eq!(emptied_codes("empty_cache"), [(FindingCode::CacheEmptied, Severity::Warning)]);
     assert_eq!(emptied_codes("malloc"), []);
     assert_eq!(emptied_codes("empty_cache<__enter__@v/torch/cuda/graphs.py<main"), []);
@@ -232,17 +250,10 @@ fn limits_are_errors() {
     };
     let found = codes_with(&training(5, healthy), &config);
     assert_eq!(found, [(FindingCode::PeakAboveLimit, Severity::Error), (FindingCode::CardTooSmall, Severity::Warning)]);
-    let graphs = |step| [forward(step), backward(step, |_| true), update(step, false)].concat();
-    let found = codes_with(&training(5, graphs), &config);
-    assert_eq!(
-        found.iter().map(|row| row.0).collect::<Vec<_>>(),
-        [
-            FindingCode::PeakAboveLimit,
-            FindingCode::GrowthAboveLimit,
-            FindingCode::GraphsKept,
-            FindingCode::CardTooSmall
-        ]
-    );
+    let graphs = |step| keeping(step, |_| true, false);
+    let found: Vec<_> = codes_with(&training(5, graphs), &config).into_iter().map(|row| row.0).collect();
+    let limits = [FindingCode::PeakAboveLimit, FindingCode::GrowthAboveLimit];
+    assert_eq!(found, [&limits[..], &[FindingCode::GraphsKept, FindingCode::CardTooSmall]].concat());
 }
 
 #[test]
@@ -272,8 +283,7 @@ fn waste_names_the_setting_that_helps() {
         sizes().map(|size| format!("segment_alloc S{size} {size}MiB\nalloc S{size}\nfree S{size}\n")).collect();
     let rests: String =
         sizes().map(|size| format!("segment S{size} {size}MiB\nblock S{size} {size}MiB inactive\n")).collect();
-    let found = found_with(&(steps + &rests), &FindingsConfig::default());
-    let waste = found.iter().find(|row| row.code == FindingCode::ReservedAboveLive).unwrap();
+    let waste = finding_of(&(steps + &rests), FindingCode::ReservedAboveLive).unwrap();
     let helps = "Set `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True`: in a replay, the recording reserves 200 MiB at \
                  the peak instead of 1.99 GiB.";
     assert_eq!(waste.advice.steps[0].text, helps);
@@ -286,12 +296,10 @@ fn many_tiny_tensors_are_noted_and_few_are_not() {
             let _ = writeln!(lines, "alloc n{number} 4 @append<train");
             lines
         });
-        found_with(&format!("alloc weights 64MiB @setup\n{numbers}"), &FindingsConfig::default())
+        finding_of(&format!("alloc weights 64MiB @setup\n{numbers}"), FindingCode::TinyAllocations)
     };
-    let is_tiny = |finding: &&Finding| finding.code == FindingCode::TinyAllocations;
-    assert_eq!(kept(9_999).iter().find(is_tiny), None);
-    let found = kept(10_000);
-    let tiny = found.iter().find(is_tiny).expect("there are enough");
+    assert_eq!(kept(9_999), None);
+    let tiny = kept(10_000).expect("there are enough");
     assert_eq!((tiny.severity, tiny.bytes), (Severity::Info, 10_000 * 512));
     assert!(tiny.title.starts_with("10,000 tensors") && tiny.title.contains("append"), "{}", tiny.title);
     assert!(tiny.evidence.shows.contains("39.1 KiB"), "{}", tiny.evidence.shows);

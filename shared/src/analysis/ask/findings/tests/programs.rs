@@ -36,40 +36,23 @@ fn program(steps: usize, of: impl Fn(usize) -> String) -> String {
 /// Checks the code and line of the first finding.
 #[track_caller]
 fn check_line(text: &str, code: FindingCode, line: u64) {
-    let found = found_with(text, &FindingsConfig::default());
+    let found = findings_in(text);
     let first = found.first().unwrap_or_else(|| panic!("nothing is found"));
     let found_line = first.line.as_ref().map(|line| line.line);
     assert_eq!((first.code, found_line), (code, Some(line)), "{}", first.title);
 }
 
 #[test]
-fn an_ordinary_training_is_not_accused() {
+fn what_the_program_keeps_is_told_by_its_line() {
     check(&program(6, |index| step(index, &[], &[])), &[]);
-}
-
-#[test]
-fn what_the_program_brings_and_keeps_is_data() {
     check_line(&program(6, |index| step(index, &[], &["x"])), FindingCode::BatchesKept, 10);
-}
-
-#[test]
-fn several_results_of_one_line_are_a_graph() {
-    let metric = |index: usize| {
-        let results = ["_softmax", "add", "log"].map(|operation| {
-            format!("alloc {operation}.{index} 1MiB @at::_ops::{operation}::call()@a.cpp<metric:30<train:14<main")
-        });
-        step(index, &results, &[])
+    let result = |index: usize, operation: &str| {
+        format!("alloc {operation}.{index} 1MiB @at::_ops::{operation}::call()@a.cpp<metric:30<train:14<main")
     };
-    check_line(&program(6, metric), FindingCode::GraphsKept, 30);
-}
-
-#[test]
-fn one_result_of_a_line_is_a_tensor() {
-    let result = |index: usize| {
-        let line = format!("alloc r.{index} 1MiB @at::_ops::mul::call()@a.cpp<metric:30<train:14<main");
-        step(index, &[line], &[])
-    };
-    check_line(&program(6, result), FindingCode::TensorsKept, 30);
+    // Several results of one line are a graph, and one is a tensor.
+    let several = |index| step(index, &["_softmax", "add", "log"].map(|operation| result(index, operation)), &[]);
+    check_line(&program(6, several), FindingCode::GraphsKept, 30);
+    check_line(&program(6, |index| step(index, &[result(index, "mul")], &[])), FindingCode::TensorsKept, 30);
 }
 
 #[test]
@@ -78,11 +61,13 @@ fn a_call_with_hooks_tells_a_hook() {
         let inner = "inner@v/site-packages/torch/nn/modules/module.py";
         text.replace("@f3@m.py<", &format!("@f3@m.py<{inner}<"))
     };
-    let found = found_with(&hooked(program(6, |index| step(index, &[], &["a3"]))), &FindingsConfig::default());
-    assert_eq!(found[0].code, FindingCode::ActivationsKept);
-    assert!(found[0].title.starts_with("A forward hook keeps"), "{}", found[0].title);
-    let found = found_with(&program(6, |index| step(index, &[], &["a3"])), &FindingsConfig::default());
-    assert!(found[0].code == FindingCode::ActivationsKept && !found[0].title.contains("hook"), "{}", found[0].title);
+    let text = program(6, |index| step(index, &[], &["a3"]));
+    for (text, is_hook) in [(hooked(text.clone()), true), (text, false)] {
+        let found = findings_in(&text);
+        assert_eq!(found[0].code, FindingCode::ActivationsKept);
+        assert_eq!(found[0].title.starts_with("A forward hook keeps"), is_hook, "{}", found[0].title);
+        assert_eq!(found[0].title.contains("hook"), is_hook, "{}", found[0].title);
+    }
 }
 
 #[test]
@@ -106,7 +91,7 @@ fn gradients_that_a_hook_keeps_are_told_in_a_program_of_functions() {
             .chain([format!("free one.{step}\n")])
             .collect::<String>()
     };
-    let found = found_with(&program(8, step), &FindingsConfig::default());
+    let found = findings_in(&program(8, step));
     assert_eq!(found.first().map(|found| found.code), Some(FindingCode::GradientsKept), "{found:?}");
     assert!(found[0].advice.text().contains("register_hook"), "{:?}", found[0]);
 }
@@ -157,7 +142,7 @@ fn what_is_collected_in_an_epoch_is_told() {
         let kept = format!("alloc o.{index} 4MiB @at::_ops::mul::call()@a.cpp<train:15<main");
         step(index, &[kept].into_iter().chain(freed).collect::<Vec<_>>(), &[])
     };
-    let found = found_with(&program(12, collected), &FindingsConfig::default());
+    let found = findings_in(&program(12, collected));
     assert_eq!(found.first().map(|finding| finding.code), Some(FindingCode::CollectedInEpoch), "{found:?}");
 }
 
@@ -168,9 +153,7 @@ fn batches_of_the_first_epoch_that_stay_are_noted() {
             let larger = step(index, &[], if index < kept { &["x"] } else { &[] });
             larger.replace(&format!("x.{index} 1MiB"), &format!("x.{index} 20MiB"))
         };
-        let found = found_with(&program(36, of), &FindingsConfig::default());
-        let found = found.into_iter().find(|finding| finding.code == FindingCode::BatchesKept);
-        found.map(|finding| (finding.severity, finding.title))
+        finding_of(&program(36, of), FindingCode::BatchesKept).map(|finding| (finding.severity, finding.title))
     };
     let (severity, title) = training(24).expect("a note");
     assert!(severity == Severity::Info && title.starts_with("The batches of the first 24 steps"), "{title}");
@@ -184,8 +167,7 @@ fn gradients_of_inputs_that_stay_are_told() {
             let own = if index < kept { format!("alloc i.{index} 3MiB\n") } else { String::new() };
             step(index, &[], &[]).replace(&format!("free a5.{index}\n"), &format!("free a5.{index}\n{own}"))
         };
-        let found = found_with(&program(36, of), &FindingsConfig::default());
-        found.into_iter().find(|finding| finding.code == FindingCode::GradientsStay).map(|finding| finding.title)
+        finding_of(&program(36, of), FindingCode::GradientsStay).map(|finding| finding.title)
     };
     assert_eq!(training(24).as_deref(), Some("Gradients of 24 inputs stay: 72.0 MiB"));
     assert_eq!(training(0), None);
@@ -197,7 +179,7 @@ fn calls_with_gradients_that_nobody_uses_are_told() {
         let layers = (0..6).map(|layer| format!("alloc a{layer}.{index} 4MiB @f{layer}@m.py<{MODULE}<score:30<main\n"));
         format!("alloc x.{index} 1MiB @at::_ops::to_dtype_layout::call()@a.cpp<main:9\n") + &layers.collect::<String>()
     };
-    let found = found_with(&program(6, call), &FindingsConfig::default());
+    let found = findings_in(&program(6, call));
     assert_eq!(found[0].code, FindingCode::GraphsKept);
     assert!(found[0].advice.text().contains("no_grad") && found[0].title.contains("per call"), "{:?}", found[0]);
     // Layers of one pass do not have an input each.
@@ -216,12 +198,10 @@ fn a_failed_try_that_stays_is_told() {
     };
     let failure = "oom 80MiB free=1MiB @f3@m.py<main\n";
     let freed: String = (0..3).map(|layer| format!("free a{layer}.one\n")).collect();
-    let kept = program(0, |_| String::new()) + &tried("one") + failure + &tried("two") + failure;
-    let found = found_with(&kept, &FindingsConfig::default());
-    assert_eq!(found[0].code, FindingCode::FailedTryKept, "{found:?}");
-    let left = program(0, |_| String::new()) + &tried("one") + failure + &freed + &tried("two") + failure;
-    let found = found_with(&left, &FindingsConfig::default());
-    assert!(found.iter().all(|finding| finding.code != FindingCode::FailedTryKept), "{found:?}");
+    let attempts =
+        |between: &str| program(0, |_| String::new()) + &tried("one") + failure + between + &tried("two") + failure;
+    assert_eq!(findings_in(&attempts(""))[0].code, FindingCode::FailedTryKept);
+    assert_eq!(finding_of(&attempts(&freed), FindingCode::FailedTryKept), None);
 }
 
 #[test]
@@ -244,17 +224,14 @@ fn losses_that_are_added_up_before_backward_are_counted() {
             &format!("alloc t.{step} 2MiB @step@torch/optim/adam.py<train:15<main\nfree t.{step}\nfree one.{step}\n");
         lines + &names.iter().map(|name| format!("free g.{name}\nfree x.{name}\nfree l.{name}\n")).collect::<String>()
     };
-    let found = found_with(&program(5, step), &FindingsConfig::default());
+    let found = findings_in(&program(5, step));
     assert_eq!(found.first().map(|finding| finding.code), Some(FindingCode::SeveralGraphsAtOnce), "{found:?}");
     assert!(found[0].title.starts_with("4 forward passes"), "{}", found[0].title);
 }
 
 #[test]
 fn too_little_is_said_with_what_to_record() {
-    let notes = |text: &str| {
-        let found = found_with(text, &FindingsConfig::default());
-        found.into_iter().find(|finding| finding.code == FindingCode::TooLittleRecorded).map(|finding| finding.advice)
-    };
+    let notes = |text: &str| finding_of(text, FindingCode::TooLittleRecorded).map(|finding| finding.advice);
     for text in ["", "segment S 2MiB\nblock b 1MiB", &program(1, |index| step(index, &[], &[])), "alloc a 1MiB"] {
         let advice = notes(text).unwrap_or_else(|| panic!("nothing is said of {text:?}"));
         assert!(advice.text().contains("_record_memory_history"), "{advice:?}");

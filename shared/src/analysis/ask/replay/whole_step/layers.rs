@@ -8,7 +8,6 @@ use std::ops::Range;
 /// Tensors of the shortest layer: fewer that repeat can be a part of one, such as three equal matrices.
 const SHORTEST_LAYER: usize = 4;
 
-/// Tensors of the longest layer.
 const LONGEST_LAYER: usize = 512;
 
 /// Layers that have to repeat, done or in all.
@@ -42,12 +41,10 @@ impl Symbols {
     }
 }
 
-/// Run of equal rounds in a list of tensors.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Repeated {
     /// Positions of its tensors; the last round can be cut.
     pub(super) run: Range<usize>,
-    /// Number of tensors in a round.
     pub(super) period: usize,
 }
 

@@ -2,9 +2,8 @@
 
 use super::*;
 use crate::allocator::Settings;
-use crate::analysis::ask::replay::{CardChoice, ReplayConfig, Replayer, Sweep, SweepConfig};
-use crate::analysis::track::timeline::Timeline;
-use crate::trace::text;
+use crate::analysis::ask::replay::{CardChoice, ReplayConfig, Sweep, SweepConfig};
+use crate::analysis::ask::tests::Sample;
 use hashbrown::HashMap;
 use std::ops::Range;
 
@@ -47,38 +46,32 @@ fn program(seed: &mut u64) -> Program {
     let kept: Vec<u64> = (0..random(seed, 4..7)).map(|_| random(seed, 1..9)).collect();
     let weights: Vec<u64> = (0..4).map(|_| random(seed, 1..4)).collect();
     let mut lines = Vec::new();
-    let mut alloc = |step: usize, name: String, mib: u64, stack| {
-        lines.push(Line { step, name, request: Some((mib, stack)) });
-    };
+    let alloc = |step: usize, name: String, mib: u64, stack| Line { step, name, request: Some((mib, stack)) };
+    let free = |step: usize, name: String| Line { step, name, request: None };
     for layer in 0..layers {
-        for (index, &mib) in weights.iter().enumerate() {
-            alloc(0, format!("w{layer}.{index}"), mib, WEIGHTS[index]);
-        }
+        let weight = |(index, &mib)| alloc(0, format!("w{layer}.{index}"), mib, WEIGHTS[index]);
+        lines.extend(weights.iter().enumerate().map(weight));
     }
     let mut batch = 1;
     for step in 0..steps {
         batch += if step == 0 { 0 } else { random(seed, 0..3) };
         for layer in 0..layers {
-            for (index, &mib) in kept.iter().enumerate() {
-                let request = Some((mib * batch, KEPT[index]));
-                lines.push(Line { step, name: format!("a{step}.{layer}.{index}"), request });
-            }
+            let activation = |(index, &mib)| alloc(step, format!("a{step}.{layer}.{index}"), mib * batch, KEPT[index]);
+            lines.extend(kept.iter().enumerate().map(activation));
         }
         for layer in (0..layers).rev() {
-            let request = Some((weights.iter().sum(), "@gradient<backward@phase"));
-            lines.push(Line { step, name: format!("g{step}.{layer}"), request });
-            let names = (0..kept.len()).map(|index| format!("a{step}.{layer}.{index}"));
-            lines.extend(names.map(|name| Line { step, name, request: None }));
+            lines.push(alloc(step, format!("g{step}.{layer}"), weights.iter().sum(), "@gradient<backward@phase"));
+            lines.extend((0..kept.len()).map(|index| free(step, format!("a{step}.{layer}.{index}"))));
         }
         for layer in 0..layers {
             if step == 0 {
-                let request = Some((2 * weights.iter().sum::<u64>(), "@state<optimizer@phase"));
-                lines.push(Line { step, name: format!("s{layer}"), request });
+                let state_mib = 2 * weights.iter().sum::<u64>();
+                lines.push(alloc(step, format!("s{layer}"), state_mib, "@state<optimizer@phase"));
             }
-            lines.push(Line { step, name: format!("t{step}.{layer}"), request: Some((1, "@update<optimizer@phase")) });
-            lines.push(Line { step, name: format!("t{step}.{layer}"), request: None });
+            lines.push(alloc(step, format!("t{step}.{layer}"), 1, "@update<optimizer@phase"));
+            lines.push(free(step, format!("t{step}.{layer}")));
         }
-        lines.extend((0..layers).map(|layer| Line { step, name: format!("g{step}.{layer}"), request: None }));
+        lines.extend((0..layers).map(|layer| free(step, format!("g{step}.{layer}"))));
     }
     Program { lines, weights_mib: layers * weights.iter().sum::<u64>() }
 }
@@ -128,7 +121,7 @@ impl Program {
 }
 
 /// Sweeps over cards whose memory differs by a tenth of the limit; returns the smallest that is named, in bytes.
-fn smallest_card(study: &Study<'_>, whole: &WholeStep, context_bytes: u64) -> Option<u64> {
+fn smallest_card(sample: &Sample, whole: &WholeStep, context_bytes: u64) -> Option<u64> {
     let card = |tenths: u64| CardChoice { name: tenths.to_string(), memory_bytes: whole.limit_bytes * tenths / 10 };
     let mut sweep = Sweep::new(SweepConfig {
         recorded: Settings::default(),
@@ -138,7 +131,7 @@ fn smallest_card(study: &Study<'_>, whole: &WholeStep, context_bytes: u64) -> Op
         card_elsewhere_bytes: context_bytes,
         whole_step: Some(whole.clone()),
     });
-    let replayer = Replayer::new(study.trace, study.device, &study.timeline.allocations);
+    let replayer = sample.replayer();
     while sweep.step(&replayer, None) {}
     sweep.report().smallest_card.as_ref().map(|card| card.memory_bytes)
 }
@@ -152,9 +145,8 @@ fn estimates_of_cut_trainings_hold_for_the_whole_ones() {
         let peaks = program.peaks();
         let most = peaks.iter().copied().max().unwrap();
         let Some((recorded, step)) = program.cut(random(&mut seed, program.weights_mib + 1..most)) else { continue };
-        let trace = text::parse(&recorded).unwrap();
-        let timeline = Timeline::new(&trace, &trace.devices[0]);
-        let study = Study::new(&trace, &trace.devices[0], &timeline);
+        let sample = Sample::of(&recorded);
+        let (study, timeline) = (sample.study(), &sample.timeline);
         let whole = WholeStep::of(&study).unwrap();
         *found.entry(whole.basis.name()).or_default() += 1;
         let case = format!("seed {seed}, step {step} of {peaks:?} MiB: {whole:?}\n{recorded}");
@@ -165,8 +157,7 @@ fn estimates_of_cut_trainings_hold_for_the_whole_ones() {
         assert!(whole.least_bytes <= truth, "what is certain is needed: {case}");
         assert!(whole.bytes >= truth || whole.basis == StepBasis::Unknown, "no less than is needed: {case}");
 
-        let replayer = Replayer::new(&trace, study.device, &timeline.allocations);
-        let report = replayer.replay(&ReplayConfig::unlimited(Settings::default()));
+        let report = sample.replayer().replay(&ReplayConfig::unlimited(Settings::default()));
         for tenths in 5..60 {
             let usable_bytes = whole.limit_bytes * tenths / 10;
             let outlook = whole.outlook(&report, usable_bytes);
@@ -174,7 +165,7 @@ fn estimates_of_cut_trainings_hold_for_the_whole_ones() {
             fitting += usize::from(outlook == Outlook::Fits);
         }
         let context_bytes = whole.limit_bytes / 20;
-        let card = smallest_card(&study, &whole, context_bytes);
+        let card = smallest_card(&sample, &whole, context_bytes);
         assert!(card.is_none_or(|bytes| bytes - context_bytes > whole.limit_bytes), "the card that ran out: {case}");
         let is_enough = card.is_none_or(|bytes| bytes - context_bytes >= truth);
         assert!(is_enough || whole.basis == StepBasis::Unknown, "a card that runs out again: {case}");
@@ -190,9 +181,7 @@ fn estimates_of_cut_trainings_hold_for_the_whole_ones() {
 
 #[test]
 fn a_recording_without_an_error_has_no_such_step() {
-    let trace = text::parse("alloc a 1MiB").unwrap();
-    let timeline = Timeline::new(&trace, &trace.devices[0]);
-    assert_eq!(WholeStep::of(&Study::new(&trace, &trace.devices[0], &timeline)), None);
+    assert_eq!(WholeStep::of(&Sample::of("alloc a 1MiB").study()), None);
 }
 
 #[test]
