@@ -7,7 +7,7 @@ import threading
 import time
 
 from . import lines, naming
-from .notices import tried
+from .notices import failures, tried
 
 
 class Writer:
@@ -60,7 +60,7 @@ class Writer:
                 pickle.dump(snapshot, file, protocol=4)
             os.replace(partial, path)
         except (OSError, MemoryError) as error:
-            self.report.facts["snapshot_error"] = str(error)
+            failures.setdefault("the snapshot", str(error))
             if os.path.exists(partial):
                 os.remove(partial)
             return False

@@ -56,7 +56,7 @@ fn bars(owners: &LogOwners, page: &mut Html) {
         for owner in &owners.parts {
             page.push(&format!("<div><span>{}</span>", escaped(&owner.name)));
             page.bar(owner.bytes as f64 / capacity as f64);
-            let share = format::percent(owner.bytes.min(capacity), capacity);
+            let share = escaped(&format::percent(owner.bytes.min(capacity), capacity));
             page.push(&format!("<b>{}</b><i>{share}</i></div>", format::bytes(owner.bytes)));
         }
         page.push("</div>\n");

@@ -212,6 +212,13 @@ fn wrong_options_are_refused_before_anything_runs() {
 }
 
 #[test]
+fn a_snapshot_that_cannot_be_written_is_told() {
+    let stage = Stage::new("import shutil, torch\nkept = torch.Block(1 << 30)\nshutil.rmtree('out')\n");
+    std::fs::create_dir(stage.scene.path("out")).expect("room");
+    stage.run(&["-o", "out/train.pickle"]).check(0, &["the script went on without it: the snapshot: [Errno 2]"]);
+}
+
+#[test]
 fn several_cards_make_one_table() {
     let stage = Stage::new("import torch\nblock = torch.Block(15 << 30)\n");
     let ran = stage.run(&["--cards", "t4-16gb,l4-24gb"]);
