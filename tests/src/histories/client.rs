@@ -21,7 +21,6 @@ pub struct Client(Arc<Mutex<SocketAddr>>);
 #[derive(Debug)]
 pub struct Answer {
     pub status: u16,
-    /// Body as it was sent.
     pub body: Vec<u8>,
 }
 
@@ -37,7 +36,6 @@ impl Client {
         Self(Arc::new(Mutex::new(address)))
     }
 
-    /// Sets a new server address.
     pub fn go_to(&self, address: SocketAddr) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = address;
     }

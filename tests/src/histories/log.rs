@@ -12,7 +12,6 @@ const LAST: usize = 60;
 pub struct Violation {
     /// Job or link as named in the log; empty if the violation concerns all of them.
     pub subject: String,
-    /// Description of the contradiction.
     pub what: String,
 }
 
@@ -37,7 +36,6 @@ impl Default for Log {
 }
 
 impl Log {
-    /// Creates an empty log whose time starts now.
     pub fn new() -> Self {
         Self { start: Instant::now(), lines: Mutex::default() }
     }

@@ -62,10 +62,6 @@ impl Job {
     }
 
     /// Updates the model from an answer about the job.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the answer contradicts the model.
     pub(super) fn saw(&mut self, answer: &Value) -> Check {
         must!(answer["id"] == *self.id, "it is another job, {}", answer["id"]);
         must!(answer["name"] == *self.name, "it is called {}, not {:?}", answer["name"], self.name);

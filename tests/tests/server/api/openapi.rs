@@ -16,7 +16,6 @@ fn document(server: &Server) -> Value {
     reply.json()
 }
 
-/// Returns the method, path and description of each operation.
 fn operations(document: &Value) -> Vec<(String, String, Value)> {
     let items = document["paths"].as_object().expect("paths");
     let of_item = |(path, item): (&String, &Value)| {
@@ -40,13 +39,9 @@ fn references(value: &Value, found: &mut BTreeSet<String>) {
 }
 
 #[test]
-fn the_description_is_the_stored_one() {
+fn the_description_is_the_stored_one_and_what_it_describes_is_there() {
     let text = serde_json::to_string_pretty(&document(&server())).expect("a document");
     testkit::documents::check("openapi.json", &format!("{text}\n"));
-}
-
-#[test]
-fn what_is_described_is_there() {
     let server = server();
     let document = document(&server);
     let operations = operations(&document);
@@ -97,8 +92,9 @@ fn what_is_refused_is_described() {
 }
 
 #[test]
-fn every_reference_leads_somewhere() {
-    let document = document(&server());
+fn every_reference_leads_somewhere_and_examples_fit_their_types() {
+    let server = server();
+    let document = document(&server);
     assert!(document["openapi"].as_str().is_some_and(|version| version.starts_with("3.1")), "{}", document["openapi"]);
     let mut found = BTreeSet::new();
     references(&document, &mut found);
@@ -109,12 +105,6 @@ fn every_reference_leads_somewhere() {
     }
     let schemes = document["components"]["securitySchemes"].as_object().expect("schemes");
     assert!(schemes.values().all(|scheme| scheme["scheme"] == "bearer"), "{schemes:?}");
-}
-
-#[test]
-fn examples_fit_their_types() {
-    let server = server();
-    let document = document(&server);
     // An answer has exactly the fields of its type.
     for (path, schema) in [("/api/v1/limits", "ServerLimits"), ("/api/v1/cards", "CardRow")] {
         let answer = server.get(path, &[]).json();

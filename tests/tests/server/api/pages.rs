@@ -24,7 +24,6 @@ fn share(server: &Server) -> (String, String) {
     (format!("/s/{}", text("token")), text("delete_token"))
 }
 
-/// Returns the content of a meta tag.
 #[track_caller]
 fn content<'a>(page: &'a str, name: &str) -> &'a str {
     let start = format!("\"{name}\" content=\"");
@@ -133,7 +132,7 @@ fn a_link_has_a_picture() {
 }
 
 #[test]
-fn jobs_have_pages() {
+fn jobs_have_pages_and_files_of_the_gallery_their_types() {
     let server = Server::with(SettingsArgs::default());
     let list = server.get("/jobs", &[]);
     assert_eq!((list.status, list.header("content-type")), (200, Some("text/html; charset=utf-8")));
@@ -144,11 +143,6 @@ fn jobs_have_pages() {
     let refused = server.send("POST", "/jobs", &[("Content-Length", "0")]);
     check_refusal(&refused, ErrorCode::MethodNotAllowed, "The method POST is not allowed for /jobs");
     assert_eq!(refused.header("allow"), Some("GET, HEAD"));
-}
-
-#[test]
-fn files_of_the_gallery_have_their_types() {
-    let server = Server::with(SettingsArgs::default());
     let content_type = |path: &str| {
         let reply = server.get(path, &[]);
         (reply.status, reply.header("content-type").map(str::to_owned))

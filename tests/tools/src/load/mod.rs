@@ -16,10 +16,6 @@ use std::time::Duration;
 use testkit::process::{cpu_seconds, peak_memory_bytes};
 
 /// Measures everything and prints the tables.
-///
-/// # Panics
-///
-/// Panics if the server is not built or does not answer as expected.
 pub fn run() {
     print();
     reads::print();

@@ -17,7 +17,6 @@ use testkit::server::root;
 
 const CLIENTS: u32 = 200;
 
-/// Duration of the measurement.
 const DURING: Duration = Duration::from_secs(20);
 
 /// Interval between the requests of a client with a fixed pace.
@@ -116,7 +115,6 @@ async fn client<const N: usize>(
     times
 }
 
-/// Client with a connection that is reused for all requests.
 struct Client {
     stream: TcpStream,
     host: SocketAddr,
@@ -124,7 +122,6 @@ struct Client {
 }
 
 impl Client {
-    /// Connects with the source address of client `number`.
     async fn connect(number: u32, host: SocketAddr) -> Result<Self> {
         let stream = proxy::connect(number, host).await?;
         // As browsers do; otherwise small requests would wait for earlier ones to be acknowledged.
