@@ -72,7 +72,7 @@ fn check_guarded(reply: &Reply) {
 }
 
 #[test]
-fn the_index_is_revalidated_each_time() {
+fn the_index_is_revalidated_each_time_assets_are_kept_for_ever_and_health_never() {
     let (server, _folder) = serve();
     let first = server.get("/", &[]);
     assert_eq!((first.status, first.text()), (200, "<!doctype html>"));
@@ -89,11 +89,7 @@ fn the_index_is_revalidated_each_time() {
     }
     assert_eq!(server.get("/", &[("If-None-Match", "\"other\"")]).status, 200);
     assert_eq!(server.get("/?sample", &[]).text(), "<!doctype html>");
-}
 
-#[test]
-fn assets_are_kept_for_ever() {
-    let (server, _folder) = serve();
     for (name, content_type) in [
         ("boot.js", "text/javascript; charset=utf-8"),
         ("snapscope_bg.wasm", "application/wasm"),
@@ -105,6 +101,11 @@ fn assets_are_kept_for_ever() {
         assert_eq!(reply.header("cache-control"), Some("public, max-age=31536000, immutable"), "{name}");
         check_guarded(&reply);
     }
+
+    let reply = server.get("/healthz", &[]);
+    assert_eq!((reply.status, reply.text()), (200, "ok\n"));
+    assert_eq!(reply.header("cache-control"), Some("no-store"));
+    check_guarded(&reply);
 }
 
 #[test]
@@ -184,15 +185,6 @@ fn unknown_paths_and_resources_are_refused_and_none_leads_out_of_the_page() {
     ] {
         check_refusal(&server.get(path, &[]), 404);
     }
-}
-
-#[test]
-fn health_is_never_cached() {
-    let (server, _folder) = serve();
-    let reply = server.get("/healthz", &[]);
-    assert_eq!((reply.status, reply.text()), (200, "ok\n"));
-    assert_eq!(reply.header("cache-control"), Some("no-store"));
-    check_guarded(&reply);
 }
 
 #[test]

@@ -30,7 +30,7 @@ fn check(place: &Place, file_name: &str, config: &[u8], path: &str, part: &str) 
 }
 
 #[test]
-fn configs_of_many_megabytes_or_layers_are_refused() {
+fn configs_of_many_megabytes_or_layers_are_refused_and_numbers_that_are_none_named() {
     let place = place();
     let large = [b"model = \"gpt2\"\n".repeat(2), vec![b'#'; 10 << 20]].concat();
     check_refusal(&submit(&place, "a.toml", &large), ErrorCode::TooLarge, "4194304 bytes");
@@ -47,11 +47,7 @@ fn configs_of_many_megabytes_or_layers_are_refused() {
     let foreign = br#"{"model_type": "gpt2", "n_layer": 1000000, "n_embd": 768, "n_head": 12}"#;
     check(&place, "config.json", foreign, "model.layers", "1,000,000");
     place.check_untouched();
-}
 
-#[test]
-fn numbers_that_are_none_are_named() {
-    let place = place();
     let toml = |text: &str, path: &str, part: &str| {
         check(&place, "a.toml", format!("model = \"gpt2\"\n{text}").as_bytes(), path, part);
     };

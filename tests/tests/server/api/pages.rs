@@ -79,7 +79,7 @@ fn addresses_are_those_that_people_reach() {
 }
 
 #[test]
-fn a_link_that_is_gone_says_so_on_the_same_page() {
+fn a_link_has_a_picture_and_says_on_the_same_page_that_it_is_gone() {
     let server = Server::with(SettingsArgs::default());
     let (path, delete_token) = share(&server);
     let delete = |path: &str| {
@@ -95,21 +95,7 @@ fn a_link_that_is_gone_says_so_on_the_same_page() {
         check_assets(&server, reply.text());
         check_refusal(&server.get(&format!("{path}/preview.png"), &[]), ErrorCode::NotFound, "no such link");
     }
-}
 
-/// Decodes a picture to its size and its RGB pixels.
-#[track_caller]
-fn pixels(reply: &Reply) -> (u32, u32, Vec<[u8; 3]>) {
-    let mut reader = png::Decoder::new(std::io::Cursor::new(&reply.body)).read_info().expect("a PNG");
-    let mut bytes = vec![0; reader.output_buffer_size().expect("a size")];
-    let info = reader.next_frame(&mut bytes).expect("a picture");
-    assert_eq!(info.color_type, png::ColorType::Rgb);
-    (info.width, info.height, bytes.as_chunks().0.to_vec())
-}
-
-#[test]
-fn a_link_has_a_picture() {
-    let server = Server::with(SettingsArgs::default());
     let (path, _) = share(&server);
     let path = format!("{path}/preview.png");
     let reply = server.get(&path, &[]);
@@ -129,6 +115,16 @@ fn a_link_has_a_picture() {
     let again = server.get(&path, &[("If-None-Match", tag)]);
     assert_eq!((again.status, again.body.len()), (304, 0));
     assert_eq!(server.get(&path, &[("If-None-Match", "\"other\"")]).body, reply.body);
+}
+
+/// Decodes a picture to its size and its RGB pixels.
+#[track_caller]
+fn pixels(reply: &Reply) -> (u32, u32, Vec<[u8; 3]>) {
+    let mut reader = png::Decoder::new(std::io::Cursor::new(&reply.body)).read_info().expect("a PNG");
+    let mut bytes = vec![0; reader.output_buffer_size().expect("a size")];
+    let info = reader.next_frame(&mut bytes).expect("a picture");
+    assert_eq!(info.color_type, png::ColorType::Rgb);
+    (info.width, info.height, bytes.as_chunks().0.to_vec())
 }
 
 #[test]
