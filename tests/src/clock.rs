@@ -13,7 +13,6 @@ const KEPT: [&str; 2] = ["faketime_shm_", "sem.faketime_sem_"];
 pub struct Clock(TempDir);
 
 impl Clock {
-    /// Creates a clock that shows the real time.
     pub fn new() -> Self {
         let clock = Self(tempfile::tempdir().expect("a folder"));
         clock.jump_to(0);

@@ -25,7 +25,6 @@ pub fn check_file(path: &str, text: &str) {
     }
 }
 
-/// Describes the first line in which two texts differ.
 fn first_difference(stored: &str, text: &str) -> String {
     let (mut before, mut after) = (stored.lines(), text.lines());
     let mut number = 0;

@@ -125,7 +125,6 @@ pub fn answer(mut stream: TcpStream) -> Option<Reply> {
     (!answer.is_empty()).then(|| parse(&dechunked(answer)))
 }
 
-/// Joins the body of a chunked answer.
 fn dechunked(answer: Vec<u8>) -> Vec<u8> {
     let Some(end) = answer.windows(4).position(|window| window == b"\r\n\r\n") else { return answer };
     let head = String::from_utf8_lossy(&answer[..end]).to_ascii_lowercase();

@@ -53,7 +53,6 @@ fn is_below(mut pid: u32, ancestor: u32) -> bool {
     false
 }
 
-/// Returns the number after a name in `/proc/PID/status`.
 fn field_kib(pid: u32, name: &str) -> Option<u64> {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix(name))?;

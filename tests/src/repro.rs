@@ -27,7 +27,6 @@ pub struct Played {
 }
 
 impl Played {
-    /// Creates a recorder that runs `script`.
     pub fn new(script: &str) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let write = |name: &str, text: &str| {

@@ -45,7 +45,6 @@ impl StaticFolder {
         Self { address, prefix, is_ended, thread: Some(thread) }
     }
 
-    /// Returns the URL of a path in the folder.
     pub fn url(&self, path: &str) -> String {
         format!("http://{}{}{path}", self.address, self.prefix)
     }
@@ -62,7 +61,6 @@ impl Drop for StaticFolder {
     }
 }
 
-/// Answers one request and closes the connection.
 fn reply(stream: TcpStream, answer: &Answer, prefix: &str) -> Result<()> {
     let mut lines = BufReader::new(&stream).lines();
     let request = lines.next().transpose()?.unwrap_or_default();

@@ -100,7 +100,6 @@ impl<'a> Locator<'a> {
         self.then(json!({ "place": place }))
     }
 
-    /// Returns a JavaScript expression of the list of elements.
     fn all(&self) -> String {
         format!("find({})", Value::from(self.steps.clone()))
     }

@@ -38,7 +38,6 @@ pub fn generate<S: FnMut(&[u8])>(config: &Config, sink: S) {
     document.finish(&run.marks);
 }
 
-/// Generates a snapshot in memory.
 pub fn generate_vec(config: &Config) -> Vec<u8> {
     let mut bytes = Vec::new();
     generate(config, |piece| bytes.extend_from_slice(piece));

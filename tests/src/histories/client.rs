@@ -25,7 +25,6 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// Parses the body as JSON; null if it is not JSON.
     pub fn json(&self) -> Value {
         serde_json::from_slice(&self.body).unwrap_or_default()
     }

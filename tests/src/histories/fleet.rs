@@ -133,7 +133,6 @@ impl Fleet {
         self.folder.path().join("server/store")
     }
 
-    /// Returns true if the store is a folder.
     pub(super) fn has_folder(&self) -> bool {
         self.bucket.is_none()
     }

@@ -16,7 +16,6 @@ pub struct Violation {
 }
 
 impl Violation {
-    /// Creates a violation that concerns no single job or link.
     pub(super) fn of_all(what: impl Into<String>) -> Self {
         Self { subject: String::new(), what: what.into() }
     }

@@ -56,7 +56,6 @@ impl Job {
         }
     }
 
-    /// Returns the final state, if the job was seen in one.
     pub(super) fn end_state(&self) -> Option<JobState> {
         JobState::of(self.end.as_ref()?["state"].as_str()?)
     }

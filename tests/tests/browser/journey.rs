@@ -107,7 +107,6 @@ impl Journey {
         journey
     }
 
-    /// Stops the server; the browser stays open.
     pub(crate) fn end_server(&mut self) {
         self.server = None;
     }

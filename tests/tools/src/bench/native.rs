@@ -62,7 +62,6 @@ impl Task {
         Self::NAMES.iter().find(|(task, _)| *task == self).expect("all are there").1
     }
 
-    /// Runs the task once.
     pub fn run(self, programs: &Programs, file: &Path) -> Result<Cost, String> {
         match self {
             Self::CPython => Ok(parse(&cpython::lines("load_time.py", [file])[0])),

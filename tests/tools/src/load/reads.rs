@@ -35,7 +35,6 @@ enum Pace {
     AtOnce,
 }
 
-/// Prints a table for each pace.
 pub(super) fn print() {
     let loaded = Loaded::start(2);
     let jobs: Vec<String> = (0..JOBS).map(|_| loaded.submit(CONFIG)).collect();
