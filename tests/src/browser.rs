@@ -54,20 +54,12 @@ pub struct Browser {
 
 impl Browser {
     /// Opens a URL in a new browser of 1280 × 720 CSS pixels.
-    ///
-    /// # Panics
-    ///
-    /// Panics if Chromium or chromedriver is missing or does not start.
     #[track_caller]
     pub fn open(url: &str) -> Self {
         Self::open_sized(url, 1280, 720)
     }
 
     /// Opens a URL in a new browser whose page has the given size in CSS pixels.
-    ///
-    /// # Panics
-    ///
-    /// Panics if Chromium or chromedriver is missing or does not start.
     #[track_caller]
     pub fn open_sized(url: &str, width: u32, height: u32) -> Self {
         let driver = Driver::start();
@@ -92,13 +84,11 @@ impl Browser {
         browser
     }
 
-    /// Opens another URL in the tab.
     #[track_caller]
     pub fn goto(&self, url: &str) {
         self.wait(self.client.goto(url));
     }
 
-    /// Evaluates a JavaScript expression.
     #[track_caller]
     pub fn value(&self, expression: &str) -> Value {
         self.run(&format!("return ({expression})"), Vec::new())
@@ -124,11 +114,7 @@ impl Browser {
         self.driver.pid()
     }
 
-    /// Waits until an expression is truthy and returns its value.
-    ///
-    /// # Panics
-    ///
-    /// Panics if it is not truthy within [`PATIENCE`]; a screenshot is then left in `target/screenshots/`.
+    /// Waits until an expression is truthy and returns its value; a failure leaves a picture in `target/screenshots`.
     #[track_caller]
     pub fn wait_for(&self, expression: &str) -> Value {
         let start = Instant::now();
@@ -191,7 +177,6 @@ impl Browser {
         }
     }
 
-    /// Types keys into the focused element.
     #[track_caller]
     pub fn press(&self, keys: &str) {
         let element = self.wait(self.client.active_element());
@@ -231,17 +216,11 @@ impl Browser {
         lines.filter(|line| !line.contains("GL Driver Message (OpenGL, Performance")).collect()
     }
 
-    /// Checks that the console is empty.
-    ///
-    /// # Panics
-    ///
-    /// Panics if anything was written since the last call.
-    #[track_caller]
     pub fn check_console(&self) {
         assert_eq!(self.console(), Vec::<String>::new(), "the page wrote to its console");
     }
 
-    /// Saves a screenshot in `target/screenshots/` and returns its path.
+    /// Saves a screenshot in `target/screenshots/`.
     #[track_caller]
     pub fn screenshot(&self, name: &str) -> PathBuf {
         let folder = root().join("target/screenshots");
@@ -251,7 +230,6 @@ impl Browser {
         file
     }
 
-    /// Sends a command of the DevTools protocol.
     #[track_caller]
     pub fn devtools(&self, command: &str, parameters: Value) -> Value {
         self.issue("goog/cdp/execute", json!({ "cmd": command, "params": parameters }))

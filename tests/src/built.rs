@@ -4,11 +4,6 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-/// Returns the binary `snapscope`, built from the current sources.
-///
-/// # Panics
-///
-/// Panics if the build fails.
 #[track_caller]
 pub fn snapscope() -> &'static Path {
     static BINARY: OnceLock<PathBuf> = OnceLock::new();
@@ -18,10 +13,6 @@ pub fn snapscope() -> &'static Path {
 /// Builds a binary and returns its path.
 ///
 /// Cargo builds binaries only for the tests of their own package; building here keeps tests from using a stale one.
-///
-/// # Panics
-///
-/// Panics if the build fails.
 #[track_caller]
 pub fn built(binary: &str) -> PathBuf {
     let mut build = Command::new(env!("CARGO"));
@@ -42,10 +33,6 @@ pub fn built(binary: &str) -> PathBuf {
 }
 
 /// Returns the folder of the page that `./dev` built, or that `SNAPSCOPE_TEST_DIST` names.
-///
-/// # Panics
-///
-/// Panics if the page is not built.
 #[track_caller]
 pub fn built_page() -> PathBuf {
     let named = std::env::var_os("SNAPSCOPE_TEST_DIST").map(PathBuf::from);
@@ -54,7 +41,6 @@ pub fn built_page() -> PathBuf {
     dist
 }
 
-/// Returns the root folder of the sources.
 pub fn root() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
 }

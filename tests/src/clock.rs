@@ -9,16 +9,10 @@ use tempfile::TempDir;
 /// Prefixes of libfaketime's files in `/dev/shm`; the process id follows.
 const KEPT: [&str; 2] = ["faketime_shm_", "sem.faketime_sem_"];
 
-/// Wall clock that tests can set.
 #[derive(Debug)]
 pub struct Clock(TempDir);
 
 impl Clock {
-    /// Creates a clock that shows the real time.
-    ///
-    /// # Panics
-    ///
-    /// Panics if no temporary folder can be made.
     pub fn new() -> Self {
         let clock = Self(tempfile::tempdir().expect("a folder"));
         clock.jump_to(0);
@@ -26,10 +20,6 @@ impl Clock {
     }
 
     /// Sets the clock to the real time plus `hours`.
-    ///
-    /// # Panics
-    ///
-    /// Panics if the disk is full.
     pub fn jump_to(&self, hours: i64) {
         // A rename, because a process that reads the file during a write would see another time.
         fs::write(self.0.path().join("next"), format!("{hours:+}h\n")).expect("room");
@@ -37,10 +27,6 @@ impl Clock {
     }
 
     /// Returns the environment variables that give a process this clock.
-    ///
-    /// # Panics
-    ///
-    /// Panics if libfaketime is not installed.
     #[track_caller]
     pub fn variables(&self) -> [(String, OsString); 5] {
         let variable = |name: &str, value: &Path| (name.to_owned(), value.into());
@@ -75,7 +61,6 @@ impl Drop for Clock {
     }
 }
 
-/// Returns the path of the libfaketime library.
 #[track_caller]
 fn library() -> PathBuf {
     let folders = ["/usr/lib/x86_64-linux-gnu/faketime", "/usr/lib64/faketime", "/usr/lib/faketime"];

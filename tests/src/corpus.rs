@@ -15,10 +15,6 @@ pub struct Sample {
 
 impl Sample {
     /// Returns the bytes of the snapshot, decompressed if the file is a gzip file.
-    ///
-    /// # Panics
-    ///
-    /// Panics if the gzip stream is broken.
     pub fn unpacked(&self) -> Vec<u8> {
         if !self.name.ends_with(".gz") {
             return self.bytes.clone();
@@ -29,10 +25,6 @@ impl Sample {
     }
 
     /// Decodes the snapshot and checks the trace.
-    ///
-    /// # Panics
-    ///
-    /// Panics if it cannot be decoded or breaks an invariant of the model.
     #[track_caller]
     pub fn trace(&self) -> Trace {
         decode(&self.name, &self.bytes, self.bytes.len())
@@ -40,10 +32,6 @@ impl Sample {
 }
 
 /// Returns all stored snapshots, sorted by name.
-///
-/// # Panics
-///
-/// Panics if the folder cannot be read.
 pub fn samples() -> Vec<Sample> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/snapshots");
     let entries = std::fs::read_dir(&folder).expect("the folder of snapshots is there");
@@ -59,10 +47,6 @@ pub fn samples() -> Vec<Sample> {
 }
 
 /// Decodes a snapshot in chunks of `chunk_bytes` and checks the trace.
-///
-/// # Panics
-///
-/// Panics if it cannot be decoded or breaks an invariant of the model.
 #[track_caller]
 pub fn decode(name: &str, bytes: &[u8], chunk_bytes: usize) -> Trace {
     let mut importer = Importer::new();

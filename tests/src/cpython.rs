@@ -5,10 +5,6 @@ use std::path::Path;
 use std::process::Command;
 
 /// Runs a script of `tests/python` and returns the lines that it printed.
-///
-/// # Panics
-///
-/// Panics if there is no `python3`, or with the script's standard error if it fails.
 #[track_caller]
 pub fn lines<A: AsRef<OsStr>>(script: &str, arguments: impl IntoIterator<Item = A>) -> Vec<String> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("python").join(script);

@@ -7,20 +7,12 @@ use std::fs;
 use crate::server::root;
 
 /// Compares a text with the stored document `name`, or stores it with `UPDATE=1`.
-///
-/// # Panics
-///
-/// Panics with the first line that differs.
 #[track_caller]
 pub fn check(name: &str, text: &str) {
     check_file(&format!("tests/data/documents/{name}"), text);
 }
 
 /// Compares a text with the file at `path`, seen from the repository, or writes the file with `UPDATE=1`.
-///
-/// # Panics
-///
-/// Panics with the first line that differs.
 #[track_caller]
 pub fn check_file(path: &str, text: &str) {
     let file = root().join(path);
@@ -33,7 +25,6 @@ pub fn check_file(path: &str, text: &str) {
     }
 }
 
-/// Describes the first line in which two texts differ.
 fn first_difference(stored: &str, text: &str) -> String {
     let (mut before, mut after) = (stored.lines(), text.lines());
     let mut number = 0;
@@ -61,14 +52,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_difference_is_named() {
+    fn differences_are_named_and_fingerprints_are_those_of_the_published_vectors() {
         assert_eq!(first_difference("a\nb\n", "a\nc\n"), "line 2\n  stored: b\n  now:    c");
         assert_eq!(first_difference("a\n", "a\nb\n"), "line 2\n  stored: (no line)\n  now:    b");
         assert_eq!(first_difference("a", "a\n"), "only in the end of their last lines");
-    }
-
-    #[test]
-    fn fingerprints_are_those_of_the_published_vectors() {
         assert_eq!(fingerprint(b""), "cbf29ce484222325");
         assert_eq!(fingerprint(b"foobar"), "85944171f73967e8");
     }

@@ -22,10 +22,6 @@ const LOADER: &str = "import os\n\n\nclass DataLoader:\n    \
 
 impl Environment {
     /// Makes one with the system's Python.
-    ///
-    /// # Panics
-    ///
-    /// Panics if there is no Python 3, or no room.
     #[track_caller]
     pub fn new() -> Self {
         let environment = Self(tempfile::tempdir().expect("a folder"));
@@ -49,7 +45,6 @@ impl Environment {
         self.0.path()
     }
 
-    /// Returns its interpreter.
     pub fn python(&self) -> PathBuf {
         self.folder().join("bin/python3")
     }

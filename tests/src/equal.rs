@@ -5,17 +5,7 @@ mod content;
 
 use shared::trace::Trace;
 
-/// Describes the first difference between the contents of two traces.
+/// Describes the first difference between the contents of two traces, of which format and diagnostics are no part.
 pub fn difference(a: &Trace, b: &Trace) -> Option<String> {
     content::difference(a, b)
-}
-
-/// Panics with the first difference unless both traces have the same content.
-///
-/// Format and diagnostics are not compared, because they describe the file and not its content.
-#[track_caller]
-pub fn assert_same(a: &Trace, b: &Trace) {
-    if let Some(difference) = difference(a, b) {
-        panic!("the traces differ: {difference}");
-    }
 }

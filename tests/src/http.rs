@@ -20,10 +20,6 @@ pub struct Reply {
 
 impl Reply {
     /// Returns the value of a header that may occur at most once.
-    ///
-    /// # Panics
-    ///
-    /// Panics if the header occurs twice.
     #[track_caller]
     pub fn header(&self, name: &str) -> Option<&str> {
         let mut values = self.headers.iter().filter(|(known, _)| known == name).map(|(_, value)| value.as_str());
@@ -33,20 +29,12 @@ impl Reply {
     }
 
     /// Parses the body as JSON.
-    ///
-    /// # Panics
-    ///
-    /// Panics if the body is not JSON.
     #[track_caller]
     pub fn json(&self) -> serde_json::Value {
         serde_json::from_slice(&self.body).unwrap_or_else(|error| panic!("{error}: {:?}", self.text()))
     }
 
     /// Returns the body as text.
-    ///
-    /// # Panics
-    ///
-    /// Panics if the body is not UTF-8.
     #[track_caller]
     pub fn text(&self) -> &str {
         std::str::from_utf8(&self.body).expect("text")
@@ -54,10 +42,6 @@ impl Reply {
 }
 
 /// Checks that a refusal has this code with its status, sentences as message and hint, and is not cached.
-///
-/// # Panics
-///
-/// Panics if it does not, or if its message lacks `part`.
 #[track_caller]
 pub fn check_refusal(reply: &Reply, code: ErrorCode, part: &str) {
     assert_eq!(reply.status, code.answer().0, "{}", reply.text());
@@ -72,10 +56,6 @@ pub fn check_refusal(reply: &Reply, code: ErrorCode, part: &str) {
 }
 
 /// Sends a request over a new connection.
-///
-/// # Panics
-///
-/// Panics if the server does not answer in HTTP/1.1.
 #[track_caller]
 pub fn send(address: SocketAddr, method: &str, path: &str, headers: &[(&str, &str)]) -> Reply {
     let stream = TcpStream::connect(address).expect("the server to listen");
@@ -83,10 +63,6 @@ pub fn send(address: SocketAddr, method: &str, path: &str, headers: &[(&str, &st
 }
 
 /// Sends a request with a body over a new connection.
-///
-/// # Panics
-///
-/// Panics if the server does not answer in HTTP/1.1.
 #[track_caller]
 pub fn send_body(address: SocketAddr, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Reply {
     let stream = TcpStream::connect(address).expect("the server to listen");
@@ -94,10 +70,6 @@ pub fn send_body(address: SocketAddr, method: &str, path: &str, headers: &[(&str
 }
 
 /// Sends a request with a body over an open connection to the server at `address`.
-///
-/// # Panics
-///
-/// Panics if the server does not answer in HTTP/1.1.
 #[track_caller]
 pub fn send_body_over(
     stream: TcpStream,
@@ -134,10 +106,6 @@ fn exchange(
 }
 
 /// Sends bytes that need not be a request, closes the sending side and waits for an answer.
-///
-/// # Panics
-///
-/// Panics if the server does not listen or does not answer in HTTP/1.1.
 #[track_caller]
 pub fn raw(address: SocketAddr, bytes: &[u8]) -> Option<Reply> {
     let mut stream = TcpStream::connect(address).expect("the server to listen");
@@ -147,10 +115,6 @@ pub fn raw(address: SocketAddr, bytes: &[u8]) -> Option<Reply> {
 }
 
 /// Reads an answer until the connection ends; `None` if nothing arrives.
-///
-/// # Panics
-///
-/// Panics after a timeout, or if the answer is not HTTP/1.1.
 #[track_caller]
 pub fn answer(mut stream: TcpStream) -> Option<Reply> {
     stream.set_read_timeout(Some(PATIENCE)).expect("a timeout");
@@ -161,7 +125,6 @@ pub fn answer(mut stream: TcpStream) -> Option<Reply> {
     (!answer.is_empty()).then(|| parse(&dechunked(answer)))
 }
 
-/// Joins the body of a chunked answer.
 fn dechunked(answer: Vec<u8>) -> Vec<u8> {
     let Some(end) = answer.windows(4).position(|window| window == b"\r\n\r\n") else { return answer };
     let head = String::from_utf8_lossy(&answer[..end]).to_ascii_lowercase();

@@ -18,7 +18,6 @@ pub const READ: usize = 2;
 /// Known truth about a recording.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Truth {
-    /// Description in a sentence.
     pub text: String,
     /// True for a recording with a mistake; `None` if unknown.
     pub is_mistake: Option<bool>,
@@ -48,7 +47,6 @@ pub struct Said {
     pub lines: Vec<u64>,
 }
 
-/// Result of comparing an answer with the truth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// The mistake is the first or second finding.
@@ -64,7 +62,6 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// Returns the word for the verdict in the table.
     pub fn word(self) -> &'static str {
         match self {
             Self::Named => "named",
@@ -98,7 +95,6 @@ pub fn ask(path: &Path) -> Result<Said, String> {
     })
 }
 
-/// Compares an answer with the truth.
 pub fn judge(said: &Said, truth: &Truth) -> Verdict {
     let has = |text: &str, words: &[String]| words.iter().any(|word| text.to_lowercase().contains(word.as_str()));
     let read = || said.findings.iter().take(READ);
@@ -141,9 +137,7 @@ enum Source {
 
 /// Row of a table.
 struct Row {
-    /// First cell.
     name: String,
-    /// Other cells.
     text: String,
     lines: Vec<u64>,
 }
@@ -174,7 +168,6 @@ impl Truths {
         Ok(Self(Source::Table(text.lines().filter_map(row).collect())))
     }
 
-    /// Returns the truth about a recording.
     pub fn of(&self, name: &str) -> Truth {
         match &self.0 {
             Source::Json(cases) => {
@@ -193,7 +186,6 @@ impl Truths {
     }
 }
 
-/// Heading of the column of lines.
 const COLUMN_OF_LINES: &str = "lines that are right";
 
 /// Returns the numbers with which the parts of a list begin, such as 37 and 71 of `37 (append), 71 (logits)`.
@@ -245,10 +237,6 @@ fn is_match(name: &str, pattern: &str) -> bool {
 }
 
 /// Returns the recordings of folders, sorted by folder and name.
-///
-/// # Errors
-///
-/// Returns an error if a folder cannot be listed.
 pub fn recordings(folders: &[PathBuf]) -> io::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for folder in folders {
@@ -271,10 +259,6 @@ fn stem(path: &Path) -> String {
 }
 
 /// Writes the Markdown table of folders, with totals below it.
-///
-/// # Errors
-///
-/// Returns an error if a folder cannot be listed.
 pub fn table(folders: &[PathBuf], truths: &Truths) -> io::Result<String> {
     let mut text = "| recording | truth | kind | verdict | what is said |\n|---|---|---|---|---|\n".to_owned();
     let mut sums = [Verdict::Named, Verdict::Missed, Verdict::Accused, Verdict::Fine].map(|verdict| (verdict, 0));

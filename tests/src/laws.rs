@@ -28,10 +28,6 @@ pub const LAWS: &[Law] = &[
 ];
 
 /// Checks a snapshot against all laws and returns its trace.
-///
-/// # Panics
-///
-/// Panics if it breaks a law or cannot be decoded.
 #[track_caller]
 pub fn hold(sample: &Sample) -> Trace {
     let trace = sample.trace();
@@ -67,10 +63,6 @@ fn ending(device: &Device) -> Action {
 }
 
 /// Checks that the trace does not depend on the chunks in which the bytes arrive.
-///
-/// # Panics
-///
-/// Panics if it does.
 pub fn chunks_make_no_difference(sample: &Sample, whole: &Trace) {
     for chunk_bytes in [1, 7, 4096] {
         let chunked = decode(&sample.name, &sample.bytes, chunk_bytes);
@@ -81,10 +73,6 @@ pub fn chunks_make_no_difference(sample: &Sample, whole: &Trace) {
 }
 
 /// Checks that an exported snapshot decodes to the same trace.
-///
-/// # Panics
-///
-/// Panics if it decodes to another.
 pub fn an_export_decodes_to_the_same(sample: &Sample, trace: &Trace) {
     for style in [Style::Python, Style::Python5, Style::Torch] {
         let mut bytes = Vec::new();
@@ -96,10 +84,6 @@ pub fn an_export_decodes_to_the_same(sample: &Sample, trace: &Trace) {
 }
 
 /// Checks that the timeline's peak equals the peak of a plain count over the events.
-///
-/// # Panics
-///
-/// Panics if it differs.
 pub fn the_peak_is_that_of_a_counter(sample: &Sample, trace: &Trace) {
     for device in all_devices(trace) {
         let timeline = Timeline::new(trace, device);
@@ -122,10 +106,6 @@ pub fn the_peak_is_that_of_a_counter(sample: &Sample, trace: &Trace) {
 }
 
 /// Checks that live bytes at the end are those at the start plus allocated minus freed bytes.
-///
-/// # Panics
-///
-/// Panics if they differ.
 pub fn allocated_minus_freed_is_live_at_the_end(sample: &Sample, trace: &Trace) {
     for device in all_devices(trace) {
         let timeline = Timeline::new(trace, device);
@@ -139,10 +119,6 @@ pub fn allocated_minus_freed_is_live_at_the_end(sample: &Sample, trace: &Trace) 
 }
 
 /// Checks that live bytes after the last event are those of the final blocks.
-///
-/// # Panics
-///
-/// Panics if they differ.
 pub fn live_blocks_are_live_at_the_end(sample: &Sample, trace: &Trace) {
     for device in all_devices(trace) {
         if device.segments.blocks.iter().any(|block| block.requested_bytes.is_none()) {
@@ -163,10 +139,6 @@ pub fn live_blocks_are_live_at_the_end(sample: &Sample, trace: &Trace) {
 }
 
 /// Checks that blocks fill their segment without gaps and add up to its totals.
-///
-/// # Panics
-///
-/// Panics if they do not.
 pub fn blocks_tile_their_segments(sample: &Sample, trace: &Trace) {
     for device in all_devices(trace) {
         for segment in &device.segments.segments {

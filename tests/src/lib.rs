@@ -1,4 +1,6 @@
 //! Shared support code of the tests: generators, servers, a browser driver and fault injection.
+//!
+//! Its functions panic, with the line of the test, where the machine lacks something or an answer is not as it must be.
 
 pub mod browser;
 pub mod built;

@@ -22,11 +22,6 @@ pub fn recording(name: &str) -> PathBuf {
     if gallery.exists() { gallery } else { other }
 }
 
-/// Returns the text of a script.
-///
-/// # Panics
-///
-/// Panics if it cannot be read.
 #[track_caller]
 pub fn script(name: &str) -> String {
     let paths = script_folders().map(|folder| folder.join(format!("{name}.py")));
@@ -35,10 +30,6 @@ pub fn script(name: &str) -> String {
 }
 
 /// Returns the truth about each script; `tests/mistakes/README.md` describes its fields.
-///
-/// # Panics
-///
-/// Panics if it cannot be read.
 pub fn truths() -> Vec<Value> {
     let text = fs::read_to_string(root().join("tests/mistakes/truth.json")).expect("the truth can be read");
     let mut truth: Value = serde_json::from_str(&text).expect("the truth is JSON");

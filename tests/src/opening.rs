@@ -7,13 +7,13 @@ use std::process::{Child, Command, Stdio};
 
 use crate::http::{Reply, send};
 use crate::patience::wait_until;
+use crate::process::signal;
 use crate::server::snapscope;
 
 /// Process that serves files until its page is closed, killed when dropped.
 #[derive(Debug)]
 pub struct OpenProcess {
     child: Child,
-    /// Address that it listens on.
     pub address: SocketAddr,
     /// Path of the page, which begins with the token and ends with a slash.
     pub path: String,
@@ -21,10 +21,6 @@ pub struct OpenProcess {
 
 impl OpenProcess {
     /// Opens files with the web pages in a folder, and waits for the address.
-    ///
-    /// # Panics
-    ///
-    /// Panics if the process ends without one.
     #[track_caller]
     pub fn start(dist: &Path, files: &[&Path], variables: &[(&str, &str)]) -> Self {
         let mut command = Command::new(snapscope());
@@ -41,31 +37,20 @@ impl OpenProcess {
         Self { child, address: address.parse().expect("an address"), path: format!("/{path}") }
     }
 
-    /// Returns the address of the page.
     pub fn url(&self) -> String {
         format!("http://{}{}", self.address, self.path)
     }
 
-    /// Gets a path below that of the page.
     #[track_caller]
     pub fn get(&self, path: &str) -> Reply {
         send(self.address, "GET", &format!("{}{path}", self.path), &[])
     }
 
-    /// Returns true if the process has ended.
-    ///
-    /// # Panics
-    ///
-    /// Panics if its status cannot be read.
     pub fn has_ended(&mut self) -> bool {
         self.child.try_wait().expect("a status").is_some()
     }
 
     /// Waits for the end, and returns the exit status and standard error.
-    ///
-    /// # Panics
-    ///
-    /// Panics if the process does not end.
     #[track_caller]
     pub fn ended(&mut self) -> (Option<i32>, String) {
         wait_until("the process ends", || self.has_ended());
@@ -74,15 +59,9 @@ impl OpenProcess {
         (self.child.wait().expect("a status").code(), said)
     }
 
-    /// Sends a signal by name.
-    ///
-    /// # Panics
-    ///
-    /// Panics if the process cannot be signalled.
     #[track_caller]
     pub fn signal(&self, name: &str) {
-        let kill = Command::new("kill").args([format!("-{name}"), self.child.id().to_string()]).status();
-        assert!(kill.expect("kill").success());
+        assert!(signal(name, self.child.id()));
     }
 }
 

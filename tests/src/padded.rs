@@ -7,11 +7,6 @@ use flate2::write::GzEncoder;
 
 use crate::generator::Random;
 
-/// Compresses bytes as one gzip member.
-///
-/// # Panics
-///
-/// Panics if there is no memory left.
 pub fn gzip(bytes: &[u8], level: Compression) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::new(), level);
     encoder.write_all(bytes).expect("memory");

@@ -6,10 +6,6 @@ use std::time::{Duration, Instant};
 pub const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Polls until a condition holds.
-///
-/// # Panics
-///
-/// Panics with `what` was awaited if it does not hold within [`PATIENCE`].
 #[track_caller]
 pub fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     let start = Instant::now();
@@ -20,10 +16,6 @@ pub fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
 }
 
 /// Asks for a value until it satisfies a condition, and returns it.
-///
-/// # Panics
-///
-/// Panics with the last value if none does within [`PATIENCE`].
 #[track_caller]
 pub fn ask_until<T: std::fmt::Debug>(mut ask: impl FnMut() -> T, is_so: impl Fn(&T) -> bool) -> T {
     let mut value = ask();

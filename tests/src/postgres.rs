@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::patience::PATIENCE;
+use crate::process::signal;
 
 /// Shell script that keeps a cluster: it starts the server and, when its input ends, stops it and removes the cluster.
 ///
@@ -46,20 +47,12 @@ impl Postgres {
     /// Returns the cluster that a test binary shares between tests that kill nothing.
     ///
     /// Creating a cluster takes longer than most of these tests.
-    ///
-    /// # Panics
-    ///
-    /// Panics like [`Self::start`].
     pub fn shared() -> &'static Self {
         static CLUSTER: OnceLock<Postgres> = OnceLock::new();
         CLUSTER.get_or_init(|| Self::start(Durability::None))
     }
 
     /// Creates a cluster and starts its server.
-    ///
-    /// # Panics
-    ///
-    /// Panics if PostgreSQL is not installed or does not start.
     #[track_caller]
     pub fn start(durability: Durability) -> Self {
         let folder = tempfile::tempdir().expect("a folder").keep();
@@ -76,11 +69,6 @@ impl Postgres {
         Self { keeper: keep(&folder), databases: AtomicU32::new(0), folder }
     }
 
-    /// Creates a database and returns its URL.
-    ///
-    /// # Panics
-    ///
-    /// Panics if it cannot be created.
     #[track_caller]
     pub fn database(&self) -> String {
         let name = format!("test_{}", self.databases.fetch_add(1, Ordering::Relaxed));
@@ -91,28 +79,19 @@ impl Postgres {
     }
 
     /// Kills the server with SIGKILL, as the kernel does when memory runs out.
-    ///
-    /// # Panics
-    ///
-    /// Panics if it is not running.
     pub fn kill(&mut self) {
         let pid = fs::read_to_string(self.folder.join("pid")).expect("a number");
-        let killed = Command::new("kill").args(["-9", pid.trim()]).status();
-        assert!(killed.expect("kill").success(), "PostgreSQL was not there");
+        assert!(signal("KILL", pid.trim()), "PostgreSQL was not there");
         leave(&mut self.keeper);
     }
 
     /// Starts the server again after [`Self::kill`].
-    ///
-    /// # Panics
-    ///
-    /// Panics if it does not start.
     #[track_caller]
     pub fn restart(&mut self) {
         self.keeper = keep(&self.folder);
     }
 
-    pub fn log(&self) -> String {
+    fn log(&self) -> String {
         fs::read_to_string(self.folder.join("log")).unwrap_or_default()
     }
 }
@@ -185,7 +164,6 @@ fn answers(folder: &Path) -> bool {
     asked.is_ok_and(|status| status.success())
 }
 
-/// Returns a command for one of PostgreSQL's programs.
 fn program(name: &str) -> Command {
     as_user(binaries().join(name).to_str().expect("a path in ASCII"))
 }
@@ -200,7 +178,6 @@ fn as_user(program: &str) -> Command {
     command
 }
 
-/// Returns the user and group `postgres` if this process is root.
 fn other_user() -> Option<(u32, u32)> {
     let is_root = fs::metadata("/proc/self").is_ok_and(|process| process.uid() == 0);
     let users = fs::read_to_string("/etc/passwd").expect("the list of users");
@@ -213,10 +190,6 @@ fn other_user() -> Option<(u32, u32)> {
 }
 
 /// Returns the folder of PostgreSQL's programs: Debian has one per version, others have them in `PATH`.
-///
-/// # Panics
-///
-/// Panics if PostgreSQL is not installed.
 #[track_caller]
 fn binaries() -> PathBuf {
     let versions = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten().map(|entry| entry.path());

@@ -1,6 +1,14 @@
 //! Reads memory and CPU times of processes from Linux's `/proc`.
 
+use std::fmt::Display;
 use std::fs;
+use std::process::{Command, Stdio};
+
+/// Sends a signal by name; returns false if there is no such process.
+pub fn signal(name: &str, pid: impl Display) -> bool {
+    let kill = Command::new("kill").args([format!("-{name}"), pid.to_string()]).stderr(Stdio::null()).status();
+    kill.is_ok_and(|status| status.success())
+}
 
 /// Returns the peak resident memory of a process so far, in bytes.
 pub fn peak_memory_bytes(pid: u32) -> Option<u64> {
@@ -13,7 +21,6 @@ pub fn descendants_with(ancestor: u32, word: &str) -> Vec<u32> {
     pids().filter(has_word).filter(|&pid| is_below(pid, ancestor)).collect()
 }
 
-/// Iterates over the IDs of all processes.
 fn pids() -> impl Iterator<Item = u32> {
     let entries = fs::read_dir("/proc").expect("Linux");
     entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok())
@@ -46,7 +53,6 @@ fn is_below(mut pid: u32, ancestor: u32) -> bool {
     false
 }
 
-/// Returns the number after a name in `/proc/PID/status`.
 fn field_kib(pid: u32, name: &str) -> Option<u64> {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix(name))?;
@@ -76,10 +82,6 @@ pub fn measure(command: &mut std::process::Command) -> Result<(f64, Option<u64>)
 }
 
 /// Runs a command to its end and returns its seconds and the peak resident memory in bytes of its largest process.
-///
-/// # Errors
-///
-/// Returns the same errors as [`measure`].
 pub fn measure_all(command: &mut std::process::Command) -> Result<(f64, Option<u64>), String> {
     // Looking at every process of the machine takes longer than at one.
     let pause = std::time::Duration::from_millis(50);
@@ -121,7 +123,6 @@ fn watch(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::process::Command;
 
     use crate::patience::ask_until;
 

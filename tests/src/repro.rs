@@ -27,11 +27,6 @@ pub struct Played {
 }
 
 impl Played {
-    /// Creates a recorder that runs `script`.
-    ///
-    /// # Panics
-    ///
-    /// Panics if the temporary folder cannot be written.
     pub fn new(script: &str) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let write = |name: &str, text: &str| {
@@ -57,7 +52,6 @@ impl Played {
         Self { folder, config, limits, audience: Audience::default() }
     }
 
-    /// Returns the command `snapscope` in the folder, with this recorder.
     pub fn command(&self) -> Command {
         let mut command = Command::new(snapscope());
         command.current_dir(self.folder.path()).envs(self.variables());
@@ -75,12 +69,10 @@ impl Played {
         ]
     }
 
-    /// Returns the path of a file in the folder.
     pub fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
-    /// Returns the output path of the snapshot.
     pub fn output(&self) -> PathBuf {
         self.path("out.pickle")
     }
@@ -96,10 +88,6 @@ impl Played {
     }
 
     /// Lists the output folder, including hidden files.
-    ///
-    /// # Panics
-    ///
-    /// Panics if the folder cannot be read.
     pub fn files(&self) -> Vec<OsString> {
         let entries = std::fs::read_dir(self.folder.path()).expect("the folder to be there");
         let mut names: Vec<_> = entries.map(|entry| entry.expect("an entry").file_name()).collect();
@@ -111,7 +99,6 @@ impl Played {
 /// Watcher that collects the lines of a recording and may stop it.
 #[derive(Default)]
 pub struct Audience {
-    /// Lines in the order received.
     pub lines: Vec<RecorderLine>,
     /// Time at which the recording is stopped.
     pub until: Option<Instant>,
@@ -127,21 +114,11 @@ impl Watcher for Audience {
     }
 }
 
-/// Returns a small job on virtual cards.
-///
-/// # Panics
-///
-/// Panics if there is no card of this name.
 #[track_caller]
 pub fn job(card: &str) -> Job {
     config(&format!("name = \"a small job\"\nmodel = \"mlp\"\nsteps = 2\ncard = \"{card}\"\n"))
 }
 
-/// Parses a job from a TOML config.
-///
-/// # Panics
-///
-/// Panics if the config is not valid.
 #[track_caller]
 pub fn config(text: &str) -> Job {
     let raw = RawJob::from_toml(text).expect("a config");
@@ -152,16 +129,11 @@ fn sample() -> PathBuf {
     root().join("tests/data/snapshots/made-protocol2.pickle")
 }
 
-/// Returns the `PATH` of this process.
 fn search_path() -> OsString {
     std::env::var_os("PATH").unwrap_or_else(|| "/usr/bin:/bin".into())
 }
 
 /// Returns the configuration of the recorder, built from the current sources, with the libraries set up by `./dev`.
-///
-/// # Panics
-///
-/// Panics if the build fails or the libraries are missing.
 #[track_caller]
 pub fn built_recorder() -> &'static RecorderConfig {
     static CONFIG: OnceLock<RecorderConfig> = OnceLock::new();
@@ -185,10 +157,6 @@ pub fn built_recorder() -> &'static RecorderConfig {
 }
 
 /// Checks the status of a finished program, and that its two outputs have these parts.
-///
-/// # Panics
-///
-/// Panics if they do not.
 #[track_caller]
 pub fn check_output(output: &Output, status: i32, stdout: &[&str], stderr: &[&str]) {
     let texts = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned());

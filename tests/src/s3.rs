@@ -32,11 +32,9 @@ const SECRET: &str = "test-secret";
 /// Behaviour of the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mood {
-    /// Answers normally.
     Fine,
     /// Answers every request with status 500.
     Fails,
-    /// Never answers.
     Hangs,
     /// Closes the connection without an answer.
     Drops,
@@ -53,11 +51,6 @@ pub struct S3 {
 }
 
 impl S3 {
-    /// Starts a server with an empty bucket.
-    ///
-    /// # Panics
-    ///
-    /// Panics if there is no folder, port or thread for it.
     pub fn start() -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         fs::create_dir(folder.path().join(BUCKET)).expect("room");
@@ -90,10 +83,6 @@ impl S3 {
     }
 
     /// Returns the same address as [`Self::store`] and [`Self::variables`], for a store in this process.
-    ///
-    /// # Panics
-    ///
-    /// Panics if the address is not valid.
     pub fn address(&self) -> StoreAddress {
         let address = StoreAddress::parse(&self.store()).expect("an address");
         address.with_variables(BucketVariables::new(self.variables()))

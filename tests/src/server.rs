@@ -30,10 +30,6 @@ pub struct Server {
 
 impl Server {
     /// Serves a folder with the layout of `target/dist`.
-    ///
-    /// # Panics
-    ///
-    /// Panics if the server does not start.
     #[track_caller]
     pub fn start(dist: &Path) -> Self {
         Self::with(SettingsArgs { dist: Some(dist.to_owned()), ..SettingsArgs::default() })
@@ -41,20 +37,12 @@ impl Server {
 
     /// Starts a server with settings, on a free port; if they name nothing else, it serves the page that `./dev` built from
     /// a temporary data folder and records nothing.
-    ///
-    /// # Panics
-    ///
-    /// Panics if the server does not start.
     #[track_caller]
     pub fn with(settings: SettingsArgs) -> Self {
         Self::on(Backend::Sqlite, settings)
     }
 
     /// Starts a server like [`Self::with`], on a new backend.
-    ///
-    /// # Panics
-    ///
-    /// Panics if the server does not start.
     #[track_caller]
     pub fn on(backend: Backend, settings: SettingsArgs) -> Self {
         let storage = Storage::new(backend);
@@ -67,7 +55,7 @@ impl Server {
             grace: settings.grace.clone().or_else(|| Some("0s".to_owned())),
             // Other users of the test machine do not matter, so no token is needed.
             no_token: settings.no_token.or((settings.token.is_none() && settings.private.is_none()).then_some(true)),
-            database: settings.database.clone().or_else(|| storage.database()),
+            database: settings.database.clone().or_else(|| storage.database.clone()),
             ..settings
         };
         let mut config = settings.resolve().expect("settings");
@@ -92,16 +80,11 @@ impl Server {
     }
 
     /// Serves the page that `./dev` built.
-    ///
-    /// # Panics
-    ///
-    /// Panics if the page is not built.
     #[track_caller]
     pub fn with_page() -> Self {
         Self::with(SettingsArgs::default())
     }
 
-    /// Returns the full URL of a path.
     pub fn url(&self, path: &str) -> String {
         format!("http://{}{path}", self.address)
     }
@@ -113,20 +96,11 @@ impl Server {
     }
 
     /// Sends a request without a body; path and headers are sent exactly as given.
-    ///
-    /// # Panics
-    ///
-    /// Panics if the server does not answer.
     #[track_caller]
     pub fn send(&self, method: &str, path: &str, headers: &[(&str, &str)]) -> Reply {
         send(self.address, method, path, headers)
     }
 
-    /// Sends a request with a body.
-    ///
-    /// # Panics
-    ///
-    /// Panics if the server does not answer.
     #[track_caller]
     pub fn send_body(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Reply {
         http::send_body(self.address, method, path, headers, body)

@@ -81,7 +81,6 @@ pub struct ServeProcess {
     child: Child,
     data: PathBuf,
     _folder: Option<TempDir>,
-    /// Address that it listens on.
     pub address: SocketAddr,
     /// Path that logs in, if the server made a token.
     pub login: Option<String>,
@@ -89,20 +88,12 @@ pub struct ServeProcess {
 
 impl ServeProcess {
     /// Starts the binary with a page and waits until it reports its address.
-    ///
-    /// # Panics
-    ///
-    /// Panics if it ends without listening.
     #[track_caller]
     pub fn start(dist: &Path) -> Self {
         Self::launch(&Launch { dist: Some(dist.to_owned()), ..Launch::default() })
     }
 
     /// Starts the binary on a free port and waits until it reports its address.
-    ///
-    /// # Panics
-    ///
-    /// Panics if it ends without listening.
     #[track_caller]
     pub fn launch(launch: &Launch) -> Self {
         Self::try_launch(launch).unwrap_or_else(|line| panic!("an address, not {line:?}"))
@@ -139,7 +130,6 @@ impl ServeProcess {
         self.child.id()
     }
 
-    /// Returns true if the process has ended for any reason.
     pub fn has_ended(&mut self) -> bool {
         self.child.try_wait().is_ok_and(|status| status.is_some())
     }
@@ -158,17 +148,12 @@ impl ServeProcess {
         http::send_body(self.address, "POST", path, headers, body)
     }
 
-    /// Uploads a form to the shares.
     #[track_caller]
     pub fn share(&self, form: Form) -> Reply {
         self.post("/api/v1/shares", &[("Content-Type", &Form::content_type())], &form.finish())
     }
 
     /// Uploads a form to the shares and returns the path of the link.
-    ///
-    /// # Panics
-    ///
-    /// Panics if the upload is refused.
     #[track_caller]
     pub fn shared(&self, form: Form) -> String {
         let reply = self.share(form);
@@ -177,14 +162,9 @@ impl ServeProcess {
     }
 
     /// Sends a signal by name and returns the exit status.
-    ///
-    /// # Panics
-    ///
-    /// Panics if the process cannot be signalled.
     #[track_caller]
     pub fn stop(mut self, signal: &str) -> Option<i32> {
-        let kill = Command::new("kill").args([format!("-{signal}"), self.child.id().to_string()]).status();
-        assert!(kill.expect("kill").success());
+        assert!(crate::process::signal(signal, self.child.id()));
         self.child.wait().expect("the process to end").code()
     }
 }

@@ -14,19 +14,15 @@ pub enum Backend {
     Postgres,
 }
 
-/// Database and store of one test.
+/// Database and store of one test, each `None` if it is the default.
 #[derive(Debug)]
 pub struct Storage {
-    database: Option<String>,
+    pub database: Option<String>,
     bucket: Option<S3>,
 }
 
 impl Storage {
     /// Creates an empty database and an empty store.
-    ///
-    /// # Panics
-    ///
-    /// Panics if PostgreSQL is not installed.
     #[track_caller]
     pub fn new(backend: Backend) -> Self {
         match backend {
@@ -35,19 +31,8 @@ impl Storage {
         }
     }
 
-    /// Returns the setting `database`, unless it is the default.
-    pub fn database(&self) -> Option<String> {
-        self.database.clone()
-    }
-
-    /// Returns the address of the store, unless it is the default.
     pub fn store(&self) -> Option<StoreAddress> {
         self.bucket.as_ref().map(S3::address)
-    }
-
-    /// Returns the bucket, if there is one.
-    pub fn bucket(&self) -> Option<&S3> {
-        self.bucket.as_ref()
     }
 }
 

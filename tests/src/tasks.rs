@@ -26,7 +26,6 @@ const IS_IN_SIGHT: &str = "
 /// Returns true if anything was scrolled down.
 const IS_SCROLLED: &str = "[...document.querySelectorAll('*')].some((element) => element.scrollTop > 0)";
 
-/// Gesture of a user.
 #[derive(Clone, Copy, Debug)]
 pub enum Act {
     /// Click on the element with this role and name.
@@ -65,9 +64,7 @@ impl Act {
 pub struct Task {
     pub question: &'static str,
     pub acts: &'static [Act],
-    /// Text that answers the question.
     pub answer: &'static str,
-    /// Maximum number of clicks.
     pub most_clicks: u32,
 }
 
@@ -85,10 +82,6 @@ impl Task {
     ///
     /// Returns a sentence if the answer does not appear, if something was scrolled,
     /// or if there are more clicks than there may be.
-    ///
-    /// # Panics
-    ///
-    /// Panics if an element of a gesture does not appear.
     pub fn carry_out(&self, browser: &Browser, files: &[PathBuf]) -> Result<Effort, String> {
         let files: Vec<_> = files.iter().map(PathBuf::as_path).collect();
         let start = Instant::now();

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use testkit::histories::Programs;
-use testkit::histories::long::{Options, run};
+use testkit::histories::long::run;
 
 /// Default number of processes to kill.
 const KILLS: usize = 500;
@@ -27,6 +27,6 @@ fn main() -> ExitCode {
     };
     // target/debug/snapscope → target/faults
     let folder = snapscope.ancestors().nth(2).expect("a target folder").join("faults");
-    let options = Options { kills, folder, programs: Programs { snapscope, recorder } };
-    if run(&options) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    let programs = Programs { snapscope, recorder };
+    if run(kills, &folder, &programs) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

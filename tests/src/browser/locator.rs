@@ -16,15 +16,15 @@ pub struct Locator<'a> {
 
 /// Defines, for a page and for parts of it, a function per role.
 macro_rules! roles {
-    ($($(#[$doc:meta])* $function:ident = $role:literal;)*) => {
+    ($($function:ident = $role:literal;)*) => {
         impl Browser {
-            $($(#[$doc])* pub fn $function(&self, name: &str) -> Locator<'_> {
+            $(pub fn $function(&self, name: &str) -> Locator<'_> {
                 self.role($role, name)
             })*
         }
 
         impl<'a> Locator<'a> {
-            $($(#[$doc])* #[must_use] pub fn $function(&self, name: &str) -> Self {
+            $(#[must_use] pub fn $function(&self, name: &str) -> Self {
                 self.role($role, name)
             })*
         }
@@ -32,43 +32,27 @@ macro_rules! roles {
 }
 
 roles! {
-    /// Finds articles.
     article = "article";
-    /// Finds buttons, and what opens hidden details.
+    // Also what opens hidden details.
     button = "button";
-    /// Finds checkboxes.
     checkbox = "checkbox";
-    /// Finds select boxes.
     combobox = "combobox";
-    /// Finds open dialogs.
     dialog = "dialog";
-    /// Finds grids, whose rows the keyboard walks through.
+    // Its rows are walked through by keys.
     grid = "grid";
-    /// Finds groups of controls.
     group = "group";
-    /// Finds headings of any level.
     heading = "heading";
-    /// Finds pictures.
     img = "img";
-    /// Finds links.
     link = "link";
-    /// Finds lists.
     list = "list";
-    /// Finds regions.
     region = "region";
-    /// Finds search fields.
     searchbox = "searchbox";
-    /// Finds texts that are read out when they change.
+    // A text that is read out when it changes.
     status = "status";
-    /// Finds tabs.
     tab = "tab";
-    /// Finds tables.
     table = "table";
-    /// Finds rows of tabs.
     tablist = "tablist";
-    /// Finds text fields.
     textbox = "textbox";
-    /// Finds toolbars.
     toolbar = "toolbar";
 }
 
@@ -78,7 +62,6 @@ impl Browser {
         self.whole().role(role, name)
     }
 
-    /// Finds elements by a CSS selector of tags and attributes.
     pub fn find(&self, selector: &str) -> Locator<'_> {
         self.whole().find(selector)
     }
@@ -100,7 +83,6 @@ impl<'a> Locator<'a> {
         self.then(json!({ "role": role, "name": name }))
     }
 
-    /// Finds elements inside by a CSS selector of tags and attributes.
     #[must_use]
     pub fn find(&self, selector: &str) -> Self {
         self.then(json!({ "css": selector }))
@@ -118,7 +100,6 @@ impl<'a> Locator<'a> {
         self.then(json!({ "place": place }))
     }
 
-    /// Returns a JavaScript expression of the list of elements.
     fn all(&self) -> String {
         format!("find({})", Value::from(self.steps.clone()))
     }
@@ -147,37 +128,31 @@ impl<'a> Locator<'a> {
         self.value_of_all("all.map(e => e.innerText).join('\\n')").as_str().unwrap_or_default().to_owned()
     }
 
-    /// Returns the number of elements.
     #[track_caller]
     pub fn count(&self) -> u64 {
         self.value_of_all("all.length").as_u64().unwrap_or_default()
     }
 
-    /// Returns true if there is an element.
     #[track_caller]
     pub fn is_there(&self) -> bool {
         self.count() > 0
     }
 
-    /// Waits for an element.
     #[track_caller]
     pub fn wait(&self) {
         self.wait_until("true");
     }
 
-    /// Waits until there is no element.
     #[track_caller]
     pub fn wait_gone(&self) {
         self.wait_count(0);
     }
 
-    /// Waits until there are this many elements.
     #[track_caller]
     pub fn wait_count(&self, count: usize) {
         self.wait_until_all(&format!("all.length === {count}"));
     }
 
-    /// Waits until the first element shows a text.
     #[track_caller]
     pub fn wait_text(&self, part: &str) {
         self.wait_until(&format!("it.innerText.includes({})", json!(part)));
@@ -202,7 +177,6 @@ impl<'a> Locator<'a> {
         self.browser.wait(element.click());
     }
 
-    /// Moves the keyboard's focus to the first element.
     #[track_caller]
     pub fn focus(&self) {
         self.wait_until("(it.focus(), true)");

@@ -60,12 +60,10 @@ pub(super) struct Allocator {
 }
 
 impl Allocator {
-    /// Returns the segments in address order.
     pub(super) fn segments(&self) -> &[Segment] {
         &self.segments
     }
 
-    /// Returns the blocks of a segment in address order.
     pub(super) fn blocks_of(&self, segment: &Segment) -> impl Iterator<Item = (u64, &Block)> {
         self.blocks.range(segment.addr..segment.addr + segment.size).map(|(addr, block)| (*addr, block))
     }

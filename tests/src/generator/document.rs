@@ -30,7 +30,6 @@ impl<'a, S: FnMut(&[u8])> Document<'a, S> {
         Self { writer, style, stacks, events, frames, written: HashMap::new(), last: None }
     }
 
-    /// Writes the final segments and blocks.
     pub(super) fn segments(&mut self, allocator: &Allocator) {
         self.writer.key("segments");
         self.writer.begin_list(allocator.segments().len());

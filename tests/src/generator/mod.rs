@@ -8,14 +8,24 @@
 //! and once for the events, and nothing is kept in between: memory use does not depend on the number of events.
 
 mod allocator;
-mod config;
 mod document;
 mod random;
 mod stacks;
 mod training;
-
-pub use config::Config;
 pub use random::Random;
+
+use shared::pickle::Style;
+
+/// Parameters of a generated snapshot.
+#[derive(Clone, Copy, Debug)]
+pub struct Config {
+    /// Seed of the stacks, times and number of temporaries.
+    pub seed: u64,
+    /// Exact number of events, about 105 to 120 bytes each in the Python styles.
+    pub events: usize,
+    /// Pickler whose output the snapshot resembles.
+    pub style: Style,
+}
 
 /// Writes a snapshot piece by piece into `sink`.
 pub fn generate<S: FnMut(&[u8])>(config: &Config, sink: S) {
@@ -28,7 +38,6 @@ pub fn generate<S: FnMut(&[u8])>(config: &Config, sink: S) {
     document.finish(&run.marks);
 }
 
-/// Generates a snapshot in memory.
 pub fn generate_vec(config: &Config) -> Vec<u8> {
     let mut bytes = Vec::new();
     generate(config, |piece| bytes.extend_from_slice(piece));

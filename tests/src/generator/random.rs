@@ -9,7 +9,6 @@ impl Random {
         Self(seed)
     }
 
-    /// Returns the next 64 random bits.
     pub fn bits(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;

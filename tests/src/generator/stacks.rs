@@ -2,13 +2,10 @@
 
 use super::Random;
 
-/// Number of layers of the model.
 pub(super) const LAYERS: usize = 12;
-/// Number of call sites in the forward code of a layer.
 pub(super) const LAYER_SITES: usize = 26;
 /// Number of call sites in the code that builds the model.
 pub(super) const INIT_SITES: usize = 48;
-/// Number of call sites in the optimizer.
 pub(super) const OPTIMIZER_SITES: usize = 16;
 
 const LIBRARY: &str = "/opt/venv/lib/python3.12/site-packages";

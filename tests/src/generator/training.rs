@@ -61,7 +61,6 @@ pub(super) fn run(config: &Config, stacks: &Stacks, on_event: &mut dyn FnMut(&Tr
 /// Error that ends the loop once the recording has all its events.
 struct Full;
 
-/// Address and size of a tensor.
 #[derive(Clone, Copy)]
 struct Tensor {
     addr: u64,
@@ -108,8 +107,7 @@ impl Training<'_> {
     fn forward_layer(&mut self, layer: usize) -> Result<Vec<Tensor>, Full> {
         let mut kept = Vec::with_capacity(ACTIVATIONS.len());
         for (n, size) in ACTIVATIONS.into_iter().enumerate() {
-            let site = Site::Forward(layer, n);
-            kept.push(self.alloc(size, site)?);
+            kept.push(self.alloc(size, Site::Forward(layer, n))?);
             if self.random.chance(40) {
                 let site = Site::Forward(layer, ACTIVATIONS.len() + n % (LAYER_SITES - ACTIVATIONS.len()));
                 self.temporary(size, site)?;

@@ -26,7 +26,6 @@ impl RealGpu {
     /// Arguments of the `nvidia-smi` query that [`Self::parse`] reads.
     pub const QUERY: [&str; 3] = ["--query-gpu=name,compute_cap", "--format=csv,noheader", "--id=0"];
 
-    /// Parses the answer to [`Self::QUERY`].
     pub fn parse(answer: &str) -> Option<Self> {
         let (name, capability) = answer.lines().next()?.rsplit_once(',')?;
         Some(Self { name: name.trim().to_owned(), capability: capability.trim().to_owned() })
@@ -94,10 +93,6 @@ pub fn compare(real: &Side, other: &Side) -> Comparison {
 }
 
 /// Runs a job on the GPU with index 0 and on the corresponding virtual card.
-///
-/// # Errors
-///
-/// Returns an error if one of the recordings fails or there is no such virtual card.
 pub fn compare_with_virtual(config: &RecorderConfig, job: &Job, gpu: &RealGpu) -> Result<Comparison, String> {
     let real = record(config, job, Device::Cuda(0))?;
     let started = real.recording.started.as_ref().ok_or("the real GPU did not say what it is")?;
@@ -117,14 +112,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_driver_is_understood() {
+    fn the_driver_is_understood_and_its_gpu_has_a_virtual_one() {
         let gpu = RealGpu::parse("NVIDIA H100 80GB HBM3, 9.0\n").unwrap();
         assert_eq!((gpu.name.as_str(), gpu.capability.as_str()), ("NVIDIA H100 80GB HBM3", "9.0"));
         assert_eq!(RealGpu::parse("No devices were found\n"), None);
-    }
-
-    #[test]
-    fn a_real_gpu_has_a_virtual_one() {
         let gpu = |name: &str, capability: &str| RealGpu { name: name.into(), capability: capability.into() };
         let h100 = Card::named("h100-80gb").unwrap();
         let same = gpu(&h100.product, "9.0").card(h100.memory_bytes + (90 << 20)).unwrap();

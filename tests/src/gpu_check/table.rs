@@ -39,18 +39,13 @@ pub fn markdown(real: &str, virtual_card: &str, rows: &[Row]) -> String {
     page
 }
 
-fn cells(comparison: &Comparison) -> String {
-    let Comparison { allocated_bytes, reserved_bytes, agreement } = comparison;
+fn cells(Comparison { allocated_bytes, reserved_bytes, agreement }: &Comparison) -> String {
     let beside = |(real, other): (u64, u64)| format!("{} | {} ({})", bytes(real), bytes(other), change(real, other));
     let events = |n: usize| count(n as u64);
-    [
-        beside(*allocated_bytes),
-        beside(*reserved_bytes),
-        format!("{} | {}", events(agreement.events.0), events(agreement.events.1)),
-        share(agreement),
-        first_difference(agreement),
-    ]
-    .join(" | ")
+    let (real, other) = (events(agreement.events.0), events(agreement.events.1));
+    let (allocated, reserved) = (beside(*allocated_bytes), beside(*reserved_bytes));
+    let (share, first) = (share(agreement), first_difference(agreement));
+    format!("{allocated} | {reserved} | {real} | {other} | {share} | {first}")
 }
 
 /// Formats the relative change from the first to the second, such as `+1.25 %`.

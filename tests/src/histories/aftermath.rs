@@ -78,7 +78,7 @@ async fn keep_house(fleet: &Fleet) -> Result<Rest, SnapshotError> {
     Ok(Rest { objects, discarded, unreferenced })
 }
 
-fn files(folder: &Path) -> Vec<PathBuf> {
+pub fn files(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
     entries.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
 }

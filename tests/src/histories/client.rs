@@ -21,12 +21,10 @@ pub struct Client(Arc<Mutex<SocketAddr>>);
 #[derive(Debug)]
 pub struct Answer {
     pub status: u16,
-    /// Body as it was sent.
     pub body: Vec<u8>,
 }
 
 impl Answer {
-    /// Parses the body as JSON; null if it is not JSON.
     pub fn json(&self) -> Value {
         serde_json::from_slice(&self.body).unwrap_or_default()
     }
@@ -37,7 +35,6 @@ impl Client {
         Self(Arc::new(Mutex::new(address)))
     }
 
-    /// Sets a new server address.
     pub fn go_to(&self, address: SocketAddr) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = address;
     }

@@ -22,7 +22,6 @@ impl Course {
         })
     }
 
-    /// Returns true if no further event may follow.
     pub(super) fn is_over(self) -> bool {
         self.state.is_some_and(JobState::is_over)
     }

@@ -48,7 +48,6 @@ impl Figures {
         }
     }
 
-    /// Adds two sets of counts.
     pub(super) fn and(&self, other: &Self) -> Self {
         Self {
             kills: self.kills + other.kills,

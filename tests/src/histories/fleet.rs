@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus};
 use std::time::Duration;
 
 use server::database::{Database, Page};
@@ -13,6 +13,7 @@ use tempfile::TempDir;
 
 use super::client::{Client, TOKEN};
 use crate::postgres::{Durability, Postgres};
+use crate::process::signal as signal_of;
 use crate::s3::{Mood, S3};
 use crate::serving::{Launch, ServeProcess, log_to};
 use crate::storage::Backend;
@@ -30,7 +31,6 @@ pub struct Setup {
     /// True for a store in a folder, also with PostgreSQL, because a bucket refuses clients whose clock differs from
     /// its own.
     pub has_folder: bool,
-    /// Concurrent jobs in the server process itself.
     pub jobs_in_server: usize,
     /// Number of worker processes beside it, which run one job at a time.
     pub workers: usize,
@@ -102,10 +102,6 @@ pub struct Fleet {
 
 impl Fleet {
     /// Starts all processes.
-    ///
-    /// # Panics
-    ///
-    /// Panics if one of them does not start.
     #[track_caller]
     pub fn start(setup: &Setup) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
@@ -137,7 +133,6 @@ impl Fleet {
         self.folder.path().join("server/store")
     }
 
-    /// Returns true if the store is a folder.
     pub(super) fn has_folder(&self) -> bool {
         self.bucket.is_none()
     }
@@ -157,11 +152,6 @@ impl Fleet {
         self.server.take().expect("it runs").stop("KILL");
     }
 
-    /// Starts the server again.
-    ///
-    /// # Panics
-    ///
-    /// Panics if it does not start.
     #[track_caller]
     pub fn start_server(&mut self) {
         self.try_start_server().unwrap_or_else(|wrong| panic!("{wrong}"));
@@ -213,10 +203,6 @@ impl Fleet {
     }
 
     /// Stops the server with SIGTERM, as an operator does.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the exit status is not 0.
     pub(super) fn stop_server(&mut self) -> Result<(), String> {
         match self.server.take().expect("it runs").stop("TERM") {
             Some(0) => Ok(()),
@@ -225,10 +211,6 @@ impl Fleet {
     }
 
     /// Stops a worker with SIGTERM, as an operator does, unless it was stopped already.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the exit status is not 0.
     pub(super) fn stop_worker(&mut self, worker: usize) -> Result<(), String> {
         match self.workers[worker].stop("TERM") {
             Some(status) if !status.success() => Err(format!("worker {worker} stops with {status}")),
@@ -236,14 +218,12 @@ impl Fleet {
         }
     }
 
-    /// Sends a signal to the server that does not end it.
-    pub(super) fn signal_server(&self, signal: &str) {
-        send(signal, &self.server.as_ref().expect("it runs").pid().to_string());
+    pub(super) fn server_pid(&self) -> u32 {
+        self.server.as_ref().expect("it runs").pid()
     }
 
-    /// Sends a signal to a worker that does not end it.
-    pub(super) fn signal_worker(&self, worker: usize, signal: &str) {
-        send(signal, &self.workers[worker].child.as_ref().expect("it runs").id().to_string());
+    pub(super) fn worker_pid(&self, worker: usize) -> u32 {
+        self.workers[worker].child.as_ref().expect("it runs").id()
     }
 
     /// Locks the SQLite file against writes for a time, as a slow backup may.
@@ -291,7 +271,7 @@ impl Fleet {
     pub fn signal_recorder(&self, signal: &str) -> Option<String> {
         let recorder = self.recorders().into_iter().rev().find(|number| leads_a_group(number))?;
         // It may have ended by itself in between.
-        send(signal, &recorder).then_some(recorder)
+        signal_of(signal, &recorder).then_some(recorder)
     }
 
     /// Returns the process ids of the recorders that write below the folder.
@@ -303,10 +283,6 @@ impl Fleet {
     }
 
     /// Stops all processes as an operator does.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if an exit status is not 0.
     pub fn stop(&mut self) -> Result<(), String> {
         (0..self.workers.len()).try_for_each(|worker| self.stop_worker(worker))?;
         self.stop_server()
@@ -331,17 +307,7 @@ impl Fleet {
     }
 }
 
-/// Sends a signal by name; returns false if there is no such process.
-pub(super) fn send(signal: &str, process: &str) -> bool {
-    let sent = Command::new("kill").args([&format!("-{signal}"), process]).stderr(Stdio::null()).status();
-    sent.is_ok_and(|status| status.success())
-}
-
 /// Puts a file in the place of a folder for a time, so that nothing can be read or written there.
-///
-/// # Panics
-///
-/// Panics if the file cannot be removed again.
 pub fn without_folder(folder: &Path, time: Duration) {
     let away = folder.with_extension("away");
     if fs::rename(folder, &away).is_err() {
@@ -407,7 +373,7 @@ impl Worker {
     /// Sends a signal by name and waits for the process to end; `None` if it was stopped already.
     fn stop(&mut self, signal: &str) -> Option<ExitStatus> {
         let mut child = self.child.take()?;
-        send(signal, &child.id().to_string());
+        signal_of(signal, child.id());
         self.was_killed = signal == "KILL";
         Some(child.wait().expect("the process to end"))
     }

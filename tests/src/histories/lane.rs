@@ -64,10 +64,6 @@ impl<'a> Lane<'a> {
     }
 
     /// Sends one request after another until the history is over.
-    ///
-    /// # Errors
-    ///
-    /// Returns a violation if an answer contradicts the model.
     pub(super) fn run(mut self, asks: impl Iterator<Item = Ask>) -> Result<Self, Violation> {
         for ask in asks {
             if self.scene.is_over.load(Ordering::Relaxed) {
@@ -453,11 +449,5 @@ mod tests {
         };
         assert!(is(503, "") && is(422, "No worker takes jobs at this time."));
         assert!(!is(500, "") && !is(422, "The config can't be recorded.") && !is(404, ""));
-    }
-
-    #[test]
-    fn a_picked_one_is_one_of_all() {
-        assert_eq!(picked(&[1, 2, 3], 4), Some(2));
-        assert_eq!(picked::<u8>(&[], 4), None::<u8>);
     }
 }

@@ -12,12 +12,10 @@ const LAST: usize = 60;
 pub struct Violation {
     /// Job or link as named in the log; empty if the violation concerns all of them.
     pub subject: String,
-    /// Description of the contradiction.
     pub what: String,
 }
 
 impl Violation {
-    /// Creates a violation that concerns no single job or link.
     pub(super) fn of_all(what: impl Into<String>) -> Self {
         Self { subject: String::new(), what: what.into() }
     }
@@ -37,7 +35,6 @@ impl Default for Log {
 }
 
 impl Log {
-    /// Creates an empty log whose time starts now.
     pub fn new() -> Self {
         Self { start: Instant::now(), lines: Mutex::default() }
     }

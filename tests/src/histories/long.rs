@@ -1,7 +1,7 @@
 //! Runs `./dev faults`: random histories on both backends in turn, up to a number of kills.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use super::{Figures, Log, Plan, Programs, Violation, run as run_one};
@@ -12,35 +12,24 @@ const SEED: &str = "SNAPSCOPE_FAULTS_SEED";
 /// Kills per history: few enough for a readable log, and enough to hit the same jobs repeatedly.
 const KILLS_EACH: usize = 25;
 
-/// Options of [`run`].
-#[derive(Debug, Clone)]
-pub struct Options {
-    /// Total number of processes to kill.
-    pub kills: usize,
-    /// Folder for the logs of the processes and for the history of a violation.
-    pub folder: PathBuf,
-    /// Programs under test.
-    pub programs: Programs,
-}
-
 /// Returns the seed from the environment, or else one from the current time.
 pub fn seed() -> u64 {
     let named = std::env::var(SEED).ok().and_then(|seed| seed.parse().ok());
     named.unwrap_or_else(|| SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs())
 }
 
-/// Runs the histories and prints their results; returns true if there was no violation.
-pub fn run(options: &Options) -> bool {
+/// Runs histories until a number of processes was killed, and prints their results; returns true without a violation.
+pub fn run(most_kills: usize, folder: &Path, programs: &Programs) -> bool {
     let (first, start) = (seed(), Instant::now());
     let mut all = Figures::default();
-    println!("{} kills from seed {first} on; {SEED}={first} does the same again", options.kills);
+    println!("{most_kills} kills from seed {first} on; {SEED}={first} does the same again");
     for seed in first.. {
-        let kills = KILLS_EACH.min(options.kills.saturating_sub(all.kills));
+        let kills = KILLS_EACH.min(most_kills.saturating_sub(all.kills));
         if kills == 0 {
             break;
         }
         let plan = Plan::new(seed, kills);
-        match check(&plan, &options.programs, &options.folder) {
+        match check(&plan, programs, folder) {
             Ok(figures) => {
                 all = all.and(&figures);
                 println!("{:5.0} s  {plan}: {figures}", start.elapsed().as_secs_f64());
@@ -60,10 +49,6 @@ pub fn run(options: &Options) -> bool {
 /// # Errors
 ///
 /// Returns a violation with its log, the folder of further logs, and the command that repeats it.
-///
-/// # Panics
-///
-/// Panics if the folder cannot be written.
 pub fn check(plan: &Plan, programs: &Programs, folder: &Path) -> Result<Figures, String> {
     let folder = folder.join(plan.seed.to_string());
     fs::create_dir_all(&folder).expect("room");

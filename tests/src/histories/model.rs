@@ -56,16 +56,11 @@ impl Job {
         }
     }
 
-    /// Returns the final state, if the job was seen in one.
     pub(super) fn end_state(&self) -> Option<JobState> {
         JobState::of(self.end.as_ref()?["state"].as_str()?)
     }
 
     /// Updates the model from an answer about the job.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the answer contradicts the model.
     pub(super) fn saw(&mut self, answer: &Value) -> Check {
         must!(answer["id"] == *self.id, "it is another job, {}", answer["id"]);
         must!(answer["name"] == *self.name, "it is called {}, not {:?}", answer["name"], self.name);

@@ -3,11 +3,12 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::fleet::{Fleet, Setup, send};
+use super::fleet::{Fleet, Setup};
 use super::jumps::Jumps;
 use super::plan::{Fault, Plan, WORKERS, Who};
 use super::recorder::Recorder;
 use crate::clock::Clock;
+use crate::process::signal;
 use crate::storage::Backend;
 
 /// Lease of a worker in a history; pauses may be longer.
@@ -45,10 +46,6 @@ impl World {
     }
 
     /// Applies a fault and repairs it; returns the number of processes killed.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if a process does not restart or does not stop gracefully.
     pub(super) fn suffer(&mut self, fault: Fault, jumps: &Jumps) -> Result<usize, String> {
         let fleet = &mut self.fleet;
         match fault {
@@ -96,24 +93,15 @@ impl World {
     }
 
     fn pause(&self, who: Who, time: Duration) {
-        match who {
-            Who::Server => self.fleet.signal_server("STOP"),
-            Who::Worker(worker) => self.fleet.signal_worker(worker, "STOP"),
-            Who::Recorder => {
-                let recorder = self.fleet.signal_recorder("STOP");
-                std::thread::sleep(time);
-                if let Some(recorder) = recorder {
-                    // Its keeper may have ended it meanwhile.
-                    send("CONT", &recorder);
-                }
-                return;
-            }
-        }
+        let stopped = |pid: u32| signal("STOP", pid).then(|| pid.to_string());
+        let paused = match who {
+            Who::Server => stopped(self.fleet.server_pid()),
+            Who::Worker(worker) => stopped(self.fleet.worker_pid(worker)),
+            Who::Recorder => self.fleet.signal_recorder("STOP"),
+        };
         std::thread::sleep(time);
-        match who {
-            Who::Worker(worker) => self.fleet.signal_worker(worker, "CONT"),
-            _ => self.fleet.signal_server("CONT"),
-        }
+        // The keeper of a recorder may have ended it meanwhile.
+        paused.map(|pid| signal("CONT", pid));
     }
 }
 

@@ -39,7 +39,6 @@ fn graph(page: &Journey) -> Locator<'_> {
     page.find("[data-flame]")
 }
 
-/// Returns the chosen row of the table of functions.
 fn chosen_function(page: &Journey) -> Locator<'_> {
     page.region("Functions").find("tr:has([aria-pressed=true])")
 }

@@ -15,7 +15,6 @@ fn stacks(page: &Journey) -> i64 {
     stacks.as_str().and_then(|text| text.parse().ok()).expect("a number of stacks")
 }
 
-/// Chooses the moments of this side and of the other.
 #[track_caller]
 fn choose(page: &Journey, this: &str, other: &str) {
     page.combobox("Moment of this side").choose_value(this);
@@ -32,7 +31,7 @@ fn curves(page: &Journey) -> Locator<'_> {
 }
 
 #[test]
-fn steps_of_one_file_differ_in_what_stays() {
+fn moments_of_one_file_are_compared_pinned_filtered_and_grouped() {
     let page = Journey::with(GPT2);
     page.tab("Compare").click();
     assert_eq!(stacks(&page), 0, "the last step holds what the second one held");
@@ -46,12 +45,6 @@ fn steps_of_one_file_differ_in_what_stays() {
     choose(&page, "peak", "peak");
     page.find("[data-compare]").wait_until("it.dataset.stacks === '0'");
     assert!(differences(&page).text().contains("Both sides are the same"));
-}
-
-#[test]
-fn a_row_pins_its_largest_allocation() {
-    let page = Journey::with(GPT2);
-    page.tab("Compare").click();
     choose(&page, "peak", "start");
     differences(&page).find("[data-pickable]").click();
     page.pinned().wait();
@@ -64,13 +57,6 @@ fn a_row_pins_its_largest_allocation() {
     page.press("\u{e015}");
     page.press("\u{e007}");
     page.pinned().wait_until(&format!("it.dataset.allocation !== {pinned}"));
-}
-
-#[test]
-fn the_table_is_filtered_and_grouped() {
-    let page = Journey::with(GPT2);
-    page.tab("Compare").click();
-    choose(&page, "peak", "start");
     page.region("Differences").status("*").wait_text("difference");
     page.group("Group by").button("Category").click();
     differences(&page).wait_text("activations");

@@ -26,18 +26,13 @@ fn cut() -> Vec<u8> {
 }
 
 #[test]
-fn a_cut_file_is_refused_with_its_place() {
+fn cut_and_foreign_files_are_refused_and_a_cut_one_with_its_place() {
     let page = Journey::start("/");
     let text = refused(&page, "cut.pickle", &cut());
     for part in ["cut.pickle", "could not be read", "At byte ", "truncated"] {
         assert!(text.contains(part), "{part} in {text}");
     }
     page.screenshot("broken-file");
-}
-
-#[test]
-fn a_foreign_file_is_refused() {
-    let page = Journey::start("/");
     for (name, bytes) in [
         ("empty.pickle", &b""[..]),
         ("picture.png", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"),

@@ -30,7 +30,7 @@ fn save(page: &Journey, name: &str) -> (f64, String, String) {
 }
 
 #[test]
-fn the_shown_file_is_saved_in_other_forms() {
+fn the_shown_file_is_saved_in_other_forms_and_without_names() {
     let page = Journey::with(ANNOTATED);
     page.run(CATCH, Vec::new());
     page.button("Export").click();
@@ -50,6 +50,9 @@ fn the_shown_file_is_saved_in_other_forms() {
         assert!(size > 1000.0 && text.starts_with(start), "{ending}: {size} bytes, {text}");
         assert_eq!(of, media_type, "{ending}");
     }
+    page.dialog("Export").checkbox("Remove names*").click();
+    let (_, _, text) = save(&page, "snapshot-report.html");
+    assert!(text.contains("<title>Snapshot – GPU memory report</title>"), "{text}");
 }
 
 /// The log of a program of which one process climbs.
@@ -153,14 +156,4 @@ fn tables_are_saved_as_they_are_filtered() {
     if cards != 0 {
         assert_eq!(lines("torch2.10-train-annotated-findings.csv") - 1, cards);
     }
-}
-
-#[test]
-fn a_file_that_names_nobody_has_another_name() {
-    let page = Journey::with(ANNOTATED);
-    page.run(CATCH, Vec::new());
-    page.button("Export").click();
-    page.dialog("Export").checkbox("Remove names*").click();
-    let (_, _, text) = save(&page, "snapshot-report.html");
-    assert!(text.contains("<title>Snapshot – GPU memory report</title>"), "{text}");
 }

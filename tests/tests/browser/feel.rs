@@ -86,12 +86,8 @@ fn check_viewer(scheme: &str) {
 }
 
 #[test]
-fn every_view_can_be_used_without_a_mouse_or_sharp_eyes() {
+fn every_view_can_be_used_without_a_mouse_or_sharp_eyes_in_light_and_dark() {
     check_viewer("light");
-}
-
-#[test]
-fn so_it_can_in_the_dark() {
     check_viewer("dark");
 }
 
@@ -129,18 +125,12 @@ fn a_zoom_is_undone_by_key_and_by_button() {
 }
 
 #[test]
-fn nothing_shifts_while_a_file_loads() {
+fn nothing_shifts_while_a_file_loads_or_moves_for_whoever_asks_for_less_motion() {
     let page = Journey::start("/?sample");
     page.wait_for_timeline();
     page.region("Findings").heading("*").wait();
     let shift = page.run(SHIFT, Vec::new()).as_f64();
     assert!(shift.is_some_and(|shift| shift < 0.01), "the layout shifted by {shift:?}");
-}
-
-#[test]
-fn whoever_asks_for_less_motion_gets_none() {
-    let page = Journey::start("/?sample");
-    page.wait_for_timeline();
     let features = json!([{ "name": "prefers-reduced-motion", "value": "reduce" }]);
     page.devtools("Emulation.setEmulatedMedia", json!({ "features": features }));
     let moving = "document.getAnimations().filter(animation => animation.playState === 'running').length";

@@ -21,7 +21,7 @@ fn healthy() -> Journey {
 }
 
 #[test]
-fn the_first_tab_says_what_holds_the_peak_and_what_leaks() {
+fn the_first_tab_says_what_holds_the_peak_and_leads_to_its_evidence() {
     let page = healthy();
     assert!(page.panel_tab().text().starts_with("Findings"));
     let lead = page.lead().text();
@@ -29,11 +29,6 @@ fn the_first_tab_says_what_holds_the_peak_and_what_leaks() {
     let peak = page.finding(FindingCode::Peak).text();
     assert!(peak.contains("The peak of") && peak.contains("activations"), "{peak}");
     page.screenshot("findings");
-}
-
-#[test]
-fn evidence_is_one_click_away() {
-    let page = healthy();
     let whole = page.view();
     page.finding(FindingCode::Peak).button("Show in timeline").click();
     page.wait_for_view(&format!("x1 - x0 < {}", whole.width()));
@@ -42,11 +37,6 @@ fn evidence_is_one_click_away() {
     page.wait_for("/kind=category:/.test(location.hash) && /color=category/.test(location.hash)");
     page.wait_for("/dock=allocations/.test(location.hash)");
     assert!(page.panel_tab().text().starts_with("Findings"));
-}
-
-#[test]
-fn what_matters_is_one_click_away() {
-    let page = healthy();
     let parts = page.finding(FindingCode::Peak).find("[data-part]");
     assert!(parts.nth(0).text().contains("iB"), "{}", parts.nth(0).text());
     parts.nth(0).button("Show *").click();
@@ -54,9 +44,12 @@ fn what_matters_is_one_click_away() {
 }
 
 #[test]
-fn a_remedy_is_tried_in_what_if() {
+fn an_out_of_memory_error_comes_first_and_its_remedy_is_tried_in_what_if() {
     let page = Journey::with(OUT_OF_MEMORY);
     page.lead().wait();
+    let first = page.region("Findings").find("[data-code]").nth(0).text();
+    assert!(first.contains("Error") && first.contains("Out of memory: tried to allocate"), "{first}");
+    assert!(page.tab("Findings*").text().trim_start_matches("Findings").trim().parse::<u32>().unwrap() > 0);
     page.finding(FindingCode::OutOfMemory).find("[data-step=try]").nth(0).button("Try in What if").click();
     page.wait_for("/dock=what-if/.test(location.hash)");
     page.role("form", "Settings of the replay").wait();
@@ -65,6 +58,8 @@ fn a_remedy_is_tried_in_what_if() {
 #[test]
 fn a_finding_opens_to_its_reasons_and_stacks() {
     let page = healthy();
+    let table = page.table("Memory that stays after steps").text();
+    assert!(table.contains("optimizer state") && !table.contains("grows"), "{table}");
     let peak = page.finding(FindingCode::Peak);
     peak.button("Why").click();
     assert!(peak.find("details[open]").text().contains("Confidence"));
@@ -72,23 +67,6 @@ fn a_finding_opens_to_its_reasons_and_stacks() {
     peak.find("[aria-expanded]").click();
     peak.find("[data-stack] li").wait();
 }
-
-#[test]
-fn an_out_of_memory_error_comes_first() {
-    let page = Journey::with(OUT_OF_MEMORY);
-    page.lead().wait();
-    let first = page.region("Findings").find("[data-code]").nth(0).text();
-    assert!(first.contains("Error") && first.contains("Out of memory: tried to allocate"), "{first}");
-    assert!(page.tab("Findings*").text().trim_start_matches("Findings").trim().parse::<u32>().unwrap() > 0);
-}
-
-#[test]
-fn what_stays_after_steps_has_its_reason() {
-    let page = healthy();
-    let table = page.table("Memory that stays after steps").text();
-    assert!(table.contains("optimizer state") && !table.contains("grows"), "{table}");
-}
-
 #[test]
 fn one_card_serves_findings_and_what_if() {
     let page = Journey::with(OUT_OF_MEMORY);

@@ -22,7 +22,6 @@ fn graph(page: &Journey) -> Locator<'_> {
     page.find("[data-flame]")
 }
 
-/// Returns the line about the chosen box.
 fn chosen(page: &Journey) -> Locator<'_> {
     page.find("[data-chosen]")
 }
@@ -39,7 +38,7 @@ fn wait_for_width(page: &Journey, condition: &str) {
 }
 
 #[test]
-fn a_click_zooms_and_a_key_leads_back() {
+fn clicks_zoom_and_keys_lead_back_and_from_box_to_box() {
     let page = flame();
     let whole = width(&page);
     page.screenshot("flame");
@@ -48,11 +47,6 @@ fn a_click_zooms_and_a_key_leads_back() {
     assert!(chosen(&page).text().contains("allocation"), "{}", chosen(&page).text());
     page.press("\u{e003}"); // Backspace
     wait_for_width(&page, &format!("=== {whole}"));
-}
-
-#[test]
-fn keys_walk_from_box_to_box() {
-    let page = flame();
     graph(&page).drag(ROOT, ROOT);
     let name = chosen(&page).find("strong");
     name.wait_until("it.innerText === 'All'");

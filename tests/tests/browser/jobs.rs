@@ -34,7 +34,6 @@ fn a_private_server_lets_a_browser_in_once() {
     page.wait_for_state("running");
 }
 
-/// Server that records, and a browser on its page.
 struct Recording {
     // Order matters: the browser closes before the server stops.
     browser: Quiet,
@@ -74,12 +73,10 @@ impl Recording {
         self.goto(&self.server.url(path));
     }
 
-    /// Returns the editor of the config.
     fn editor(&self) -> Locator<'_> {
         self.textbox("Config")
     }
 
-    /// Writes a config and submits it.
     #[track_caller]
     fn submit(&self, config: &str) {
         self.editor().write(config);
@@ -87,7 +84,6 @@ impl Recording {
         self.button("Record").click();
     }
 
-    /// Waits until the config contains a text.
     #[track_caller]
     fn wait_for_config(&self, part: &str) {
         self.editor().wait_until(&format!("it.value.includes({})", json!(part)));
@@ -102,7 +98,6 @@ impl Recording {
         self.region("Jobs")
     }
 
-    /// Returns the chart of a job's memory.
     fn chart(&self) -> Locator<'_> {
         self.role("figure", "*").find("[data-samples]")
     }

@@ -107,7 +107,6 @@ impl Journey {
         journey
     }
 
-    /// Stops the server; the browser stays open.
     pub(crate) fn end_server(&mut self) {
         self.server = None;
     }
@@ -118,17 +117,14 @@ impl Journey {
         self.role("banner", "*").wait();
     }
 
-    /// Returns the element around the plot.
     pub(crate) fn plot(&self) -> Locator<'_> {
         self.find("[data-timeline]")
     }
 
-    /// Returns the figures of the shown device.
     pub(crate) fn figures(&self) -> Locator<'_> {
         self.find("main:not([data-loading]) [data-figures]")
     }
 
-    /// Returns the details of the pinned allocation.
     pub(crate) fn pinned(&self) -> Locator<'_> {
         self.article("Pinned allocation")
     }
@@ -142,28 +138,23 @@ impl Journey {
         self.region("Findings").find(&format!("[data-code={}]", code.name()))
     }
 
-    /// Returns the chosen tab of the panel next to the timeline.
     pub(crate) fn panel_tab(&self) -> Locator<'_> {
         self.tablist("Details").find("[aria-selected=true]")
     }
 
-    /// Returns the chosen tab of the devices.
     pub(crate) fn device_tab(&self) -> Locator<'_> {
         self.tablist("Devices").find("[aria-selected=true]")
     }
 
-    /// Waits until a device is shown.
     #[track_caller]
     pub(crate) fn wait_for_device(&self, position: u32) {
         self.device_tab().wait_until(&format!("it.dataset.device === '{position}'"));
     }
 
-    /// Returns the tabs of the open files.
     pub(crate) fn files(&self) -> Locator<'_> {
         self.role("navigation", "Open files").role("listitem", "*")
     }
 
-    /// Returns the tab of the shown file.
     pub(crate) fn shown_file(&self) -> Locator<'_> {
         self.role("navigation", "Open files").find("li:has([aria-current=page])")
     }
@@ -173,13 +164,11 @@ impl Journey {
         self.files().button(&format!("{name}*")).click();
     }
 
-    /// Waits until this many files have been read.
     #[track_caller]
     pub(crate) fn wait_for_files(&self, count: usize) {
         self.role("navigation", "Open files").find("[data-status=ready]").wait_count(count);
     }
 
-    /// Waits until the URL's fragment contains a text.
     #[track_caller]
     pub(crate) fn wait_for_address(&self, part: &str) {
         self.wait_for(&format!("location.hash.includes('{part}')"));
@@ -262,7 +251,6 @@ impl Journey {
         value.as_str().and_then(|value| value.parse().ok()).unwrap_or_else(|| panic!("{name} is {value}"))
     }
 
-    /// Returns the view of the plot, once it has settled.
     #[track_caller]
     pub(crate) fn view(&self) -> View {
         self.settle();
@@ -299,7 +287,6 @@ impl View {
     }
 }
 
-/// Returns the path of a snapshot in `tests/data/snapshots/`.
 pub(crate) fn snapshot(name: &str) -> PathBuf {
     Path::new(root()).join("tests/data/snapshots").join(name)
 }

@@ -16,7 +16,6 @@ fn timeline() -> Journey {
     Journey::with("torch2.15-gpt2-3steps-py311.pickle.gz")
 }
 
-/// Returns the bar of the selected allocations.
 fn bar(page: &Journey) -> Locator<'_> {
     page.role("group", "Selected allocations")
 }

@@ -61,7 +61,6 @@ fn only_the_page_is_kept() {
 /// Copy of the built page that a test may change.
 struct Copy {
     folder: TempDir,
-    /// Name of the asset folder.
     build: String,
 }
 
@@ -120,7 +119,6 @@ impl Copy {
     }
 }
 
-/// Returns the name of the asset folder that the page's script comes from.
 #[track_caller]
 fn build_of(page: &Journey) -> String {
     let source = page.value("document.querySelector('script').src.split('/').at(-2)");

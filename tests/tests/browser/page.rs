@@ -47,7 +47,7 @@ fn the_sample_opens_by_its_address() {
 const START_BYTES: u64 = 300_000;
 
 #[test]
-fn the_empty_page_is_small() {
+fn the_empty_page_is_small_and_rehearses_unseen() {
     let page = Journey::start("/");
     page.wait_for("performance.getEntriesByName('page-started').length");
     let sent = page.value(
@@ -65,11 +65,6 @@ fn the_empty_page_is_small() {
     let bytes: u64 = sent.iter().map(|(_, bytes)| bytes).sum();
     println!("{bytes} bytes in {} files", sent.len());
     assert!(bytes < START_BYTES, "{bytes} bytes: {sent:#?}");
-}
-
-#[test]
-fn the_empty_page_rehearses_unseen() {
-    let page = Journey::start("/");
     let before = page.find("main").text();
     page.wait_for("performance.getEntriesByName('rehearsed').length");
     assert_eq!(page.find("main").text(), before);

@@ -22,7 +22,6 @@ const ENTER: &str = "\u{e007}";
 /// Room for labels beside the curve, in CSS pixels.
 const LABELS: f64 = 86.0;
 
-/// Writes a file that is large enough for a preview.
 fn large(folder: &Path) -> PathBuf {
     let path = folder.join("large.pickle");
     let mut file = File::create(&path).unwrap();
@@ -59,12 +58,10 @@ fn part_card(page: &Journey) -> Locator<'_> {
     page.find("[data-part]")
 }
 
-/// Returns the bar that tells which events are open.
 fn part_bar(page: &Journey) -> Locator<'_> {
     page.find("[data-part-bar]")
 }
 
-/// Returns what `snapscope inspect` reports about some events.
 fn inspected(file: &Path, arguments: &[&str]) -> Value {
     let output = Command::new(snapscope()).args(["inspect", "--json"]).args(arguments).arg(file).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

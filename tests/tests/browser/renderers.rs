@@ -23,7 +23,6 @@ struct Pixels {
 }
 
 impl Pixels {
-    /// Takes a screenshot and cuts out the plot.
     #[track_caller]
     fn of_plot(page: &Journey, name: &str) -> Self {
         let file = page.screenshot(name);
@@ -96,11 +95,7 @@ fn check_theme(theme: &str) {
 }
 
 #[test]
-fn the_plot_is_the_same_after_a_detour_in_the_light() {
+fn the_plot_is_the_same_after_a_detour_in_light_and_dark() {
     check_theme("light");
-}
-
-#[test]
-fn the_plot_is_the_same_after_a_detour_in_the_dark() {
     check_theme("dark");
 }

@@ -19,13 +19,12 @@ fn wait_for_moment(page: &Journey, condition: &str) {
     map(page).wait_until(&format!("(moment => {condition})(Number(it.dataset.moment))"));
 }
 
-/// Returns the list of segments that little memory holds.
 fn held(page: &Journey) -> Locator<'_> {
     page.role("complementary", "Mostly free segments")
 }
 
 #[test]
-fn it_begins_where_the_most_is_reserved() {
+fn it_begins_where_the_most_is_reserved_and_segment_events_are_a_step_apart() {
     let page = segments();
     wait_for_moment(&page, "moment === 5194");
     let text = page.group("Reserved memory by use").text();
@@ -37,12 +36,6 @@ fn it_begins_where_the_most_is_reserved() {
     let held = held(&page).text();
     assert!(held.contains("25.9 MiB of 28.0 MiB"), "{held}");
     page.screenshot("segments");
-}
-
-#[test]
-fn segment_events_are_a_step_apart() {
-    let page = segments();
-    wait_for_moment(&page, "moment === 5194");
     page.button("Previous segment event").click();
     wait_for_moment(&page, "moment < 5194");
     page.button("Next segment event").click();

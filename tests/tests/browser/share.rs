@@ -38,7 +38,6 @@ fn seen(page: &Journey) -> Seen {
     }
 }
 
-/// Returns the facts about the pinned allocation.
 fn facts(page: &Journey) -> Locator<'_> {
     page.pinned().find("dl")
 }
@@ -68,7 +67,6 @@ fn seen_again(page: &Journey) -> Seen {
     seen(page)
 }
 
-/// Shares the shown file and returns the path of the link.
 fn share(page: &Journey) -> String {
     page.button("Share").click();
     let upload = page.dialog("*").button(UPLOAD);

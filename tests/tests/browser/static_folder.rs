@@ -30,16 +30,12 @@ fn the_folder_works_below_any_path() {
 }
 
 #[test]
-fn jobs_say_that_they_need_the_server() {
+fn jobs_and_a_page_from_the_disk_say_that_they_need_a_server() {
     let server = StaticFolder::serve(&built_page(), "/");
     let page = Journey::at(&server.url(""), "/jobs.html");
     page.may_write();
     page.find("main").wait_text("server");
     page.screenshot("jobs-without-server");
-}
-
-#[test]
-fn a_page_from_the_disk_says_that_it_needs_a_server() {
     let address = format!("file://{}", built_page().canonicalize().unwrap().join("index.html").display());
     let page = Browser::open(&address);
     page.find("body").wait_text("python3 -m http.server");

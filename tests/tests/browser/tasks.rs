@@ -20,18 +20,10 @@ fn check(question: &'static str, files: &[PathBuf], acts: &'static [Act], answer
 }
 
 #[test]
-fn a_failed_request_is_explained_with_a_remedy() {
+fn errors_leaks_and_the_largest_things_are_named_at_once() {
     let file = snapshot("virtual-py-gpt2-oom-t4.pickle.gz");
     check("Why did it run out of memory?", &[file], &[], "Use a smaller micro-batch", 0);
-}
-
-#[test]
-fn the_line_that_leaks_is_named() {
     check("Which line leaks?", &[mistake("deferred_logging_bad")], &[], "grows by", 0);
-}
-
-#[test]
-fn the_largest_things_are_named() {
     let file = snapshot("torch2.10-train-step-xl-bf16.pickle.gz");
     check("What are the largest things at the peak?", &[file], &[], "At the peak:", 0);
     let file = snapshot("torch2.1-no-trace.pickle.gz");
@@ -39,14 +31,10 @@ fn the_largest_things_are_named() {
 }
 
 #[test]
-fn a_module_is_shown_over_time() {
+fn modules_and_what_a_step_keeps_are_a_few_clicks_away() {
     let acts = &[Act::Click("button", "Area"), Act::Click("button", "module")];
     let file = snapshot("virtual-rust-mlp-spans.pickle.gz");
     check("What does each module hold over time?", &[file], acts, "At the peak:", 2);
-}
-
-#[test]
-fn what_a_step_keeps_is_listed() {
     let acts = &[
         Act::Plot(Spot(0.5, 0.066)),
         Act::Click("tab", "Allocations"),
@@ -57,7 +45,7 @@ fn what_a_step_keeps_is_listed() {
 }
 
 #[test]
-fn ranks_stand_beside_each_other() {
+fn ranks_and_files_stand_beside_each_other() {
     let folder = tempfile::tempdir().unwrap();
     let rank = |rank: u32| {
         let path = folder.path().join(format!("rank{rank}.pickle.gz"));
@@ -66,24 +54,16 @@ fn ranks_stand_beside_each_other() {
     };
     let acts = &[Act::Click("tab", "Compare")];
     check("Which rank is odd?", &[rank(0), rank(1), rank(2)], acts, "3 ranks, no outliers", 1);
-}
-
-#[test]
-fn two_files_are_compared() {
     let names = ["torch2.15-gpt2-3steps-py311.pickle.gz", "torch2.15-gpt2-3steps-expandable-py311.pickle.gz"];
     let acts = &[Act::Click("tab", "Compare")];
     check("What changed between two files?", &names.map(snapshot), acts, "same number of bytes", 1);
 }
 
 #[test]
-fn a_copy_without_names_is_two_clicks_away() {
+fn a_copy_without_names_and_a_card_are_two_clicks_away() {
     let acts = &[Act::Click("button", "Share*"), Act::Click("button", "Upload and create a link")];
     let file = snapshot("torch2.10-train-step-xl-bf16.pickle.gz");
     check("Send this view without names", &[file], acts, "The link is ready", 2);
-}
-
-#[test]
-fn a_card_is_chosen() {
     let acts = &[Act::Choose("GPU memory", "l4-24gb")];
     let file = snapshot("virtual-py-resnet50-h100.pickle.gz");
     check("Will it fit on a 24 GB GPU?", &[file], acts, "15.9 GiB left", 2);

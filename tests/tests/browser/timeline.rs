@@ -15,7 +15,7 @@ fn timeline() -> Journey {
 }
 
 #[test]
-fn the_wheel_zooms_about_the_pointer() {
+fn the_wheel_zooms_about_the_pointer_and_a_drag_pans() {
     let page = timeline();
     let whole = page.view();
     page.plot().wheel(MIDDLE, -300);
@@ -27,12 +27,6 @@ fn the_wheel_zooms_about_the_pointer() {
     page.plot().wheel(MIDDLE, 3000);
     page.wait_for_view(&format!("x1 - x0 >= {}", whole.width()));
     assert_eq!(page.view(), whole, "the whole trace is the end of zooming out");
-}
-
-#[test]
-fn a_drag_pans() {
-    let page = timeline();
-    let whole = page.view();
     page.plot().wheel(MIDDLE, -600);
     page.wait_for_view(&format!("x1 - x0 < {}", whole.width() * 0.7));
     let before = page.view();
@@ -44,7 +38,7 @@ fn a_drag_pans() {
 }
 
 #[test]
-fn pointing_shows_an_allocation_and_a_click_pins_it() {
+fn pointing_shows_an_allocation_and_a_click_pins_it_wherever_the_page_moves_the_plot() {
     let page = timeline();
     page.plot().hover(LOW);
     page.plot().find("[data-tooltip]").wait_text("iB");
@@ -58,11 +52,6 @@ fn pointing_shows_an_allocation_and_a_click_pins_it() {
 
     page.press("\u{e00c}"); // Esc
     page.pinned().wait_gone();
-}
-
-#[test]
-fn a_click_stays_a_click_when_the_page_moves_the_plot() {
-    let page = timeline();
     page.run(
         "const plot = document.querySelector('[data-timeline]');
          const { left, top, width, height } = plot.getBoundingClientRect();
@@ -76,7 +65,7 @@ fn a_click_stays_a_click_when_the_page_moves_the_plot() {
 }
 
 #[test]
-fn the_peak_is_one_button_away() {
+fn a_button_leads_to_the_peak_and_keys_move_the_view() {
     let page = timeline();
     let whole = page.view();
     page.button("Jump to peak").click();
@@ -87,12 +76,6 @@ fn the_peak_is_one_button_away() {
     page.button("Reset view").click();
     page.wait_for_view(&format!("x1 - x0 >= {}", whole.width()));
     assert_eq!(page.view(), whole);
-}
-
-#[test]
-fn keys_move_the_view() {
-    let page = timeline();
-    let whole = page.view();
     page.press("=");
     page.wait_for_view(&format!("x1 - x0 < {}", whole.width()));
     let zoomed = page.view();

@@ -20,7 +20,6 @@ fn wait_for_replay(page: &Journey) {
     page.find("[data-replayed=true]").wait();
 }
 
-/// Returns the text field with all settings.
 fn conf(page: &Journey) -> Locator<'_> {
     page.textbox("PYTORCH*ALLOC_CONF")
 }
@@ -41,7 +40,7 @@ fn the_recording_is_replayed_beside_itself() {
 }
 
 #[test]
-fn a_part_of_the_events_is_read_out() {
+fn a_part_of_the_events_is_read_out_and_what_is_not_modelled_refused_by_name() {
     let page = opened(OOM);
     let curves = page.group("Fragmentation and driver calls over the events*");
     let reading = page.region("Replay").role("figure", "*").status("*");
@@ -58,11 +57,6 @@ fn a_part_of_the_events_is_read_out() {
     assert!(part.starts_with("Events 7,5") && part.contains(" to 7,645: "), "{part}");
     page.press("\u{e00c}"); // Esc
     curves.wait_until("it.dataset.part === undefined");
-}
-
-#[test]
-fn what_is_not_modelled_is_refused_by_name() {
-    let page = opened(OOM);
     conf(&page).write("backend:cudaMallocAsync");
     page.role("form", "Settings of the replay").role("alert", "*").wait_text("backend:cudaMallocAsync");
     assert_eq!(conf(&page).value("it.ariaInvalid"), "true");

@@ -85,7 +85,6 @@ impl Sources {
         }
     }
 
-    /// Returns the files that each file imports from.
     fn graph(&self) -> BTreeMap<Module, BTreeSet<Module>> {
         let of_file = |(module, imports): (&Module, &Vec<Vec<String>>)| {
             let found = imports.iter().filter_map(|path| self.absolute(module, path)).map(|path| self.definer(&path));
@@ -140,7 +139,6 @@ fn without_visibilities(code: &str) -> String {
     parts.fold(first, |code, part| code + "pub" + part.split_once(')').map_or("", |(_, rest)| rest))
 }
 
-/// Returns the folders of all crates of the workspace.
 fn crates() -> Vec<String> {
     let manifest = fs::read_to_string(root().join("Cargo.toml")).expect("the workspace");
     let (_, members) = manifest.split_once("\nmembers = [").expect("its members");
@@ -148,7 +146,6 @@ fn crates() -> Vec<String> {
     members.split('"').skip(1).step_by(2).map(str::to_owned).collect()
 }
 
-/// Removes the files that are in no circle, and returns the others.
 fn circles(mut graph: BTreeMap<Module, BTreeSet<Module>>) -> Vec<String> {
     loop {
         let ends = |used: &BTreeSet<Module>| !used.iter().any(|other| graph.contains_key(other));
@@ -180,7 +177,6 @@ fn trees_are_expanded() {
     assert_eq!(joined("super::x"), ["super::x"]);
 }
 
-/// Checks which of these files are in circles.
 #[track_caller]
 fn check_circles(files: &[(&str, &str)], expected: &[&str]) {
     let mut sources = Sources::default();
@@ -191,14 +187,10 @@ fn check_circles(files: &[(&str, &str)], expected: &[&str]) {
 }
 
 #[test]
-fn circles_are_found_through_lists_of_names() {
+fn circles_are_found_through_lists_of_names_and_paths_in_the_code() {
     let list = ("", "mod a;\nmod b;\n\npub use b::T;\n");
     let files = [("a", "use crate::T;\n"), ("b", "use crate::a::S;\n"), list, ("c", "use crate::a::S;\n")];
     check_circles(&files, &["a", "b"]);
-}
-
-#[test]
-fn circles_are_found_through_paths_in_the_code() {
     let parent = ("a", "mod b;\n\nfn f() {\n    g(b::h);\n}\n");
     check_circles(&[parent, ("a/b", "use super::f;\n")], &["a", "a/b"]);
     check_circles(&[parent, ("a/b", "fn h() {\n    super::f()\n}\n")], &["a", "a/b"]);

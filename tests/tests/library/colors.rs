@@ -39,15 +39,11 @@ fn check(colors: &[&str], grounds: &[&str], least: f64) {
 }
 
 #[test]
-fn texts_are_readable_on_every_ground() {
+fn texts_fields_and_the_focus_stand_out_on_every_ground() {
     let texts =
         ["text", "muted", "faint", "accent", "accent-strong", "info", "warning", "error", "ok", "live", "reserved"];
     check(&texts, &GROUNDS, 4.5);
     check(&["on-accent"], &["accent", "accent-strong"], 4.5);
-}
-
-#[test]
-fn fields_and_the_focus_stand_out() {
     check(&["field", "accent"], &["bg", "surface", "raised", "sunken"], 3.0);
 }
 

@@ -63,16 +63,12 @@ fn joined(items: &[Value]) -> String {
 }
 
 #[test]
-fn random_values_read_as_cpython_wrote_them() {
+fn random_values_read_as_cpython_wrote_them_and_as_serde_pickle_reads_them() {
     for Case { protocol, pickle, canonical: expected } in cases(1, 150, "shared") {
         let value =
             value_from_slice(&pickle).unwrap_or_else(|error| panic!("protocol {protocol}: {error}: {expected}"));
         assert_eq!(canonical(&value), expected, "protocol {protocol}: {}", hex(&pickle));
     }
-}
-
-#[test]
-fn serde_pickle_reads_the_same_where_nothing_is_shared() {
     for Case { protocol, pickle, .. } in cases(2, 100, "unshared") {
         let value = value_from_slice(&pickle).unwrap_or_else(|error| panic!("protocol {protocol}: {error}"));
         let other = serde_pickle::value_from_slice(&pickle, DeOptions::new()).expect("serde-pickle reads it");

@@ -22,7 +22,6 @@ const WHOLE: &[&str] = &[
     "virtual-py-recordstream-lag.pickle.gz",
 ];
 
-/// Snapshots of this size and more are left out.
 const MOST_BYTES: usize = 64 << 10;
 
 /// Commands that answer in JSON; `FILE` stands for the snapshot.
@@ -44,7 +43,6 @@ const ASKED: &[&str] = &[
     "replay --json --settings expandable_segments:True --capacity 16GiB FILE",
 ];
 
-/// Commands that write a file.
 const WRITTEN: &[&str] = &[
     "export --to json FILE",
     "export --to json --table categories FILE",
@@ -145,11 +143,8 @@ fn every_option_is_described_as_it_is_stored() {
     // The manual has all that are not hidden.
     let manual = String::from_utf8(run(&["man"]).stdout).expect("UTF-8");
     let parts = manual.lines().filter_map(|line| line.strip_prefix(".SH \"snapscope ")?.strip_suffix('"'));
-    assert_eq!(
-        BTreeSet::from_iter(parts),
-        commands.iter().copied().collect(),
-        "the groups of the help have every command"
-    );
+    let all = commands.iter().copied().collect();
+    assert_eq!(BTreeSet::from_iter(parts), all, "the groups of the help have every command");
     assert!(String::from_utf8(run(&["completions", "bash"]).stdout).expect("UTF-8").contains("complete -F _snapscope"));
     for command in commands {
         text += &help(&[command]);

@@ -15,7 +15,6 @@ fn folder(name: &str) -> PathBuf {
     root().join("tests/data").join(name)
 }
 
-/// Returns the texts of a folder by file name.
 fn texts(name: &str) -> BTreeMap<String, String> {
     let entries = fs::read_dir(folder(name)).unwrap().map(|entry| entry.unwrap().path());
     let files = entries.filter(|path| path.is_file());
@@ -112,58 +111,25 @@ fn a_model_and_its_training_arguments_are_one_job() {
 
 /// Fragments that break parsers.
 const PIECES: &[&str] = &[
-    "{",
-    "}",
-    "[",
-    "]",
-    "\"",
-    "'",
-    ":",
-    "=",
-    ",",
-    "\n",
-    "&a ",
-    "*a ",
-    "- ",
-    "? ",
-    "| ",
-    "!!str ",
-    "#",
-    "%",
-    "\u{feff}",
-    "-1",
-    "0",
-    "1e999",
-    ".nan",
-    "nan",
-    "inf",
-    "9223372036854775808",
-    "1e-400",
-    "null",
-    "true",
-    "\\u0000",
-    "🦀",
-    "\t",
-    "[model]",
-    "[[model]]",
-    "a.b.c = 1",
-    "model_type",
-    "---",
-    "...",
+    "{", "}", "[", "]", "\"", "'", ":", "=", ",", "\n", "&a ", "*a ", "- ", "? ", "| ", "!!str ", "#", "%", "\u{feff}",
+    "-1", "0", "1e999", ".nan", "nan", "inf", "1e-400", "null", "true", "\\u0000", "🦀", "\t", "[model]", "---", "...",
 ];
+
+/// Longer ones.
+const LONG_PIECES: &[&str] = &["9223372036854775808", "[[model]]", "a.b.c = 1", "model_type"];
 
 #[test]
 fn damaged_configs_are_errors_or_jobs_that_survive() {
     let mut texts = texts("jobs");
     texts.extend(self::texts("jobs/bad"));
-    let texts = texts.into_values().collect::<Vec<_>>();
+    let (texts, pieces) = (texts.into_values().collect::<Vec<_>>(), [PIECES, LONG_PIECES].concat());
     let mut random = Random::new(1);
     let start = Instant::now();
     let mut jobs = 0;
     for round in 0..6000 {
         let mut text = texts[round % texts.len()].clone();
         for _ in 0..random.below(4) + 1 {
-            damage(&mut text, &texts, &mut random);
+            damage(&mut text, &texts, &pieces, &mut random);
         }
         for name in ["x.toml", "x.yaml", "x.json", "x"] {
             let config = Source { name, text: &text };
@@ -181,7 +147,7 @@ fn damaged_configs_are_errors_or_jobs_that_survive() {
 }
 
 /// Cuts, repeats, overwrites or inserts at a random place of a text.
-fn damage(text: &mut String, texts: &[String], random: &mut Random) {
+fn damage(text: &mut String, texts: &[String], pieces: &[&str], random: &mut Random) {
     let mut boundary = || {
         let at = random.below(text.len() + 1);
         text.floor_char_boundary(at)
@@ -190,8 +156,8 @@ fn damage(text: &mut String, texts: &[String], random: &mut Random) {
     let (start, end) = (a.min(b), a.max(b));
     match random.below(5) {
         0 => text.replace_range(start..end, ""),
-        1 => text.insert_str(start, random.one_of(PIECES)),
-        2 => text.insert_str(start, &random.one_of(PIECES).repeat(random.below(200))),
+        1 => text.insert_str(start, random.one_of(pieces)),
+        2 => text.insert_str(start, &random.one_of(pieces).repeat(random.below(200))),
         3 => {
             let piece = text[start..end].to_owned();
             text.insert_str(start, &piece);
@@ -209,38 +175,35 @@ fn hostile_texts_end_at_once() {
     let piece = |piece: &str| piece.repeat(size / piece.len());
     let keys = (0..60_000).map(|index| format!("k{index}: {index}\n")).collect::<String>();
     let lines = (0..60_000).map(|index| format!("k{index} = {index}\n")).collect::<String>();
-    let texts = [
-        piece("["),
-        piece("{"),
-        piece("{\"a\":"),
-        piece("- "),
-        piece("-\n"),
-        piece("? "),
-        piece("a: "),
-        piece("&a "),
-        piece("!!str "),
-        piece("\""),
-        piece("'"),
-        piece(" "),
-        piece("\n"),
-        piece("#"),
-        piece("[a]\n"),
-        piece("a.b."),
-        piece("a = {"),
-        piece("a = ["),
-        piece("*a "),
-        piece("[a, "),
-        piece("{a, "),
-        piece("0"),
-        piece("|\n"),
-        keys,
-        lines,
-        piece("[[a]]\n"),
-        piece("\"\\u0041"),
-        format!("a: \"{}\"", piece("x")),
-        "x".repeat(10_000_000),
+    let pieces = [
+        "[",
+        "{",
+        "{\"a\":",
+        "- ",
+        "-\n",
+        "? ",
+        "a: ",
+        "&a ",
+        "!!str ",
+        "\"",
+        "'",
+        " ",
+        "\n",
+        "#",
+        "[a]\n",
+        "a.b.",
+        "a = {",
+        "a = [",
+        "*a ",
+        "[a, ",
+        "{a, ",
+        "0",
+        "|\n",
+        "[[a]]\n",
+        "\"\\u0041",
     ];
-    for text in texts {
+    let others = [keys, lines, format!("a: \"{}\"", piece("x")), "x".repeat(10_000_000)];
+    for text in pieces.map(piece).into_iter().chain(others) {
         for name in ["x.toml", "x.yaml", "x.json"] {
             let start = Instant::now();
             assert!(resolve(name, &text).is_err());

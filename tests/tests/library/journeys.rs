@@ -18,7 +18,6 @@ const TAKERS: [&str; 6] = ["find(", "querySelector(", "querySelectorAll(", "clos
 /// Endings of files, which begin with a dot as classes do.
 const ENDINGS: [&str; 9] = ["csv", "gz", "html", "json", "pickle", "pkl", "png", "svg", "toml"];
 
-/// Returns the classes that a line selects by.
 fn classes(line: &str) -> Vec<&str> {
     let words = WORDS.iter().copied().filter(|word| line.contains(word));
     words.chain(line.match_indices('.').filter_map(|(dot, _)| class_at(line, dot))).collect()

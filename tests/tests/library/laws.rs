@@ -2,7 +2,7 @@
 
 use shared::pickle::Style;
 use testkit::corpus::{Sample, decode, samples};
-use testkit::equal::{assert_same, difference};
+use testkit::equal::difference;
 use testkit::generator::{Config, generate_vec};
 use testkit::laws::{self, LAWS, Law};
 
@@ -44,7 +44,7 @@ fn a_broken_file_hides_no_other_and_no_law() {
 fn a_carrier_makes_no_difference() {
     for sample in samples().iter().filter(|sample| sample.name.ends_with(".gz")) {
         let unpacked = decode(&sample.name, &sample.unpacked(), 1 << 20);
-        assert_same(&sample.trace(), &unpacked);
+        assert_eq!(difference(&sample.trace(), &unpacked), None, "{}", sample.name);
     }
     let named = |name: &str| samples().into_iter().find(|sample| sample.name == name).expect("a stored file").trace();
     let plain = named("torch2.15-basic-py311.pickle.gz");

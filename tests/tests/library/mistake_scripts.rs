@@ -36,7 +36,6 @@ fn is_code(script: &str, line: u64) -> bool {
     !code.is_empty() && !["#", "def ", "class ", "import "].iter().any(|head| code.starts_with(head))
 }
 
-/// Returns the lines of the script that occur in a stack of the trace.
 fn recorded_lines(trace: &Trace, script: &str) -> BTreeSet<u64> {
     let path = format!("/{script}.py");
     let of_script = trace.frames.iter().filter(|frame| trace.strings.get(frame.filename).ends_with(&path));

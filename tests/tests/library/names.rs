@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Path, PathBuf};
 
 use shared::analysis::FindingCode;
 use shared::api::{ErrorCode, JobErrorCode};
@@ -11,6 +10,8 @@ use testkit::documents::check_file;
 use testkit::judge::{ask, recordings};
 use testkit::mistakes::recording_folders;
 use testkit::server::root;
+
+use crate::tidy::{SOURCES, rust_files};
 
 /// The lists of codes by their files.
 fn lists() -> [(&'static str, Vec<&'static str>); 3] {
@@ -24,28 +25,9 @@ fn lists() -> [(&'static str, Vec<&'static str>); 3] {
 /// A code that is also a name of something else, such as of a job's outcome.
 const AMBIGUOUS: [&str; 1] = ["out-of-memory"];
 
-/// Returns the Rust files of the repository by their paths from its top.
 fn sources() -> Vec<(String, String)> {
-    let mut files = Vec::new();
-    for folder in ["shared", "frontend", "server", "tests"] {
-        collect(&root().join(folder), &mut files);
-    }
-    let name = |file: &Path| file.strip_prefix(root()).expect("a path below it").to_string_lossy().into_owned();
-    files.iter().map(|file| (name(file), fs::read_to_string(file).expect("UTF-8"))).collect()
+    SOURCES.iter().flat_map(|folder| rust_files(folder)).collect()
 }
-
-fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(folder).expect("a folder") {
-        let path = entry.expect("an entry").path();
-        // The fuzzing crates keep their build output inside.
-        if path.is_dir() && path.file_name().is_none_or(|name| name != "target") {
-            collect(&path, files);
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            files.push(path);
-        }
-    }
-}
-
 /// A code of one word, such as `peak`, is an ordinary word elsewhere and is not searched for.
 #[test]
 fn codes_are_written_in_their_lists_only() {

@@ -25,7 +25,7 @@ fn filled(picture: &Picture, step: &CurveStep) -> f64 {
     picture.bands.iter().filter(covers).map(|band| f64::from(band.y1) - f64::from(band.y0)).sum()
 }
 
-#[track_caller]
+/// Checks the pictures of a device: the bands of each view, and the peaks of the whole.
 fn check(trace: &Trace, device: &Device, name: &str) {
     let timeline = Timeline::new(trace, device);
     for axis in [Axis::Events, Axis::Time] {
@@ -39,37 +39,31 @@ fn check(trace: &Trace, device: &Device, name: &str) {
                 let found = filled(&picture, step);
                 assert!((found - expected).abs() < 1e-4, "{name}: {found} of {expected} at {step:?} in {request:?}");
             }
+            if axis == Axis::Events {
+                check_bands(&picture, &request, name);
+            }
         }
     }
 }
 
+/// Checks that a slice has few bands, and that all but the initial one have a color.
+#[track_caller]
+fn check_bands(picture: &Picture, request: &PictureRequest, name: &str) {
+    for step in &picture.live {
+        let count = picture.bands.iter().filter(|band| band.x0 <= step.x && step.x < band.x1).count();
+        let most = f64::from(request.height_px) * 1.6 + 5.0;
+        assert!(count as f64 <= most, "{name}: {count} bands at {step:?} in {request:?}");
+    }
+    let has_color = |band: &Band| (band.color != 0) == (band.owner != BandOwner::Initial);
+    assert!(picture.bands.iter().all(has_color), "{name}");
+}
+
 #[test]
-fn bands_fill_the_area_under_the_outline() {
+fn bands_fill_the_area_under_the_outline_and_each_has_its_color() {
     for sample in samples() {
         let trace = sample.trace();
         for device in trace.devices.iter().chain(&trace.host) {
             check(&trace, device, &sample.name);
-        }
-    }
-}
-
-#[test]
-fn a_slice_has_few_bands_and_all_but_the_initial_one_have_a_color() {
-    for sample in samples() {
-        let trace = sample.trace();
-        for device in trace.devices.iter().chain(&trace.host) {
-            let timeline = Timeline::new(&trace, device);
-            for view in VIEWS {
-                let request = request(&timeline, Axis::Events, view);
-                let picture = timeline.picture(device, &request);
-                for step in &picture.live {
-                    let count = picture.bands.iter().filter(|band| band.x0 <= step.x && step.x < band.x1).count();
-                    let most = f64::from(request.height_px) * 1.6 + 5.0;
-                    assert!(count as f64 <= most, "{}: {count} bands at {step:?} in {request:?}", sample.name);
-                }
-                let has_color = |band: &Band| (band.color != 0) == (band.owner != BandOwner::Initial);
-                assert!(picture.bands.iter().all(has_color), "{}", sample.name);
-            }
         }
     }
 }

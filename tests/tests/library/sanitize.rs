@@ -12,7 +12,6 @@ use testkit::corpus::{Sample, decode, samples};
 use testkit::cpython;
 use testkit::generator::{Config, generate_vec};
 
-/// Names of persons in the stored snapshots.
 const PEOPLE: [&str; 2] = ["brian", "zidong"];
 
 fn clean(trace: &Trace, options: &SanitizeOptions, style: Style) -> Vec<u8> {
@@ -38,7 +37,7 @@ fn timelines(trace: &Trace) -> Vec<(&Device, Timeline)> {
 }
 
 #[test]
-fn what_was_measured_stays() {
+fn what_was_measured_and_what_is_concluded_stay() {
     for sample in all_samples() {
         let (trace, copy) = copy(&sample);
         assert_eq!(trace.devices.len(), copy.devices.len(), "{}", sample.name);
@@ -55,13 +54,6 @@ fn what_was_measured_stays() {
         }
         let settings = |trace: &Trace| trace.settings.entries.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
         assert_eq!(settings(&trace), settings(&copy));
-    }
-}
-
-#[test]
-fn curves_and_findings_stay() {
-    for sample in all_samples() {
-        let (trace, copy) = copy(&sample);
         let (before, after) = (timelines(&trace), timelines(&copy));
         for ((_, a), (_, b)) in before.iter().zip(&after) {
             assert_eq!((a.live_peak(), a.reserved_peak()), (b.live_peak(), b.reserved_peak()), "{}", sample.name);
@@ -71,14 +63,7 @@ fn curves_and_findings_stay() {
             recording_diagnostics(trace, &all.iter().map(|(device, timeline)| (*device, timeline)).collect::<Vec<_>>())
         };
         assert_eq!(of(&trace, &before), of(&copy, &after), "{}", sample.name);
-    }
-}
-
-/// Checks that the title frame of each stack is the same and that runtime frames are still recognized.
-#[test]
-fn stacks_are_read_as_before() {
-    for sample in all_samples() {
-        let (trace, copy) = copy(&sample);
+        // The title frame of each stack is the same, and runtime frames are still recognized.
         for (a, b) in trace.devices.iter().zip(&copy.devices) {
             for (event, (a, b)) in a.events.stacks().iter().zip(b.events.stacks().iter()).enumerate() {
                 let (before, after) = (kinds(&trace, a), kinds(&copy, b));

@@ -39,76 +39,66 @@ struct Ban {
     because: &'static str,
 }
 
+const fn ban(
+    folder: &'static str,
+    except: &'static [&'static str],
+    words: &'static [&'static str],
+    because: &'static str,
+) -> Ban {
+    Ban { folder, except, words, because }
+}
+
+/// Words of what only the browser has.
+const BROWSER: &[&str] = &["web_sys", "js_sys", "wasm_bindgen", "gloo"];
+
+/// Words of what only a page in the browser has.
+const PAGE: &[&str] = &["yew", "web_sys", "js_sys", "wasm_bindgen", "gloo"];
+
 /// What uses `shared` from outside, within its folder.
 const OUTSIDE_OF_SHARED: &[&str] =
     &["shared/benches/", "shared/examples/", "shared/fuzz/", "shared/logs/tests/", "shared/tests/"];
 
 const BANS: &[Ban] = &[
-    Ban {
-        folder: "shared",
-        except: OUTSIDE_OF_SHARED,
-        words: &["std::fs", "std::net", "std::process", "std::thread", "std::time", "std::env", "println!"],
-        because: "`shared` takes bytes and values and returns values",
-    },
-    Ban {
-        folder: "shared",
-        except: OUTSIDE_OF_SHARED,
-        words: &["target_arch", "web_sys", "js_sys", "wasm_bindgen"],
-        because: "`shared` is the same natively and in the browser",
-    },
-    Ban {
-        folder: "frontend/src/state",
-        except: &[],
-        words: &["yew", "web_sys", "js_sys", "wasm_bindgen", "gloo"],
-        because: "state is tested natively",
-    },
-    Ban {
-        folder: "frontend/src/draw",
-        except: &[],
-        words: &["yew", "web_sys", "js_sys", "wasm_bindgen", "gloo"],
-        because: "drawing is a list of operations, tested natively",
-    },
-    Ban {
-        folder: "frontend/src",
-        except: &["frontend/src/platform"],
-        words: &["target_arch"],
-        because: "only `platform` knows where it runs",
-    },
-    Ban {
-        folder: "frontend/src/ask",
-        except: &[],
-        words: &["yew", "web_sys", "js_sys", "wasm_bindgen", "gloo"],
-        because: "questions and answers are tested natively",
-    },
-    Ban {
-        folder: "frontend/engine/src",
-        except: &[],
-        words: &["yew", "frontend::views", "frontend::state", "frontend::hooks", "frontend::components"],
-        because: "the engine answers questions and has no page",
-    },
-    Ban {
-        folder: "frontend/engine/src/engine",
-        except: &[],
-        words: &["web_sys", "js_sys", "wasm_bindgen", "gloo"],
-        because: "the engine is tested natively",
-    },
-    Ban {
-        folder: "server/src",
-        except: &["server/src/config/"],
-        words: &["env::var", "env::args", "env::current"],
-        because: "only `config/` reads the environment",
-    },
-    Ban {
-        folder: "server/src",
-        except: &[
+    ban(
+        "shared",
+        OUTSIDE_OF_SHARED,
+        &["std::fs", "std::net", "std::process", "std::thread", "std::time", "std::env", "println!"],
+        "`shared` takes bytes and values and returns values",
+    ),
+    ban(
+        "shared",
+        OUTSIDE_OF_SHARED,
+        &["target_arch", "web_sys", "js_sys", "wasm_bindgen"],
+        "`shared` is the same natively and in the browser",
+    ),
+    ban("frontend/src/state", &[], PAGE, "state is tested natively"),
+    ban("frontend/src/draw", &[], PAGE, "drawing is a list of operations, tested natively"),
+    ban("frontend/src", &["frontend/src/platform"], &["target_arch"], "only `platform` knows where it runs"),
+    ban("frontend/src/ask", &[], PAGE, "questions and answers are tested natively"),
+    ban(
+        "frontend/engine/src",
+        &[],
+        &["yew", "frontend::views", "frontend::state", "frontend::hooks", "frontend::components"],
+        "the engine answers questions and has no page",
+    ),
+    ban("frontend/engine/src/engine", &[], BROWSER, "the engine is tested natively"),
+    ban(
+        "server/src",
+        &["server/src/config/"],
+        &["env::var", "env::args", "env::current"],
+        "only `config/` reads the environment",
+    ),
+    ban(
+        "server/src",
+        &[
             "server/src/snapshot_file.rs",
             "server/src/commands/",
             "server/src/recording/repro/figures.rs",
             "server/src/shares/digest.rs",
         ],
-        words: &["snapshot_file::import", "import::import", "Importer"],
-        because: "servers and keepers have snapshots read in a process with limits",
-    },
+        &["snapshot_file::import", "import::import", "Importer"],
+        "servers and keepers have snapshots read in a process with limits",
+    ),
 ];
 
 /// The folders of `frontend/src`, each of which imports from those before it; `hooks` and `components` not from each
@@ -124,14 +114,13 @@ fn is_model_or_drawing(file: &str) -> bool {
     inside.split('/').skip(1).any(|part| of_model(part) || part.trim_end_matches(".rs") == "draw")
 }
 
-/// Folders with Rust sources.
-const SOURCES: &[&str] = &["shared", "frontend", "server", "tests"];
+pub(crate) const SOURCES: &[&str] = &["shared", "frontend", "server", "tests"];
 
 /// A file over 400 lines asks a question; over this many it has to answer.
 const MOST_LINES: usize = 600;
 
 /// All Rust files below a folder, by their path from the top.
-fn rust_files(folder: &str) -> Vec<(String, String)> {
+pub(crate) fn rust_files(folder: &str) -> Vec<(String, String)> {
     let mut files = Vec::new();
     collect(&root().join(folder), &mut files);
     files.sort();
@@ -298,8 +287,7 @@ fn models_and_drawings_know_no_browser() {
     let mut violations = Vec::new();
     for (file, text) in rust_files("frontend").into_iter().filter(|(file, _)| is_model_or_drawing(file)) {
         for (line, code) in code(&text) {
-            for word in ["yew", "web_sys", "js_sys", "wasm_bindgen", "gloo"].iter().filter(|word| has_word(code, word))
-            {
+            for word in PAGE.iter().filter(|word| has_word(code, word)) {
                 violations.push(format!("{file}:{line}: `{word}`, but models and drawings are tested natively"));
             }
         }
@@ -326,14 +314,10 @@ fn each_folder_keeps_to_itself() {
 }
 
 #[test]
-fn files_are_of_ordinary_size() {
+fn files_are_of_ordinary_size_and_say_what_they_are_for() {
     let files = SOURCES.iter().flat_map(|folder| rust_files(folder));
     let long = files.map(|(file, text)| (file, text.lines().count())).filter(|(_, lines)| *lines > MOST_LINES);
     check(&long.map(|(file, lines)| format!("{file}: {lines} lines, more than {MOST_LINES}")).collect::<Vec<_>>());
-}
-
-#[test]
-fn every_file_says_what_it_is_for() {
     let files = SOURCES.iter().flat_map(|folder| rust_files(folder));
     let silent = files.filter(|(_, text)| !text.trim_start().starts_with("//!") && !text.starts_with("#!["));
     check(&silent.map(|(file, _)| format!("{file}: no `//!` at the top")).collect::<Vec<_>>());

@@ -21,7 +21,6 @@ const BAND_PX: f64 = 1.25;
 /// Factor of a zoom step.
 const CLOSER: f64 = 0.95;
 
-/// Number of zoom steps from each of [`STARTS`].
 const STEPS: usize = 14;
 
 /// Fractions of the axis and of the peak that the first view shows.
@@ -36,7 +35,6 @@ const BESIDE: u64 = 32;
 /// Lower and upper edges of allocations in bytes.
 type Places = BTreeMap<AllocationId, (f64, f64)>;
 
-/// Device with all its lifetimes.
 struct Scene<'a> {
     name: &'a str,
     device: &'a Device,
@@ -54,7 +52,6 @@ struct Life {
     is_initial: bool,
 }
 
-/// Picture, and the view that it shows.
 struct View {
     request: PictureRequest,
     picture: Picture,
@@ -86,7 +83,6 @@ impl View {
         ((x - self.request.x0) / (self.request.x1 - self.request.x0)) as f32
     }
 
-    /// Returns the bands at a position on the axis.
     fn bands_over(&self, x: f64) -> impl Iterator<Item = &Band> {
         let share = self.share(x);
         self.picture.bands.iter().filter(move |band| band.x0 <= share && share < band.x1)
@@ -121,7 +117,6 @@ impl View {
     }
 }
 
-/// Checks that both have the same allocations in the same places.
 #[track_caller]
 fn assert_places(found: &Places, expected: &Places, tolerance: f64, context: &str) {
     assert!(found.keys().eq(expected.keys()), "{:?}, not {:?}: {context}", found.keys(), expected.keys());
@@ -131,7 +126,6 @@ fn assert_places(found: &Places, expected: &Places, tolerance: f64, context: &st
     }
 }
 
-/// Getters of a picture's outlines.
 const OUTLINES: [fn(&Picture) -> &[CurveStep]; 2] = [|picture| &picture.live, |picture| &picture.reserved];
 
 /// Returns the bytes of an outline at a fraction of the view's width.
@@ -190,7 +184,6 @@ impl<'a> Scene<'a> {
         }
     }
 
-    /// Compares random columns of a view with the lifetimes.
     fn check_columns(&self, view: &View, random: &mut Random) {
         let slices = view.slices(self.x_end());
         if slices.is_empty() {
@@ -277,7 +270,6 @@ fn owners(picture: &Picture) -> impl Iterator<Item = (AllocationId, &Band)> {
     })
 }
 
-/// Checks all devices of a trace, on both axes.
 fn check(name: &str, trace: &Trace) {
     let mut random = Random::new(1);
     for device in trace.devices.iter().chain(&trace.host) {

@@ -15,7 +15,7 @@ case "$job" in *1048576MiB*) ;; *) [ "$peak" -le 8053063680 ] || oom='{"message"
 echo '{"type":"finished","steps":2,"peak_allocated_bytes":'$peak',"peak_reserved_bytes":'$peak',"oom":'$oom'}'
 "#;
 
-fn played(script: &str, batch: u64) -> Played {
+fn scripted(script: &str, batch: u64) -> Played {
     let played = Played::new(script);
     // Few remedies are left for it, so that the test is short.
     let config = format!(
@@ -27,8 +27,8 @@ fn played(script: &str, batch: u64) -> Played {
 }
 
 #[test]
-fn the_answer_comes_with_the_remedies_and_the_lines() {
-    let played = played(RECORDER, 7);
+fn the_answer_comes_with_the_remedies_and_the_lines_or_what_is_missing() {
+    let played = scripted(RECORDER, 7);
     let output = played.command().args(["fix", "small.toml"]).output().expect("the binary to start");
     let shown = [
         "It needs 14.0 GiB and custom:8GiB has 7.50 GiB: with checkpoint it fits, 7.00 GiB; largest batch 7\n",
@@ -37,23 +37,15 @@ fn the_answer_comes_with_the_remedies_and_the_lines() {
         "without loss-chunks: its recording failed: the recorder ended without a result, with exit status 3",
     ];
     check_output(&output, 0, &shown, &["with checkpoint · 7.00 GiB reserved"]);
-}
-
-#[test]
-fn nothing_may_be_enough_and_a_failure_is_told() {
     let run = |played: &Played| played.command().args(["fix", "small.toml"]).output().expect("the binary to start");
     let expected = "nothing that was tried makes it fit; with checkpoint it takes 15.0 GiB";
-    check_output(&run(&played(RECORDER, 15)), 0, &[expected], &[]);
+    check_output(&run(&scripted(RECORDER, 15)), 0, &[expected], &[]);
     let failed = "error: the recorder ended without a result, with exit status 3";
-    check_output(&run(&played("exit 3", 1)), 2, &[], &[failed]);
-    let real = played(RECORDER, 1);
+    check_output(&run(&scripted("exit 3", 1)), 2, &[], &[failed]);
+    let real = scripted(RECORDER, 1);
     std::fs::write(real.path("small.toml"), "model = \"gpt2\"\ndevice = \"cuda:0\"\n").expect("room");
-    check_output(
-        &run(&real),
-        2,
-        &[],
-        &["small.toml: line 2, column 1: device: remedies are tried on virtual GPUs only"],
-    );
+    let says = "small.toml: line 2, column 1: device: remedies are tried on virtual GPUs only";
+    check_output(&run(&real), 2, &[], &[says]);
 }
 
 #[cfg(target_arch = "x86_64")]

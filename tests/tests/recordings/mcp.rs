@@ -54,11 +54,14 @@ impl Talk {
         (text, data)
     }
 
-    /// Asks what is refused, and returns what is said about it.
-    async fn refused(&self, tool: &'static str, parameters: Value) -> String {
+    /// Asks what is refused, and checks what is said about it.
+    async fn refused(&self, tool: &'static str, parameters: Value, parts: &[&str]) {
         let answer = self.call(tool, parameters).await;
         assert_eq!(answer.is_error, Some(true), "{tool}: {answer:?}");
-        text(&answer)
+        let said = text(&answer);
+        for part in parts {
+            assert!(said.contains(part), "{part:?} in {said}");
+        }
     }
 }
 
@@ -130,10 +133,9 @@ async fn a_shared_link_is_opened_once() {
     assert!(opened.contains(&format!("\"files\":[\"{link}\"]")), "{opened}");
     let (_, data) = talk.ask("summary", json!({ "snapshot": link })).await;
     assert_eq!(data["file"], link);
-    let refused = talk.refused("open", json!({ "path": format!("{links}gone") })).await;
-    assert!(refused.contains("there is no such link"), "{refused}");
-    let refused = talk.refused("open", json!({ "path": format!("{links}abcd") })).await;
-    assert!(refused.contains("check the address"), "no server is there anymore: {refused}");
+    talk.refused("open", json!({ "path": format!("{links}gone") }), &["there is no such link"]).await;
+    // No server is there anymore.
+    talk.refused("open", json!({ "path": format!("{links}abcd") }), &["check the address"]).await;
     talk.client.cancel().await.expect("an end");
 }
 
@@ -167,27 +169,22 @@ async fn scripts_run_and_what_is_wrong_is_said() {
     assert!(data["next"][0].as_str().unwrap().contains("train.pickle"), "{data}");
     let (fit, _) = talk.ask("fit", json!({ "command": command, "cards": ["custom:2048MiB", "t4-16gb"] })).await;
     assert!(fit.contains("The smallest card that holds it is t4-16gb"), "{fit}");
-    std::fs::write(
-        talk.folder.path().join("sized.py"),
-        "import sys, torch\nblock = torch.Block(int(sys.argv[1]) << 30)\n",
-    )
-    .unwrap();
+    let sized = "import sys, torch\nblock = torch.Block(int(sys.argv[1]) << 30)\n";
+    std::fs::write(talk.folder.path().join("sized.py"), sized).unwrap();
     let command_with = json!(["python3", "sized.py", "{1..2}"]);
     let (fit, data) = talk.ask("fit", json!({ "command": command_with, "card": "t4-16gb" })).await;
     assert!(fit.contains("value 2 is the largest that fits on t4-16gb") && data["batch"] == 2, "{fit}");
-    let refused = talk.refused("run", json!({ "command": command, "card": "gtx" })).await;
-    assert!(refused.contains("gtx") && refused.contains("What to do:"), "{refused}");
-    let refused = talk.refused("fit", json!({})).await;
-    assert!(refused.contains("pass `config` or `command`"), "{refused}");
-    let refused = talk.refused("fix", json!({ "command": command, "config": "small.toml" })).await;
-    assert!(refused.contains("pass `config` or `command`"), "{refused}");
-    let refused = talk.refused("fix", json!({ "config": "missing.toml" })).await;
-    assert!(refused.contains("missing.toml"), "{refused}");
-    let refused = talk.refused("open", json!({ "path": "missing.pickle" })).await;
-    assert!(refused.contains("missing.pickle") && refused.contains("paths are relative to"), "{refused}");
-    let refused = talk.refused("open", json!({ "path": "https://127.0.0.1:1/x" })).await;
-    assert!(refused.contains("is no link to a shared snapshot"), "{refused}");
-    let refused = talk.refused("peak", json!({ "snapshot": "train.pickle", "by": "colour" })).await;
-    assert!(refused.contains("'colour'") && refused.contains("category"), "{refused}");
+    let one = "pass `config` or `command`";
+    for (tool, parameters, parts) in [
+        ("run", json!({ "command": command, "card": "gtx" }), &["gtx", "What to do:"][..]),
+        ("fit", json!({}), &[one]),
+        ("fix", json!({ "command": command, "config": "small.toml" }), &[one]),
+        ("fix", json!({ "config": "missing.toml" }), &["missing.toml"]),
+        ("open", json!({ "path": "missing.pickle" }), &["missing.pickle", "paths are relative to"]),
+        ("open", json!({ "path": "https://127.0.0.1:1/x" }), &["is no link to a shared snapshot"]),
+        ("peak", json!({ "snapshot": "train.pickle", "by": "colour" }), &["'colour'", "category"]),
+    ] {
+        talk.refused(tool, parameters, parts).await;
+    }
     talk.client.cancel().await.expect("an end");
 }

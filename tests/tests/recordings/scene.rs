@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
-/// Temporary folder, by the paths of its files.
 pub(super) struct Scene(TempDir);
 
 impl Scene {

@@ -6,6 +6,7 @@ use serde_json::Value;
 use shared::draw::color::Color;
 use shared::draw::theme::Theme;
 use testkit::patience::ask_until;
+use testkit::process::signal;
 use testkit::repro::{Played, check_output};
 
 /// Recorder script that needs 1 GiB per sample and runs out of memory above a batch of 6.
@@ -22,7 +23,7 @@ fi
 echo '{"type":"finished","steps":2,"peak_allocated_bytes":'$peak',"peak_reserved_bytes":'$peak',"oom":'$oom'}'
 "#;
 
-fn played(script: &str) -> Played {
+fn scripted(script: &str) -> Played {
     let played = Played::new(script);
     std::fs::write(played.path("small.toml"), "model = \"gpt2\"\nsteps = 2\ncard = \"custom:8GiB\"\n").expect("room");
     played
@@ -41,7 +42,7 @@ fn document(output: &Output) -> Value {
 
 #[test]
 fn a_sweep_is_a_table() {
-    let played = played(RECORDER);
+    let played = scripted(RECORDER);
     let output = snapscope(&played, &["sweep", "small.toml", "--batch", "2..8x2", "--checkpointing", "on,off"]);
     let rows = [
         "Largest batch that fits on custom:8GiB: 4 with checkpointing, 4 without\ncustom:8GiB · small · \
@@ -58,7 +59,7 @@ fn a_sweep_is_a_table() {
 
 #[test]
 fn every_kind_of_output_is_written() {
-    let played = played(RECORDER);
+    let played = scripted(RECORDER);
     let outputs = ["-o", "t.md", "-o", "t.csv", "-o", "t.json", "-o", "t.svg", "--keep", "kept"];
     let output = snapscope(&played, &[&["sweep", "small.toml", "--batch", "2,8"], &outputs[..]].concat());
     check_output(&output, 0, &["wrote t.md\nwrote t.csv\nwrote t.json\nwrote t.svg\nthe snapshots are in kept"], &[]);
@@ -107,18 +108,14 @@ fn tags(xml: &str) -> impl Iterator<Item = &str> {
 }
 
 #[test]
-fn names_cannot_break_the_picture() {
-    let played = played(RECORDER);
+fn names_cannot_break_the_picture_and_far_points_are_shown() {
+    let played = scripted(RECORDER);
     let config = "name = '<script>&\"| x'\nmodel = 'gpt2'\nsteps = 1\n[sweep]\nbatch = '1..2'\n";
     std::fs::write(played.path("odd.toml"), config).expect("room");
     check_output(&snapscope(&played, &["sweep", "odd.toml", "-o", "odd.svg"]), 0, &["<script>"], &[]);
     let svg = std::fs::read_to_string(played.path("odd.svg")).expect("the picture");
     assert!(tags(&svg).all(|tag| tag != "script"), "{svg}");
-}
-
-#[test]
-fn a_picture_shows_what_lies_far_off_or_on_one_another() {
-    let played = played(RECORDER);
+    let played = scripted(RECORDER);
     let cards = ["--card", "custom:6GiB,custom:900GiB", "--checkpointing", "on,off"];
     let arguments = [&["sweep", "small.toml", "--batch", "1..4", "-o", "two.svg"], &cards[..]].concat();
     let answer =
@@ -134,25 +131,17 @@ fn a_picture_shows_what_lies_far_off_or_on_one_another() {
 }
 
 #[test]
-fn the_command_line_overrides_the_ranges_of_the_config() {
-    let played = played(RECORDER);
+fn ranges_are_overridden_by_the_command_line_and_bad_ones_refused() {
+    let played = scripted(RECORDER);
     let config = "model = 'gpt2'\nsteps = 1\n[sweep]\nbatch = [1, 2]\nsequence = '128..256x2'\n";
     std::fs::write(played.path("ranges.toml"), config).expect("room");
     let report = document(&snapscope(&played, &["sweep", "ranges.toml", "--batch", "3", "--json"]));
     let rows = report["rows"].as_array().expect("rows");
     let pairs: Vec<_> = rows.iter().map(|row| (row["batch"].as_u64(), row["sequence"].as_u64())).collect();
     assert_eq!(pairs, [(Some(3), Some(128)), (Some(3), Some(256))]);
-    check_output(
-        &snapscope(&played, &["repro", "ranges.toml"]),
-        2,
-        &[],
-        &["sweep: a config with ranges", "`snapscope sweep`"],
-    );
-}
-
-#[test]
-fn bad_ranges_are_refused_before_anything_runs() {
-    let played = played("touch \"$HOME/ran\"; exit 1");
+    let repro = snapscope(&played, &["repro", "ranges.toml"]);
+    check_output(&repro, 2, &[], &["sweep: a config with ranges", "`snapscope sweep`"]);
+    let played = scripted("touch \"$HOME/ran\"; exit 1");
     let refuse = |arguments: &[&str], parts: &[&str]| {
         let output = snapscope(&played, &[&["sweep", "small.toml"], arguments].concat());
         check_output(&output, 2, &[], parts);
@@ -173,36 +162,31 @@ fn bad_ranges_are_refused_before_anything_runs() {
 #[test]
 fn one_failure_is_a_row_and_all_are_an_error() {
     let fails = r#"case "$job" in *'"batch": 2,'*) echo 'broken' >&2; exit 1;; esac"#;
-    let output = snapscope(&played(&format!("{fails}\n{RECORDER}")), &["sweep", "small.toml", "--batch", "1,2"]);
+    let output = snapscope(&scripted(&format!("{fails}\n{RECORDER}")), &["sweep", "small.toml", "--batch", "1,2"]);
     check_output(&output, 0, &["fits", "failed: the recorder ended without a result, with exit status 1"], &[]);
-    let output = snapscope(&played("exit 1"), &["sweep", "small.toml", "--batch", "1,2"]);
+    let output = snapscope(&scripted("exit 1"), &["sweep", "small.toml", "--batch", "1,2"]);
     check_output(&output, 2, &[], &["error: the recorder ended without a result", "hint: "]);
 }
 
 #[test]
 fn an_interrupt_ends_all_recorders() {
-    let played = played("echo $$ >>\"$HOME/pids\"; sleep 60");
+    let played = scripted("echo $$ >>\"$HOME/pids\"; sleep 60");
     let mut command = played.command();
     command.args(["sweep", "small.toml", "--batch", "1..9"]).stdout(Stdio::piped()).stderr(Stdio::piped());
     let child = command.spawn().expect("the binary to start");
     let pids = || std::fs::read_to_string(played.path("pids")).unwrap_or_default();
     let recorders = ask_until(pids, |pids| pids.matches('\n').count() == 2);
-    let kill = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status();
-    assert!(kill.expect("kill").success());
-    check_output(
-        &child.wait_with_output().expect("the command to end"),
-        2,
-        &[],
-        &["error: the recordings were cancelled"],
-    );
+    assert!(signal("INT", child.id()));
+    let output = child.wait_with_output().expect("the command to end");
+    check_output(&output, 2, &[], &["error: the recordings were cancelled"]);
     for recorder in recorders.lines() {
         assert!(!std::path::Path::new("/proc").join(recorder).exists(), "recorder {recorder} has ended");
     }
 }
 
 #[test]
-fn the_largest_batch_comes_with_its_proof() {
-    let played = played(RECORDER);
+fn the_largest_batch_comes_with_its_proof_unless_none_fits_or_the_host_bounds_it() {
+    let played = scripted(RECORDER);
     let output = snapscope(&played, &["fit", "small.toml"]);
     let proof = [
         "Batch 6 is the largest that fits\ncustom:8GiB · small · 124,439,808 parameters · 8 recordings of 2 steps\n",
@@ -214,24 +198,12 @@ fn the_largest_batch_comes_with_its_proof() {
     assert_eq!((&report["batch"], &report["gaps"]), (&Value::from(6), &Value::Array(Vec::new())));
     let batches: Vec<_> = report["probes"].as_array().expect("probes").iter().map(|probe| &probe["batch"]).collect();
     assert_eq!(batches, [1, 2, 4, 5, 6, 7, 8, 9]);
-}
-
-#[test]
-fn no_batch_may_fit_and_a_failure_is_told() {
     let everything = RECORDER.replace("-gt 6", "-gt 0");
-    check_output(
-        &snapscope(&played(&everything), &["fit", "small.toml"]),
-        0,
-        &["No batch fits", "batch  1  runs out"],
-        &[],
-    );
-    let output = snapscope(&played("exit 3"), &["fit", "small.toml"]);
+    let output = snapscope(&scripted(&everything), &["fit", "small.toml"]);
+    check_output(&output, 0, &["No batch fits", "batch  1  runs out"], &[]);
+    let output = snapscope(&scripted("exit 3"), &["fit", "small.toml"]);
     check_output(&output, 2, &[], &["error: batch 1: the recorder ended without a result, with exit status 3"]);
-}
-
-#[test]
-fn the_host_bounds_a_batch_too() {
-    let played = played(&RECORDER.replace("-gt 6", "-gt 99999"));
+    let played = scripted(&RECORDER.replace("-gt 6", "-gt 99999"));
     let config = "model = { family = 'mlp', input = 1048576, hidden = [1], classes = 2 }\n";
     std::fs::write(played.path("wide.toml"), config).expect("room");
     let bound = document(&snapscope(&played, &["fit", "wide.toml", "--json"]))["limit"].as_u64().expect("a bound");

@@ -2,10 +2,11 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output};
 use std::time::{Duration, SystemTime};
 
+use testkit::histories::aftermath::files;
 use testkit::http::Form;
 use testkit::server::{ServeProcess, built_page, root, snapscope};
 use testkit::serving::Launch;
@@ -31,18 +32,6 @@ fn check(output: &Output, status: i32, parts: &[&str]) {
     for part in parts {
         assert!(text.contains(part), "{part:?} in {text}");
     }
-}
-
-fn files(folder: &Path) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    let mut folders = vec![folder.to_owned()];
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(folder).expect("a folder") {
-            let path = entry.expect("an entry").path();
-            if path.is_dir() { folders.push(path) } else { found.push(path) }
-        }
-    }
-    found
 }
 
 #[test]
@@ -85,11 +74,8 @@ fn a_backup_serves_and_is_restored() {
     for name in ["backup", "restored"] {
         let database = fs::metadata(at(name).join("snapscope.sqlite")).expect("a database");
         assert_eq!(database.permissions().mode() & 0o777, 0o600, "{name}");
-        check(
-            &snapscope_data("check", None, &at(name), &["--contents"]),
-            0,
-            &["belong together", "present and unchanged"],
-        );
+        let checked = snapscope_data("check", None, &at(name), &["--contents"]);
+        check(&checked, 0, &["belong together", "present and unchanged"]);
         let server = ServeProcess::launch(&Launch { data: Some(at(name)), ..Launch::default() });
         assert_eq!(server.get(&format!("{link}/snapshot")).status, 200, "{name}");
         server.stop("TERM");
@@ -102,11 +88,8 @@ fn what_is_missing_or_changed_is_told() {
     let data = folder.path();
     check(&snapscope_data("check", None, data, &[]), 2, &["no database at", "--data"]);
     let empty = data.join("empty");
-    check(
-        &snapscope_data("restore", Some(&empty), data, &[]),
-        2,
-        &["contains no database", "data backup`", "PostgreSQL"],
-    );
+    let restored = snapscope_data("restore", Some(&empty), data, &[]);
+    check(&restored, 2, &["contains no database", "data backup`", "PostgreSQL"]);
     served_once(data);
     let snapshots = files(&data.join("store/snapshots"));
     let [snapshot] = &snapshots[..] else { panic!("one, not {snapshots:?}") };
@@ -131,11 +114,8 @@ fn what_earlier_versions_kept_is_served() {
         let archive = root().join(format!("tests/data/installations/{name}.tar.gz"));
         let unpacked = Command::new("tar").arg("-xzf").arg(archive).arg("-C").arg(folder.path()).status();
         assert!(unpacked.expect("tar").success());
-        check(
-            &snapscope_data("check", None, folder.path(), &["--contents"]),
-            0,
-            &["2 snapshots", "present and unchanged"],
-        );
+        let checked = snapscope_data("check", None, folder.path(), &["--contents"]);
+        check(&checked, 0, &["2 snapshots", "present and unchanged"]);
         let server = ServeProcess::launch(&Launch { data: Some(folder.path().to_owned()), ..Launch::default() });
         let share = server.get(&format!("/api/v1/shares/{token}"));
         assert_eq!((share.status, &share.json()["title"]), (200, &"a run of long ago".into()), "{name}");

@@ -5,7 +5,6 @@ use saphyr::{LoadableYamlNode as _, Yaml};
 use server::config::SettingsArgs;
 use testkit::server::{built_page, root};
 
-/// Options of `snapscope serve` and `snapscope worker`.
 #[derive(Parser)]
 struct Options {
     #[command(flatten)]
@@ -63,7 +62,6 @@ fn filled(text: &str) -> String {
     format!("{before}{value}{}", filled(after))
 }
 
-/// Returns the settings that a service's process would have.
 #[track_caller]
 fn settings(service: &Service) -> SettingsArgs {
     let options = Options::command();

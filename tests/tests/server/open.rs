@@ -100,7 +100,7 @@ fn whoever_does_not_know_the_token_gets_nothing() {
 }
 
 #[test]
-fn it_ends_with_its_page_but_not_with_a_reload() {
+fn it_ends_with_its_page_or_an_interrupt_but_not_with_a_reload() {
     let stage = Stage::new();
     let mut opened = stage.open(&["runs/2.pickle"], &[]);
     let page = attend(&opened);
@@ -112,11 +112,6 @@ fn it_ends_with_its_page_but_not_with_a_reload() {
     drop(page);
     let (status, said) = opened.ended();
     assert_eq!((status, said.as_str()), (Some(0), ""));
-}
-
-#[test]
-fn an_interrupt_ends_it_at_once_and_nothing_before() {
-    let stage = Stage::new();
     let mut opened = stage.open(&["runs/2.pickle"], &[]);
     let _page = attend(&opened);
     opened.signal("INT");

@@ -28,29 +28,15 @@ fn chunk(bytes: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn a_body_that_is_shorter_than_it_says_leaves_nothing() {
+fn a_body_of_another_length_than_it_says_leaves_nothing() {
     let place = Place::new();
     let body = Form::share(&snapshot()).finish();
     for length in [body.len() + 1, body.len() + 1_000_000, usize::MAX / 4] {
         let reply = share(&place, &format!("Content-Length: {length}"), &body[..body.len() - 10]);
         check_refusal(&reply.expect("an answer"), ErrorCode::BadRequest, "interrupted");
     }
-    place.check_untouched();
-}
-
-#[test]
-fn a_body_that_is_longer_than_it_says_is_cut_there() {
-    let place = Place::new();
-    let body = Form::share(&snapshot()).finish();
     let reply = share(&place, &format!("Content-Length: {}", body.len() / 2), &body);
     check_refusal(&reply.expect("an answer"), ErrorCode::BadRequest, "");
-    place.check_untouched();
-}
-
-#[test]
-fn a_chunked_body_that_ends_early_leaves_nothing() {
-    let place = Place::new();
-    let body = Form::share(&snapshot()).finish();
     let halves = body.split_at(body.len() / 2);
     let whole = [chunk(halves.0), chunk(halves.1), b"0\r\n\r\n".to_vec()].concat();
     let without_end = &whole[..whole.len() - 5];
@@ -83,7 +69,7 @@ fn lengths_that_contradict_each_other_are_no_requests() {
 }
 
 #[test]
-fn an_upload_whose_sender_goes_leaves_nothing() {
+fn whoever_goes_leaves_nothing_and_whoever_crawls_is_sent_away() {
     let place = Place::new();
     let body = Form::share(&snapshot()).finish();
     for how in [Shutdown::Both, Shutdown::Write] {
@@ -93,13 +79,6 @@ fn an_upload_whose_sender_goes_leaves_nothing() {
         stream.write_all(&body[..body.len() / 2]).unwrap();
         stream.shutdown(how).unwrap();
     }
-    place.check_untouched();
-}
-
-#[test]
-fn whoever_crawls_is_sent_away() {
-    let place = Place::new();
-    let body = Form::share(&snapshot()).finish();
     let length = format!("Content-Length: {}", body.len());
     let open = |bytes: &[u8]| {
         let mut stream = TcpStream::connect(place.server.address()).unwrap();

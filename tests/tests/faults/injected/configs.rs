@@ -30,7 +30,7 @@ fn check(place: &Place, file_name: &str, config: &[u8], path: &str, part: &str) 
 }
 
 #[test]
-fn a_config_of_ten_megabytes_is_refused_by_its_size() {
+fn configs_of_many_megabytes_or_layers_are_refused_and_numbers_that_are_none_named() {
     let place = place();
     let large = [b"model = \"gpt2\"\n".repeat(2), vec![b'#'; 10 << 20]].concat();
     check_refusal(&submit(&place, "a.toml", &large), ErrorCode::TooLarge, "4194304 bytes");
@@ -39,12 +39,6 @@ fn a_config_of_ten_megabytes_is_refused_by_its_size() {
     check_refusal(&reply, ErrorCode::TooLarge, "bytes");
     // Smaller than the limit of a request, and larger than the limit of a config.
     check(&place, "a.toml", &vec![b'#'; 3 << 20], "", "but a config can have at most");
-    place.check_untouched();
-}
-
-#[test]
-fn models_of_a_million_layers_are_refused() {
-    let place = place();
     check(&place, "a.toml", b"model = { preset = \"gpt2\", layers = 1000000 }", "model.layers", "1,000,000");
     let hidden = format!("[model]\nfamily = \"mlp\"\ninput = 8\nclasses = 2\nhidden = [{}1]", "1, ".repeat(2000));
     check(&place, "a.toml", hidden.as_bytes(), "model.layers", "2,001");
@@ -53,11 +47,7 @@ fn models_of_a_million_layers_are_refused() {
     let foreign = br#"{"model_type": "gpt2", "n_layer": 1000000, "n_embd": 768, "n_head": 12}"#;
     check(&place, "config.json", foreign, "model.layers", "1,000,000");
     place.check_untouched();
-}
 
-#[test]
-fn numbers_that_are_none_are_named() {
-    let place = place();
     let toml = |text: &str, path: &str, part: &str| {
         check(&place, "a.toml", format!("model = \"gpt2\"\n{text}").as_bytes(), path, part);
     };
@@ -76,7 +66,7 @@ fn numbers_that_are_none_are_named() {
 }
 
 #[test]
-fn nothing_is_nested_without_end() {
+fn nothing_is_nested_without_end_or_multiplied_by_aliases() {
     let place = place();
     for depth in [100, 10_000, 500_000] {
         check(&place, "a.json", &b"[".repeat(depth), "", "nested more than 32");
@@ -88,12 +78,6 @@ fn nothing_is_nested_without_end() {
         let reply = place.post("/api/v1/jobs", &[("Content-Type", "application/json")], &envelope);
         check_refusal(&reply, ErrorCode::InvalidConfig, "nested more than 32");
     }
-    place.check_untouched();
-}
-
-#[test]
-fn aliases_do_not_multiply() {
-    let place = place();
     // Each line has the line before nine times: billions of values in half a kilobyte.
     let names = "abcdefghij";
     let mut bomb = "a: &a [x, x, x, x, x, x, x, x, x]\n".to_owned();
@@ -106,7 +90,7 @@ fn aliases_do_not_multiply() {
 }
 
 #[test]
-fn what_is_no_text_is_no_config() {
+fn what_is_no_text_is_no_config_and_not_all_problems_are_said() {
     let place = place();
     let utf16: Vec<u8> = "model = \"gpt2\"".encode_utf16().flat_map(u16::to_le_bytes).collect();
     for bytes in [b"model = \"\xff\xfe\"".as_slice(), b"\xff\xfem\0o\0", b"\x1f\x8b\x08\0\0\0\0\0\0\xff"] {
@@ -116,12 +100,6 @@ fn what_is_no_text_is_no_config() {
     check(&place, "a.toml", &utf16, "", "");
     check(&place, "a.toml", b"model = \"gpt2\"\0", "", "not valid TOML");
     check(&place, "a.toml", b"", "model", "");
-    place.check_untouched();
-}
-
-#[test]
-fn many_problems_are_not_all_said() {
-    let place = place();
     let keys: String = (0..20_000).map(|index| format!("key{index} = 1\n")).collect();
     check(&place, "a.toml", keys.as_bytes(), "key0", "unknown key");
     let name = format!("model = \"gpt2\"\nname = \"{}\"", "n".repeat(500_000));

@@ -22,7 +22,6 @@ pub(crate) fn submit(server: &ServeProcess) -> Reply {
     server.post("/api/v1/jobs", &[], CONFIG)
 }
 
-/// Submits a job that is accepted, and returns its id.
 #[track_caller]
 pub(crate) fn submitted(server: &ServeProcess) -> String {
     let reply = submit(server);
@@ -30,14 +29,12 @@ pub(crate) fn submitted(server: &ServeProcess) -> String {
     reply.json()["id"].as_str().expect("an id").to_owned()
 }
 
-/// Waits until a job is in one of these states and returns it.
 #[track_caller]
 pub(crate) fn wait_for(server: &ServeProcess, id: &str, states: &[&str]) -> Value {
     let job = || server.get(&format!("/api/v1/jobs/{id}")).json();
     ask_until(job, |job| states.iter().any(|state| job["state"] == *state))
 }
 
-/// Checks that the job fails with this reason and has no snapshot.
 #[track_caller]
 pub(crate) fn check_failed(server: &ServeProcess, id: &str, code: JobErrorCode, part: &str) {
     let job = wait_for(server, id, &["failed", "finished", "cancelled"]);
@@ -49,7 +46,6 @@ pub(crate) fn check_failed(server: &ServeProcess, id: &str, code: JobErrorCode, 
     check_refusal(&server.get(&format!("/api/v1/jobs/{id}/snapshot")), ErrorCode::NotFound, "no snapshot");
 }
 
-/// Checks that the job finishes with a complete snapshot.
 #[track_caller]
 pub(crate) fn check_finished(server: &ServeProcess, id: &str) -> Value {
     let job = wait_for(server, id, &["failed", "finished", "cancelled"]);

@@ -1,6 +1,5 @@
 //! Tests that many large uploads and jobs do not accumulate in the server's memory.
 
-use testkit::http;
 use testkit::http::Form;
 use testkit::padded::padded;
 use testkit::process::peak_memory_bytes;
@@ -15,18 +14,7 @@ const MOST_BYTES: u64 = 300_000_000;
 fn a_hundred_uploads_at_once_stay_out_of_memory() {
     let launch = Launch::default().with("--requests", "0").with("--submissions", "0");
     let server = ServeProcess::launch(&launch);
-    let address = server.address;
-    let upload = |seed| {
-        let headers = [("Content-Type", &*Form::content_type())];
-        let reply = http::send_body(
-            address,
-            "POST",
-            "/api/v1/shares",
-            &headers,
-            &Form::share(&padded(5_000_000, seed)).finish(),
-        );
-        assert_eq!(reply.status, 201, "{}", reply.text());
-    };
+    let upload = |seed| drop(server.shared(Form::share(&padded(5_000_000, seed))));
     std::thread::scope(|scope| (0..100).for_each(|seed| drop(scope.spawn(move || upload(seed)))));
     let peak_bytes = peak_memory_bytes(server.pid()).expect("Linux");
     assert!(peak_bytes < MOST_BYTES, "{peak_bytes} bytes");

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use server::config::SettingsArgs;
 use server::database::{Database, Page};
 use tempfile::TempDir;
+use testkit::histories::aftermath;
 use testkit::http::{Form, Reply};
 use testkit::patience::ask_until;
 use testkit::server::{Server, root};
 
-/// Time until temporary files have to be removed.
 /// Server in this process, on a folder that the test can read.
 pub(crate) struct Place {
     pub(crate) server: Server,
@@ -45,7 +45,6 @@ impl Place {
         self.server.send_body("POST", path, headers, body)
     }
 
-    /// Uploads a form to the shares.
     pub(crate) fn share(&self, form: Form) -> Reply {
         self.post("/api/v1/shares", &[("Content-Type", &Form::content_type())], &form.finish())
     }
@@ -68,16 +67,8 @@ pub(crate) fn check_no_files(folder: &Path) {
 
 /// Returns the files below a folder, except lock files and the file with the store's name.
 pub(crate) fn files(folder: &Path) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    // A folder may be removed at the same time.
-    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-        match entry.path() {
-            path if path.is_dir() => found.extend(files(&path)),
-            path if path.file_name().is_some_and(|name| name == "lock" || name == "installation") => {}
-            path => found.push(path),
-        }
-    }
-    found
+    let is_own = |path: &PathBuf| path.file_name().is_some_and(|name| name != "lock" && name != "installation");
+    aftermath::files(folder).into_iter().filter(is_own).collect()
 }
 
 /// Counts the links, stored bytes and jobs in the database of a folder.
@@ -94,7 +85,6 @@ pub(crate) fn rows(data: &Path) -> (u64, u64, usize) {
     })
 }
 
-/// Reads a stored snapshot, still compressed.
 pub(crate) fn snapshot() -> Vec<u8> {
     std::fs::read(root().join("tests/data/snapshots/torch2.15-basic-py311.pickle.gz")).expect("a snapshot")
 }

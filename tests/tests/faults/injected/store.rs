@@ -34,7 +34,6 @@ impl Place {
         Self { server: ServeProcess::launch(&launch), bucket, _recorder: recorder }
     }
 
-    /// Returns the snapshots in the bucket.
     fn objects(&self) -> Vec<PathBuf> {
         let is_snapshot = |file: &PathBuf| file.to_string_lossy().ends_with(".pickle.gz");
         files(self.bucket.objects()).into_iter().filter(is_snapshot).collect()

@@ -7,7 +7,6 @@ use testkit::histories::{Client, Fleet, aftermath};
 
 use crate::kill::traffic::{Shared, Traffic};
 
-/// Waits until all jobs have ended, and checks everything.
 #[track_caller]
 pub(crate) fn check(mut fleet: Fleet, traffic: Traffic) {
     let (jobs, shares) = traffic.finish();
@@ -52,7 +51,6 @@ fn check_job(client: &Client, job: &Value) -> Option<Vec<u8>> {
     None
 }
 
-/// Checks that each acknowledged link has the bytes that were uploaded.
 #[track_caller]
 fn check_shares(client: &Client, shares: &[Shared]) -> Vec<Vec<u8>> {
     for Shared { token, content } in shares {

@@ -4,6 +4,7 @@ mod aftermath;
 mod neighbours;
 mod traffic;
 
+use testkit::both;
 use testkit::histories::{Fleet, Setup};
 use testkit::repro::built_recorder;
 use testkit::server::snapscope;
@@ -22,7 +23,6 @@ fn fleet(backend: Backend, jobs_in_server: usize, workers: usize) -> Fleet {
     Fleet::start(&Setup { jobs_in_server, workers, ..Setup::new(backend, snapscope()) })
 }
 
-#[track_caller]
 fn a_server_is_killed(backend: Backend) {
     let mut fleet = fleet(backend, 2, 0);
     let traffic = Traffic::start(&fleet);
@@ -32,15 +32,7 @@ fn a_server_is_killed(backend: Backend) {
     aftermath::check(fleet, traffic);
 }
 
-#[test]
-fn a_server_is_killed_on_sqlite() {
-    a_server_is_killed(Backend::Sqlite);
-}
-
-#[test]
-fn a_server_is_killed_on_postgres() {
-    a_server_is_killed(Backend::Postgres);
-}
+both!(a_server_is_killed);
 
 #[test]
 fn workers_share_a_queue() {

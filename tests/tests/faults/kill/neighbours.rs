@@ -14,7 +14,6 @@ use testkit::histories::Client;
 /// Timeout of the whole test on a loaded machine.
 const PATIENCE: Duration = Duration::from_secs(400);
 
-/// Number of jobs beside the culprit.
 const NEIGHBOURS: usize = 3;
 
 /// Recorder script in which the culprit kills its worker after its neighbours start and before they end.
@@ -33,7 +32,7 @@ fn neighbours_live_on(backend: Backend) {
         .with("--lease", "5s")
         .with("--requests", "0")
         .with_variables(recorder.variables());
-    if let Some(database) = storage.database() {
+    if let Some(database) = storage.database.clone() {
         launch = launch.with("--database", database);
     }
     let mut server = ServeProcess::launch(&launch);

@@ -18,7 +18,6 @@ const MIDDLE: usize = 8;
 /// Timeout of any wait on a loaded machine.
 const PATIENCE: Duration = Duration::from_secs(240);
 
-/// Delay before a request is repeated.
 const AGAIN: Duration = Duration::from_millis(50);
 
 /// Model that is recorded in less than a second.
@@ -29,7 +28,6 @@ const UPLOAD_BYTES: u32 = 100 << 10;
 const LARGE_UPLOAD_BYTES: u32 = 9 << 20;
 const LARGE_EVERY: usize = 20;
 
-/// Number of concurrent clients for uploads.
 const CLIENTS: usize = 4;
 
 /// Upload that was answered with 201.
@@ -45,7 +43,6 @@ pub(crate) struct Traffic {
     jobs: Arc<Mutex<Vec<String>>>,
     shares: Arc<Mutex<Vec<Shared>>>,
     threads: Vec<JoinHandle<()>>,
-    /// Total number of jobs.
     planned: usize,
 }
 
@@ -79,7 +76,6 @@ impl Traffic {
         });
     }
 
-    /// Polls until a condition holds.
     #[track_caller]
     pub(crate) fn wait_until(&self, what: &str, mut is_so: impl FnMut() -> bool) {
         let start = Instant::now();
@@ -89,12 +85,10 @@ impl Traffic {
         }
     }
 
-    /// Returns the number of jobs that have ended.
     pub(crate) fn jobs_over(&self) -> usize {
         ["finished", "failed", "cancelled"].map(|state| self.jobs_in(state)).iter().sum()
     }
 
-    /// Returns true if the server reports that it is ready.
     pub(crate) fn is_ready(&self) -> bool {
         self.client.get("/readyz").is_some_and(|answer| answer.status == 200)
     }

@@ -10,14 +10,12 @@ pub(crate) fn run(arguments: &[&str]) -> Output {
     Command::new(snapscope()).args(arguments).output().expect("the binary to start")
 }
 
-/// Returns the path of a stored snapshot.
 #[track_caller]
-pub(crate) fn file(name: &str) -> String {
+pub(crate) fn stored(name: &str) -> String {
     let sample = samples().into_iter().find(|sample| sample.name == name).expect(name);
     sample.path.to_string_lossy().into_owned()
 }
 
-/// Runs a command and parses the JSON document that it prints.
 #[track_caller]
 pub(crate) fn json(arguments: &[&str]) -> Value {
     let output = run(arguments);

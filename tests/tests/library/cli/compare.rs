@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::Value;
 use testkit::corpus::samples;
 
-use crate::cli::command::{check_refusal, file, json, run};
+use crate::cli::command::{check_refusal, json, run, stored};
 
 #[test]
 fn a_snapshot_differs_from_itself_nowhere() {
@@ -19,7 +19,8 @@ fn a_snapshot_differs_from_itself_nowhere() {
 
 #[test]
 fn deltas_add_up_to_the_difference_of_live_bytes() {
-    let (gpt2, resnet) = (file("torch2.15-gpt2-3steps-py311.pickle.gz"), file("virtual-py-resnet50-h100.pickle.gz"));
+    let (gpt2, resnet) =
+        (stored("torch2.15-gpt2-3steps-py311.pickle.gz"), stored("virtual-py-resnet50-h100.pickle.gz"));
     let sides: [&[&str]; 4] = [
         &[&gpt2, &resnet],
         &[&gpt2, &gpt2, "--step-a", "1", "--step-b", "3"],
@@ -41,16 +42,11 @@ fn deltas_add_up_to_the_difference_of_live_bytes() {
 }
 
 #[test]
-fn the_peak_of_a_side_is_that_of_peak() {
-    let file = file("torch2.15-gpt2-3steps-py311.pickle.gz");
+fn the_peak_of_a_side_is_that_of_peak_and_other_moments_have_to_be_there() {
+    let file = stored("torch2.15-gpt2-3steps-py311.pickle.gz");
     let (peak, diff) = (json(&["peak", "--json", &file]), json(&["diff", "--json", &file, &file, "--at-a", "-1"]));
     assert_eq!((&diff["b"]["live_bytes"], &diff["b"]["event"]), (&peak["live_bytes"], &peak["event"]));
     assert_eq!((&diff["b"]["allocations"], &diff["a"]["event"]), (&peak["allocations"], &Value::from(-1)));
-}
-
-#[test]
-fn steps_and_events_of_a_difference_have_to_be_there() {
-    let file = file("torch2.15-gpt2-3steps-py311.pickle.gz");
     check_refusal(&["diff", &file, &file, "--step-b", "0"], &["no step 0", "1 to"]);
     check_refusal(&["diff", &file, &file, "--at-a", "-2"], &["no event -2"]);
     check_refusal(&["diff", &file, &file, "--at-a", "1", "--step-a", "1"], &["--step-a"]);
@@ -59,7 +55,7 @@ fn steps_and_events_of_a_difference_have_to_be_there() {
 
 #[test]
 fn devices_of_one_process_are_ranks_with_an_outlier() {
-    let file = file("virtual-py-dataparallel4.pickle.gz");
+    let file = stored("virtual-py-dataparallel4.pickle.gz");
     let (document, inspection) = (json(&["ranks", "--json", &file]), json(&["inspect", "--json", &file]));
     let ranks = document["ranks"].as_array().expect("ranks");
     for (rank, device) in ranks.iter().zip(inspection["devices"].as_array().expect("devices")) {
@@ -85,7 +81,7 @@ fn pointer(folder: &Path, name: &str) -> String {
 fn an_unreadable_file_hides_none_of_the_good_ones() {
     let folder = tempfile::tempdir().expect("a folder");
     let (bad, worse) = (pointer(folder.path(), "rank1.pickle"), pointer(folder.path(), "rank3.pickle"));
-    let good = file("virtual-py-resnet50-h100.pickle.gz");
+    let good = stored("virtual-py-resnet50-h100.pickle.gz");
     for command in ["diagnose", "ranks"] {
         let output = run(&[command, "--json", &bad, &good, &worse]);
         assert_eq!(output.status.code(), Some(2), "{command}");
@@ -105,7 +101,7 @@ fn an_unreadable_file_hides_none_of_the_good_ones() {
 fn ranks_of_a_folder_are_told_by_their_names() {
     let folder = tempfile::tempdir().expect("a folder");
     check_refusal(&["ranks", &folder.path().to_string_lossy()], &["has no snapshots", "hint:"]);
-    let copy = |from: &str, to: &str| std::fs::copy(file(from), folder.path().join(to)).expect("room");
+    let copy = |from: &str, to: &str| std::fs::copy(stored(from), folder.path().join(to)).expect("room");
     copy("torch2.15-basic-py311.pickle.gz", "job_rank10.pickle.gz");
     copy("torch2.15-basic-py311.pickle.gz", "job_rank2.pickle.gz");
     copy("virtual-py-resnet50-h100.pickle.gz", "job_rank0.pickle.gz");

@@ -3,11 +3,11 @@
 use serde_json::Value;
 use shared::analysis::FindingCode;
 
-use crate::cli::command::{check_refusal, file, json, run};
+use crate::cli::command::{check_refusal, json, run, stored};
 
 #[test]
 fn a_diagnosis_has_an_exit_status_for_scripts() {
-    let file = file("virtual-py-hf-gpt2-h100.pickle.gz");
+    let file = stored("virtual-py-hf-gpt2-h100.pickle.gz");
     let status = |options: &[&str]| run(&[&["diagnose", file.as_str()], options].concat()).status.code();
     assert_eq!(status(&[]), Some(0));
     assert_eq!(status(&["--max-peak", "80GiB"]), Some(0));
@@ -16,8 +16,8 @@ fn a_diagnosis_has_an_exit_status_for_scripts() {
 }
 
 #[test]
-fn a_diagnosis_says_what_was_asked_for_when_memory_was_out() {
-    let file = file("virtual-py-gpt2-oom-t4.pickle.gz");
+fn a_diagnosis_says_what_was_asked_for_when_memory_was_out_also_for_issues() {
+    let file = stored("virtual-py-gpt2-oom-t4.pickle.gz");
     let output = run(&["diagnose", "--json", &file]);
     assert_eq!(output.status.code(), Some(1));
     let document: Value = serde_json::from_slice(&output.stdout).expect("one JSON document");
@@ -44,11 +44,6 @@ fn a_diagnosis_says_what_was_asked_for_when_memory_was_out() {
     ] {
         assert!(page.contains(part), "{part:?} in {page}");
     }
-}
-
-#[test]
-fn findings_are_written_for_issues() {
-    let file = file("virtual-py-gpt2-oom-t4.pickle.gz");
     let text = |arguments: &[&str]| String::from_utf8(run(arguments).stdout).expect("UTF-8");
     let title = "error on GPU 0: Out of memory: tried to allocate 1.53 GiB, 0.985 GiB free";
     let markdown = text(&["diagnose", "--markdown", &file]);
@@ -65,8 +60,8 @@ fn findings_are_written_for_issues() {
 }
 
 #[test]
-fn a_diagnosis_tells_growth_apart() {
-    let file = file("torch2.15-gpt2-3steps-py311.pickle.gz");
+fn a_diagnosis_tells_growth_and_what_others_have_of_a_card_apart() {
+    let file = stored("torch2.15-gpt2-3steps-py311.pickle.gz");
     let document = json(&["diagnose", "--json", &file]);
     let growth = &document["growth"][0];
     assert_eq!((growth["steps"].as_u64(), growth["bytes_per_step"].as_u64()), (Some(3), Some(0)));
@@ -79,15 +74,10 @@ fn a_diagnosis_tells_growth_apart() {
     let sum: u64 = groups.iter().filter_map(|row| row["end_bytes"].as_u64()).sum();
     assert_eq!(Some(sum), classes.iter().map(|row| row["end_bytes"].as_u64()).sum());
     let page = String::from_utf8(run(&["diagnose", &file]).stdout).expect("UTF-8");
-    assert!(
-        page.contains("Memory that stays allocated on GPU 0 after 3 steps") && page.contains("optimizer state"),
-        "{page}"
-    );
-}
-
-#[test]
-fn what_others_have_of_a_card_is_told_where_it_is_named() {
-    let file = file("virtual-py-gpt2-oom-t4.pickle.gz");
+    for part in ["Memory that stays allocated on GPU 0 after 3 steps", "optimizer state"] {
+        assert!(page.contains(part), "{page}");
+    }
+    let file = stored("virtual-py-gpt2-oom-t4.pickle.gz");
     let outside = |options: &[&str]| {
         let output = run(&[&["diagnose", "--json", file.as_str()], options].concat());
         let document: Value = serde_json::from_slice(&output.stdout).expect("one JSON document");

@@ -6,13 +6,13 @@ use std::process::Command;
 use serde_json::Value;
 use testkit::server::snapscope;
 
-use crate::cli::command::{check_refusal, file, json, run};
+use crate::cli::command::{check_refusal, json, run, stored};
 
 #[test]
 fn an_export_is_the_same_snapshot_and_names_nobody_where_it_should_not() {
     let folder = tempfile::tempdir().expect("a folder");
     let out = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
-    let file = file("torch2.10-train-annotated.pickle.gz");
+    let file = stored("torch2.10-train-annotated.pickle.gz");
     let figures = |file: &str| json(&["inspect", "--json", file])["devices"].clone();
 
     let (plain, clean) = (out("plain.pickle"), out("clean.pickle.gz"));
@@ -29,12 +29,8 @@ fn an_export_is_the_same_snapshot_and_names_nobody_where_it_should_not() {
     assert_eq!(figures(&clean), figures(&file));
     assert_eq!(json(&["inspect", "--json", &clean])["annotations"], 0);
     assert_eq!(json(&["inspect", "--json", &clean])["format"]["container"], "gzip");
-}
-
-#[test]
-fn others_may_read_an_export_as_the_umask_says() {
     let folder = tempfile::tempdir().expect("a folder");
-    let file = file("torch2.10-train-annotated.pickle.gz");
+    let file = stored("torch2.10-train-annotated.pickle.gz");
     for (umask, mode) in [("022", 0o644), ("027", 0o640), ("077", 0o600)] {
         let out = folder.path().join(umask);
         let mut shell = Command::new("sh");
@@ -46,7 +42,6 @@ fn others_may_read_an_export_as_the_umask_says() {
     }
 }
 
-/// Exports a file to another format and returns the content.
 #[track_caller]
 fn exported(file: &str, form: &str, options: &[&str]) -> Vec<u8> {
     let folder = tempfile::tempdir().expect("a folder");
@@ -65,8 +60,8 @@ fn exported_json(file: &str, form: &str, options: &[&str]) -> Value {
 }
 
 #[test]
-fn tables_say_what_the_commands_say() {
-    let file = file("virtual-py-gpt2-oom-t4.pickle.gz");
+fn tables_profiles_timelines_pictures_and_reports_say_what_the_commands_say() {
+    let file = stored("virtual-py-gpt2-oom-t4.pickle.gz");
     let bytes = |document: &Value| -> u64 {
         document["rows"].as_array().expect("rows").iter().map(|row| row["bytes"].as_u64().expect("bytes")).sum()
     };
@@ -85,12 +80,6 @@ fn tables_say_what_the_commands_say() {
     assert_eq!(codes(&findings, "rows"), codes(&diagnosis, "findings"));
     let events = exported_text(&file, "csv", &["--table", "events"]);
     assert_eq!(events.matches("\r\n").count(), 7_646 + 1);
-}
-
-#[test]
-fn profiles_and_timelines_hold_the_peak() {
-    let file = file("virtual-py-gpt2-oom-t4.pickle.gz");
-    let peak = json(&["peak", "--json", &file])["live_bytes"].as_u64();
     let profile = exported_json(&file, "speedscope", &[]);
     let weights = profile["profiles"][0]["weights"].as_array().expect("weights");
     assert_eq!(Some(weights.iter().filter_map(Value::as_u64).sum::<u64>()), peak);
@@ -98,11 +87,6 @@ fn profiles_and_timelines_hold_the_peak() {
     let counters =
         trace["traceEvents"].as_array().expect("events").iter().filter(|event| event["name"] == "live bytes");
     assert_eq!(counters.filter_map(|event| event["args"]["bytes"].as_u64()).max(), peak);
-}
-
-#[test]
-fn pictures_and_reports_are_whole_files() {
-    let file = file("virtual-py-gpt2-oom-t4.pickle.gz");
     let svg = exported_text(&file, "svg", &["--width", "900", "--height", "500"]);
     for part in ["<svg ", "width=\"900\"", "virtual-py-gpt2-oom-t4.pickle.gz · GPU 0", "peak live 13.1 GiB", "</svg>"]
     {
@@ -120,8 +104,8 @@ fn pictures_and_reports_are_whole_files() {
 }
 
 #[test]
-fn pictures_of_a_moment_are_of_its_bytes() {
-    let oom = file("virtual-py-gpt2-oom-t4.pickle.gz");
+fn pictures_of_a_moment_are_of_its_bytes_and_others_are_refused() {
+    let oom = stored("virtual-py-gpt2-oom-t4.pickle.gz");
     let live = exported_text(&oom, "svg", &["--picture", "flame"]);
     for part in ["virtual-py-gpt2-oom-t4.pickle.gz · GPU 0 · live memory by stack", "13.1 GiB live at the peak", "All"]
     {
@@ -134,20 +118,16 @@ fn pictures_of_a_moment_are_of_its_bytes() {
         assert!(segments.contains(part), "{part}");
     }
     // A snapshot without events still has its blocks.
-    for file in [oom, file("torch2.1-no-trace.pickle.gz")] {
+    for file in [oom, stored("torch2.1-no-trace.pickle.gz")] {
         for picture in ["flame", "segments"] {
             let png = exported(&file, "png", &["--picture", picture, "--width", "900", "--height", "500"]);
             assert!(png.starts_with(b"\x89PNG\r\n\x1a\n"));
             assert_eq!(png[16..24], [0, 0, 3, 132, 0, 0, 1, 244], "900 and 500 pixels");
         }
     }
-}
-
-#[test]
-fn a_picture_that_there_is_not_is_refused() {
     let folder = tempfile::tempdir().expect("a folder");
     let out = folder.path().join("out").to_string_lossy().into_owned();
-    let file = file("made-protocol2.pickle");
+    let file = stored("made-protocol2.pickle");
     let refused = |to: &str, options: &[&str], words: &[&str]| {
         check_refusal(&[&["export", &file, "--to", to, "-o", &out], options].concat(), words);
     };
@@ -160,23 +140,19 @@ fn a_picture_that_there_is_not_is_refused() {
 }
 
 #[test]
-fn a_clean_export_of_any_form_has_no_names() {
+fn a_clean_export_has_no_names_and_one_that_cannot_be_written_leaves_nothing() {
     const PERSON: &str = "brian";
     // Recorded on a person's machine: paths contain a name.
-    let file = file("torch2.10-train-annotated.pickle.gz");
+    let file = stored("torch2.10-train-annotated.pickle.gz");
     assert!(exported_text(&file, "csv", &["--table", "frames"]).contains(PERSON));
     assert!(!exported_text(&file, "csv", &["--table", "frames", "--sanitize"]).contains(PERSON));
     for form in ["svg", "csv", "json", "perfetto", "speedscope", "html"] {
         let clean = exported_text(&file, form, &["--sanitize"]);
         assert!(!clean.contains(PERSON) && !clean.contains("torch2.10-train-annotated"), "{form}");
     }
-}
-
-#[test]
-fn an_export_that_cannot_be_written_leaves_nothing() {
     let folder = tempfile::tempdir().expect("a folder");
     let inside = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
-    let file = file("made-protocol2.pickle");
+    let file = stored("made-protocol2.pickle");
     check_refusal(&["export", &file, "--to", "pickle", "-o", &inside("no/out")], &["no/out", "hint:"]);
     check_refusal(&["export", &file, "--to", "gif", "-o", &inside("out")], &["gif", "svg", "pickle"]);
     check_refusal(&["export", &file, "--to", "pickle", "--dark", "-o", &inside("out")], &["--dark", "hint:"]);

@@ -2,10 +2,10 @@
 
 use testkit::corpus::samples;
 
-use crate::cli::command::{check_refusal, file, json, run};
+use crate::cli::command::{check_refusal, json, run, stored};
 
 #[test]
-fn bad_input_is_one_sentence_and_a_hint() {
+fn bad_input_is_one_sentence_with_a_hint_or_the_names_that_there_are() {
     let broken = tempfile::NamedTempFile::new().expect("a temporary file");
     std::fs::write(broken.path(), b"\x80\x04}\x94(\x8c\x08seg").expect("room");
     let broken = broken.path().to_string_lossy().into_owned();
@@ -13,11 +13,7 @@ fn bad_input_is_one_sentence_and_a_hint() {
     check_refusal(&["peak", &broken], &["error:", "at byte 5"]);
     check_refusal(&["inspect", "no/such/file"], &["no/such/file", "hint:"]);
     check_refusal(&["inspect", "."], &["error: .:"]);
-}
-
-#[test]
-fn a_device_or_event_that_is_not_there_names_those_that_are() {
-    let file = file("virtual-py-dataparallel4.pickle.gz");
+    let file = stored("virtual-py-dataparallel4.pickle.gz");
     check_refusal(&["peak", &file, "--device", "7"], &["no device 7", "0, 1, 2, 3"]);
     check_refusal(&["peak", &file, "--device", "1", "--at", "151"], &["no event 151", "to 150"]);
     check_refusal(&["peak", &file, "--at", "-2"], &["no event -2"]);
@@ -25,7 +21,7 @@ fn a_device_or_event_that_is_not_there_names_those_that_are() {
 
 #[test]
 fn the_report_for_people_says_the_figures() {
-    let output = run(&["inspect", &file("virtual-py-gpt2-oom-t4.pickle.gz")]);
+    let output = run(&["inspect", &stored("virtual-py-gpt2-oom-t4.pickle.gz")]);
     let text = String::from_utf8(output.stdout).expect("UTF-8");
     for part in ["GPU 0 · 7,646 events", "peak live", "13.1 GiB", "after event 7,630", "█", "ran out of memory once"]
     {
@@ -50,8 +46,8 @@ fn the_groups_of_the_peak_add_up() {
 }
 
 #[test]
-fn the_peak_of_a_device_is_that_of_inspect() {
-    let file = file("virtual-py-dataparallel4.pickle.gz");
+fn the_peak_of_a_device_is_that_of_inspect_and_of_its_groups() {
+    let file = stored("virtual-py-dataparallel4.pickle.gz");
     let inspection = json(&["inspect", "--json", &file]);
     for device in inspection["devices"].as_array().expect("devices") {
         let index = device["device"].to_string();
@@ -59,11 +55,7 @@ fn the_peak_of_a_device_is_that_of_inspect() {
         assert_eq!(peak["live_bytes"], device["peak_live_bytes"], "device {index}");
         assert_eq!(peak["event"], device["peak_event"], "device {index}");
     }
-}
-
-#[test]
-fn groups_of_every_kind_have_the_bytes_of_the_peak() {
-    let file = file("virtual-py-hf-gpt2-h100.pickle.gz");
+    let file = stored("virtual-py-hf-gpt2-h100.pickle.gz");
     let peak = |by: &str| json(&["peak", "--json", "--top", "1000000", "--by", by, &file]);
     for by in ["stack", "module", "category", "stream", "pool", "size"] {
         let document = peak(by);
@@ -78,8 +70,8 @@ fn groups_of_every_kind_have_the_bytes_of_the_peak() {
 }
 
 #[test]
-fn a_filter_and_a_range_say_what_is_summed_up() {
-    let file = file("virtual-py-hf-gpt2-h100.pickle.gz");
+fn filters_ranges_and_the_state_before_the_first_event_say_what_is_summed_up() {
+    let file = stored("virtual-py-hf-gpt2-h100.pickle.gz");
     let all = json(&["peak", "--json", "--from", "0", &file]);
     let parts = ["born-and-died", "born-and-kept", "survived"];
     let sums = parts.map(|part| json(&["peak", "--json", "--from", "0", "--part", part, &file])["bytes"].as_u64());
@@ -92,18 +84,12 @@ fn a_filter_and_a_range_say_what_is_summed_up() {
         found["bytes"].as_u64() <= plain["bytes"].as_u64() && plain["bytes"].as_u64() <= plain["live_bytes"].as_u64()
     );
     assert_eq!(found["filter"], "^forward$");
-    check_refusal(
-        &["peak", "--filter", "(", "--regex", &file],
-        &["--filter (", "invalid regular expression", "--regex"],
-    );
+    let pattern = ["peak", "--filter", "(", "--regex", &file];
+    check_refusal(&pattern, &["--filter (", "invalid regular expression", "--regex"]);
     check_refusal(&["peak", "--part", "born", &file], &["--part needs a range", "--from"]);
     check_refusal(&["peak", "--from", "9", "--to", "3", &file], &["--to is before --from"]);
     check_refusal(&["peak", "--to", "99999999", &file], &["no event 99999999"]);
-}
-
-#[test]
-fn the_state_before_the_first_event_is_a_moment_too() {
-    let document = json(&["peak", "--json", "--at", "-1", &file("virtual-py-hf-gpt2-h100.pickle.gz")]);
+    let document = json(&["peak", "--json", "--at", "-1", &stored("virtual-py-hf-gpt2-h100.pickle.gz")]);
     assert_eq!(document["live_bytes"], 497_759_232);
     assert_eq!(document["event"], -1);
 }

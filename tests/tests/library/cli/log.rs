@@ -28,7 +28,7 @@ fn pasted(text: &str) -> (Option<i32>, String) {
 
 /// Diagnoses a file; the exit status is 1 if an error is found.
 #[track_caller]
-fn document(arguments: &[&str]) -> Value {
+fn diagnosed(arguments: &[&str]) -> Value {
     let output = run(arguments);
     assert!(matches!(output.status.code(), Some(0 | 1)), "{output:?}");
     serde_json::from_slice(&output.stdout).expect("JSON")
@@ -47,25 +47,21 @@ fn a_pasted_error_is_explained() {
 }
 
 #[test]
-fn a_machine_without_free_memory_is_reported() {
+fn full_machines_and_errors_at_the_end_of_long_logs_are_found() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("free.log");
     let head = "               total        used        free      shared  buff/cache   available\n";
     let row = "Mem:        24684092    22458956      403812       20216     1821324      825136\n";
     std::fs::write(&file, head.to_owned() + row).expect("the log to be written");
-    let document = document(&["diagnose", "--json", &file.to_string_lossy()]);
+    let document = diagnosed(&["diagnose", "--json", &file.to_string_lossy()]);
     let finding = &document["findings"][0];
     assert_eq!(finding["code"], FindingCode::HostNearlyFull.name());
     assert_eq!(finding["bytes"], json!((24_684_092_u64 - 825_136) << 10));
-}
-
-#[test]
-fn an_error_at_the_end_of_a_long_log_is_found() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("train.log");
     let log: String = (0..20_000).map(|step| format!("INFO step {step} loss 0.1\n")).collect();
     std::fs::write(&file, log + ERROR).expect("the log to be written");
-    let document = document(&["diagnose", "--json", &file.to_string_lossy()]);
+    let document = diagnosed(&["diagnose", "--json", &file.to_string_lossy()]);
     assert_eq!(document["findings"][0]["code"], FindingCode::OutOfMemory.name());
     assert_eq!(document["owners"][0]["parts"][0]["name"], "tensors");
     assert_eq!(document["owners"][0]["file"], file.to_string_lossy().as_ref());
@@ -76,7 +72,7 @@ fn an_error_at_the_end_of_a_long_log_is_found() {
 #[test]
 fn the_peak_of_a_profile_is_that_of_pytorch() {
     let file = root().join("tests/data/logs/torch2.11-profiler.json.gz");
-    let document = document(&["diagnose", "--json", &file.to_string_lossy()]);
+    let document = diagnosed(&["diagnose", "--json", &file.to_string_lossy()]);
     let Some(Value::Array(findings)) = document.get("findings") else { panic!("{document}") };
     assert_eq!(findings.len(), 1, "the numbers on the host do not matter");
     assert_eq!((&findings[0]["device"], &findings[0]["bytes"]), (&json!(0), &json!(28_730_880)));
@@ -103,22 +99,18 @@ fn traced() -> Vec<String> {
 }
 
 #[test]
-fn lines_that_grow_through_snapshots_of_tracemalloc_are_found() {
+fn snapshots_of_tracemalloc_are_compared_and_lines_that_grow_found() {
     let files = traced();
     let arguments = ["diagnose", "--json"].into_iter().chain(files.iter().map(String::as_str));
-    let document = document(&arguments.collect::<Vec<_>>());
+    let document = diagnosed(&arguments.collect::<Vec<_>>());
     let findings = document["findings"].as_array().expect("a list");
     let codes: Vec<&Value> = findings.iter().map(|one| &one["code"]).collect();
     let [by_line, grows] = [FindingCode::HostMemoryByLine, FindingCode::HostLineGrows].map(FindingCode::name);
     assert_eq!(codes, [by_line, by_line, by_line, by_line, grows]);
     assert_eq!(findings[4]["line"]["line"], 13);
     assert_eq!(findings[4]["file"], files.join(" → "));
-}
-
-#[test]
-fn snapshots_of_tracemalloc_are_compared_by_line() {
     let files = traced();
-    let document = document(&["diff", "--json", "--top", "2", &files[0], &files[3]]);
+    let document = diagnosed(&["diff", "--json", "--top", "2", &files[0], &files[3]]);
     assert_eq!((&document["delta_bytes"], &document["delta_count"]), (&json!(46_498 - 13_590), &json!(398 - 81)));
     assert_eq!((&document["lines"][0]["line"], &document["lines"][0]["delta_bytes"]), (&json!(13), &json!(32_092)));
     assert_eq!((&document["other_lines"], &document["other_delta_bytes"]), (&json!(1), &json!(48)));
@@ -136,7 +128,7 @@ fn snapshots_of_tracemalloc_are_compared_by_line() {
 fn what_each_step_does_again_is_reported() {
     let codes = |name: &str| {
         let file = root().join("tests/data/logs").join(name);
-        let document = document(&["diagnose", "--json", &file.to_string_lossy()]);
+        let document = diagnosed(&["diagnose", "--json", &file.to_string_lossy()]);
         let findings = document["findings"].as_array().expect("a list").iter();
         let codes: Vec<String> = findings.filter_map(|one| one["code"].as_str().map(str::to_owned)).collect();
         codes
@@ -153,18 +145,18 @@ fn what_each_step_does_again_is_reported() {
 fn a_snapshot_and_a_trace_of_one_run_are_joined() {
     let path = |name: &str| root().join("tests/data/logs").join(name).to_string_lossy().into_owned();
     let (snapshot, trace) = (path("torch2.11-profiler-steps.pickle.gz"), path("torch2.11-profiler-steps.json.gz"));
-    let joined = document(&["diagnose", "--json", &snapshot, &trace]);
+    let joined = diagnosed(&["diagnose", "--json", &snapshot, &trace]);
     let matched = joined["diagnostics"][0]["message"].as_str().expect("a sentence");
     assert!(matched.contains("138 of the 138 allocations") && matched.contains("59.3 MiB are live"), "{matched}");
     let table = joined["tables"].as_array().expect("a list").last().expect("a table");
     assert_eq!(table["rows"][1][0], json!({ "text": "autograd::engine::evaluate_function: SoftmaxBackward0" }));
-    let other = document(&["diagnose", "--json", &snapshot, &path("torch2.11-profiler.json.gz")]);
+    let other = diagnosed(&["diagnose", "--json", &snapshot, &path("torch2.11-profiler.json.gz")]);
     let matched = other["diagnostics"][0]["message"].as_str().expect("a sentence");
     assert!(matched.contains("too few"), "{matched}");
 }
 
 #[test]
-fn processes_that_share_a_gpu_are_named() {
+fn gpus_that_are_shared_or_fill_are_found() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("smi.txt");
     let table = "| NVIDIA-SMI 545.23.08    Driver Version: 545.23.08    CUDA Version: 12.3 |\n\
@@ -173,15 +165,11 @@ fn processes_that_share_a_gpu_are_named() {
                  |    0   N/A  N/A      4711      C   /usr/bin/python3                          15000MiB |\n\
                  |    0   N/A  N/A      4712      C   /opt/conda/bin/python                      8000MiB |\n";
     std::fs::write(&file, table).expect("the table to be written");
-    let document = document(&["diagnose", "--json", &file.to_string_lossy()]);
+    let document = diagnosed(&["diagnose", "--json", &file.to_string_lossy()]);
     let codes: Vec<&Value> = document["findings"].as_array().expect("a list").iter().map(|one| &one["code"]).collect();
     assert_eq!(codes, [FindingCode::GpuShared.name(), FindingCode::CardNearlyFull.name()]);
     let shared = &document["findings"][0]["evidence"]["shows"];
     assert_eq!(shared, "python3 (4711) has 14.6 GiB, python (4712) has 7.81 GiB.");
-}
-
-#[test]
-fn memory_of_a_gpu_that_climbs_is_told_with_the_time_when_it_is_full() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("smi.csv");
     let row = |second: u64| {
@@ -189,7 +177,7 @@ fn memory_of_a_gpu_that_climbs_is_told_with_the_time_when_it_is_full() {
     };
     let head = "timestamp, index, memory.used [MiB], memory.total [MiB]\n".to_owned();
     std::fs::write(&file, head + &(0..300).map(row).collect::<String>()).expect("the log to be written");
-    let document = document(&["diagnose", "--json", &file.to_string_lossy()]);
+    let document = diagnosed(&["diagnose", "--json", &file.to_string_lossy()]);
     assert_eq!(document["findings"].as_array().map(Vec::len), Some(1));
     assert_eq!(document["findings"][0]["code"], FindingCode::CardMemoryClimbs.name());
     let shows = document["findings"][0]["evidence"]["shows"].as_str().expect("a text");
@@ -211,7 +199,7 @@ fn snapshots_and_logs_share_a_gpu() {
     let line = "node:17:9 [0] NCCL INFO transport/net.cc:656 Cuda Alloc Size 33554432 pointer 0x7d0000000000\n";
     let nccl = write("nccl.log", line);
     let snapshot = root().join("tests/data/snapshots/torch2.15-basic-py311.pickle.gz").to_string_lossy().into_owned();
-    let document = document(&["diagnose", "--json", &snapshot, &snapshot, &smi, &nccl]);
+    let document = diagnosed(&["diagnose", "--json", &snapshot, &snapshot, &smi, &nccl]);
     let owners = document["owners"].as_array().expect("a list").last().expect("owners");
     let parts = owners["parts"].as_array().expect("a list").iter();
     let mib: Vec<u64> = parts.map(|part| part["bytes"].as_u64().expect("bytes") >> 20).collect();
@@ -224,7 +212,7 @@ fn snapshots_and_logs_share_a_gpu() {
 #[test]
 fn pages_that_workers_copy_are_found_in_a_table_of_psutil() {
     let file = root().join("tests/data/logs/psutil7-memory-maps.txt");
-    let document = document(&["diagnose", "--json", &file.to_string_lossy()]);
+    let document = diagnosed(&["diagnose", "--json", &file.to_string_lossy()]);
     let finding = &document["findings"][0];
     assert_eq!(finding["code"], FindingCode::WorkersCopyOnWrite.name());
     let advice = finding["advice"].as_str().unwrap_or_default();

@@ -2,24 +2,20 @@
 
 use serde_json::Value;
 
-use crate::cli::command::{check_refusal, file, json, run};
+use crate::cli::command::{check_refusal, json, run, stored};
 
 const OOM: &str = "virtual-py-gpt2-oom-t4.pickle.gz";
 
 #[test]
-fn a_replay_as_recorded_is_the_recording() {
-    let document = json(&["replay", "--json", "--verify", &file(OOM)]);
+fn a_replay_as_recorded_is_the_recording_with_its_fragmentation_and_collections() {
+    let document = json(&["replay", "--json", "--verify", &stored(OOM)]);
     let verify = &document["verify"];
     assert_eq!(verify["equal"], verify["recorded"]);
     assert_eq!(document["ooms"][0]["event"], 7643);
-    let inspection = json(&["inspect", "--json", &file(OOM)]);
+    let inspection = json(&["inspect", "--json", &stored(OOM)]);
     assert_eq!(document["peak_reserved_bytes"], inspection["devices"][0]["peak_reserved_bytes"]);
-}
-
-#[test]
-fn a_replay_says_how_fragmented_it_is_and_how_often_garbage_was_collected() {
     let settings = "garbage_collection_threshold:0.5,per_process_memory_fraction:0.98";
-    let document = json(&["replay", "--json", &file(OOM), "--settings", settings]);
+    let document = json(&["replay", "--json", &stored(OOM), "--settings", settings]);
     for run in [&document, &document["recorded"]] {
         let bytes = |key: &str| run[key].as_f64().expect("bytes");
         let share = 1.0 - bytes("peak_live_bytes") / bytes("peak_reserved_bytes");
@@ -27,22 +23,18 @@ fn a_replay_says_how_fragmented_it_is_and_how_often_garbage_was_collected() {
     }
     let collections = document["collections"].as_u64().expect("a count");
     assert!(collections > 0, "{document}");
-    let text = run(&["replay", &file(OOM), "--settings", settings]);
+    let text = run(&["replay", &stored(OOM), "--settings", settings]);
     let text = String::from_utf8_lossy(&text.stdout).into_owned();
     let line = text.lines().find(|line| line.starts_with("Garbage collections")).unwrap_or_default();
     assert!(line.ends_with(&format!(" {collections}")) && text.contains("\nFragmentation "), "{text}");
-    let plain = run(&["replay", &file(OOM)]);
+    let plain = run(&["replay", &stored(OOM)]);
     assert!(!String::from_utf8_lossy(&plain.stdout).contains("Garbage"));
 }
 
 #[test]
-fn a_setting_that_is_not_modelled_is_refused_by_name() {
-    check_refusal(&["replay", &file(OOM), "--settings", "backend:cudaMallocAsync"], &["backend:cudaMallocAsync"]);
-}
-
-#[test]
-fn a_sweep_finds_what_fits() {
-    let document = json(&["replay", "--json", "--sweep", &file(OOM), "--capacity", "h100-80gb"]);
+fn settings_that_are_not_modelled_are_refused_and_a_sweep_finds_what_fits() {
+    check_refusal(&["replay", &stored(OOM), "--settings", "backend:cudaMallocAsync"], &["backend:cudaMallocAsync"]);
+    let document = json(&["replay", "--json", "--sweep", &stored(OOM), "--capacity", "h100-80gb"]);
     let sweep = &document["sweep"];
     let trials = sweep["trials"].as_array().expect("trials");
     let least = trials.iter().filter(|trial| trial["ooms"] == 0).map(|trial| &trial["peak_reserved_bytes"]);
@@ -51,7 +43,7 @@ fn a_sweep_finds_what_fits() {
     assert_eq!(best["peak_reserved_bytes"].as_u64(), least);
     assert!(sweep["smallest_card"].is_string(), "{sweep}");
     assert!(sweep["batch_factor"].as_f64().is_some_and(|factor| factor > 1.0), "{sweep}");
-    let text = run(&["replay", "--sweep", &file(OOM)]);
+    let text = run(&["replay", "--sweep", &stored(OOM)]);
     let text = String::from_utf8_lossy(&text.stdout).into_owned();
     for part in ["default settings (as recorded)", "expandable_segments:True", "Smallest GPU that fits: "] {
         assert!(text.contains(part), "{part} in {text}");
@@ -63,7 +55,7 @@ fn a_replay_is_written_as_a_snapshot() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let output = folder.path().join("replay.pickle.gz").to_string_lossy().into_owned();
     let settings = "expandable_segments:True";
-    let document = json(&["replay", "--json", &file(OOM), "-o", &output, "--settings", settings]);
+    let document = json(&["replay", "--json", &stored(OOM), "-o", &output, "--settings", settings]);
     let inspection = json(&["inspect", "--json", &output]);
     let device = &inspection["devices"][0];
     for key in ["peak_live_bytes", "peak_reserved_bytes"] {

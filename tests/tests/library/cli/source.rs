@@ -5,11 +5,11 @@ use std::path::Path;
 
 use testkit::corpus::samples;
 
-use crate::cli::command::{check_refusal, file, json, run};
+use crate::cli::command::{check_refusal, json, run, stored};
 
 /// Prints what a command answers.
 #[track_caller]
-fn page(arguments: &[&str]) -> String {
+fn answered(arguments: &[&str]) -> String {
     let output = run(arguments);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).expect("UTF-8")
@@ -50,7 +50,7 @@ fn lines_and_what_no_line_owns_add_up_to_the_peak() {
 
 #[test]
 fn allocations_of_a_range_are_those_that_are_born_in_it() {
-    let file = file("virtual-py-hf-gpt2-h100.pickle.gz");
+    let file = stored("virtual-py-hf-gpt2-h100.pickle.gz");
     let range = ["--json", "--from", "2000", "--to", "4000", &file];
     let source = json(&[&["source"], &range[..]].concat());
     let born = json(&[&["peak", "--part", "born"], &range[..]].concat());
@@ -60,10 +60,10 @@ fn allocations_of_a_range_are_those_that_are_born_in_it() {
 }
 
 #[test]
-fn a_folder_has_the_lines_of_the_stacks() {
-    let file = file("virtual-py-gpt2-oom-t4.pickle.gz");
+fn a_folder_has_the_lines_of_the_stacks_and_findings_unless_a_file_has_changed() {
+    let file = stored("virtual-py-gpt2-oom-t4.pickle.gz");
     let folder = project("oomt4.py", 9, "loss = model(ids, labels=ids).loss");
-    let page = page(&["source", &file, "--source", text(folder.path())]);
+    let page = answered(&["source", &file, "--source", text(folder.path())]);
     let line = page.lines().find(|line| line.contains("model(ids")).unwrap_or_else(|| panic!("{page}"));
     let cells: Vec<&str> = line.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect();
     assert_eq!(cells[..2], ["12.6 GiB", "12.6 GiB"], "{page}");
@@ -71,22 +71,14 @@ fn a_folder_has_the_lines_of_the_stacks() {
     let found = &document["found"][0];
     assert_eq!((&found["file"], &found["path"]), (&"oomt4.py".into(), &"/srv/train/oomt4.py".into()));
     assert_eq!(found["lines"][0]["text"], "loss = model(ids, labels=ids).loss");
-}
-
-#[test]
-fn a_file_that_has_changed_is_doubted() {
-    let file = file("virtual-py-gpt2-oom-t4.pickle.gz");
+    let file = stored("virtual-py-gpt2-oom-t4.pickle.gz");
     let folder = project("oomt4.py", 4, "loss = 1");
-    let page = page(&["source", &file, "--source", text(folder.path())]);
+    let page = answered(&["source", &file, "--source", text(folder.path())]);
     assert!(page.contains("may be another version than the one that ran: it ends before line 9."), "{page}");
-}
-
-#[test]
-fn a_diagnosis_quotes_the_lines_of_its_findings() {
-    let file = file("virtual-py-recordstream-lag.pickle.gz");
+    let file = stored("virtual-py-recordstream-lag.pickle.gz");
     let folder = project("g6.py", 39, "buffers.append(torch.empty(1 << 21))");
-    let plain = page(&["diagnose", &file]);
-    let quoted = page(&["diagnose", &file, "--source", text(folder.path())]);
+    let plain = answered(&["diagnose", &file]);
+    let quoted = answered(&["diagnose", &file, "--source", text(folder.path())]);
     assert!(quoted.contains("\n    g6.py:39: buffers.append(torch.empty(1 << 21))\n"), "{quoted}");
     let rest = quoted.lines().filter(|line| !line.contains("g6.py:39: "));
     assert_eq!(rest.collect::<Vec<_>>(), plain.lines().collect::<Vec<_>>());
@@ -94,13 +86,11 @@ fn a_diagnosis_quotes_the_lines_of_its_findings() {
 
 #[test]
 fn what_cannot_be_shown_is_said() {
-    let file = file("virtual-py-gpt2-oom-t4.pickle.gz");
+    let file = stored("virtual-py-gpt2-oom-t4.pickle.gz");
     let empty = tempfile::tempdir().expect("a folder");
     let folder = text(empty.path());
-    check_refusal(
-        &["source", &file, "--source", folder],
-        &["source files in the stacks is there", "/srv/train/oomt4.py"],
-    );
+    let nothing = ["source files in the stacks is there", "/srv/train/oomt4.py"];
+    check_refusal(&["source", &file, "--source", folder], &nothing);
     check_refusal(&["source", &file, "--source", "no/such/folder"], &["no/such/folder", "hint:"]);
     check_refusal(&["source", &file, "--file", "nothing.py"], &["no stack has a line of a file nothing.py"]);
     check_refusal(&["source", &file, "--from", "9", "--to", "3"], &["--to is before --from"]);

@@ -9,7 +9,6 @@ use testkit::server::{root, snapscope};
 use super::{Ran, Stage, keeps};
 use crate::readme::example;
 
-/// The shell steps of the action.
 struct Action {
     steps: Vec<Step>,
 }

@@ -63,7 +63,6 @@ impl Stage {
             .env("TMPDIR", self.scene.top())
     }
 
-    /// Returns the command `snapscope ci run`.
     fn command(&self, options: &[&str]) -> Command {
         let mut command = Command::new(snapscope());
         self.prepare(&mut command).args(["ci", "run"]).args(options);
@@ -77,7 +76,6 @@ impl Stage {
     }
 }
 
-/// Returns the script that keeps this number of blocks.
 fn keeps(count: u64) -> String {
     KEEPS.replace("COUNT", &count.to_string())
 }

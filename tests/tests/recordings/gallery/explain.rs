@@ -71,7 +71,6 @@ pub(super) fn confusion(trace: &Trace, left: Left) -> BTreeMap<String, BTreeMap<
     table
 }
 
-/// Returns the category of each allocation of a device.
 fn sorted(trace: &Trace, device: &Device) -> Vec<Category> {
     let timeline = Timeline::new(trace, device);
     let phases = Phases::find(trace, device, &timeline.allocations);
@@ -101,7 +100,6 @@ fn without_tags(trace: &Trace, left: Left) -> Trace {
     bare
 }
 
-/// Returns the codes of a config's first findings.
 pub(super) fn codes(figures: &Value) -> Vec<FindingCode> {
     rows(figures).iter().filter_map(|finding| finding["code"].as_str().and_then(FindingCode::of_name)).collect()
 }

@@ -50,7 +50,6 @@ impl Heading {
     ];
 }
 
-/// Config of the gallery.
 struct Entry {
     name: String,
     text: String,
@@ -63,7 +62,6 @@ impl Entry {
         self.text.lines().map_while(|line| line.strip_prefix("# ")).collect()
     }
 
-    /// Returns the heading of the config.
     fn heading(&self) -> Heading {
         match &self.job.model {
             _ if self.job.parallel.is_some() => Heading::Devices,
@@ -86,7 +84,6 @@ fn folder() -> PathBuf {
     root().join("static/gallery")
 }
 
-/// Returns all configs, sorted by name.
 fn entries() -> Vec<Entry> {
     let paths = fs::read_dir(folder()).expect("the gallery").map(|entry| entry.expect("an entry").path());
     let configs = paths.filter(|path| path.extension().is_some_and(|extension| extension == "toml"));
@@ -128,7 +125,6 @@ fn record(entry: &Entry) -> Value {
     figures
 }
 
-/// Returns the curves and the findings of a recording.
 fn outline(trace: &Trace, timeline: &Timeline) -> Value {
     let outline = timeline.outline(POINTS);
     json!({
@@ -167,15 +163,13 @@ fn every_config_has_the_figures_that_are_written_beside_it() {
     let (entries, pairs) = (entries(), pairs());
     let mut figures = record_all(&entries);
     figures.extend(pairs.iter().flat_map(Pair::figures));
-    check_file(
-        "static/gallery/figures.json",
-        &format!("{}\n", serde_json::to_string_pretty(&figures).expect("numbers")),
-    );
+    let text = serde_json::to_string_pretty(&figures).expect("numbers");
+    check_file("static/gallery/figures.json", &format!("{text}\n"));
     check_file("static/gallery/README.md", &readme(&entries, &pairs, &figures));
 }
 
 #[test]
-fn a_config_says_what_to_look_for() {
+fn configs_say_what_to_look_for_and_scripts_what_their_repair_changes() {
     let entries = entries();
     for entry in &entries {
         assert_eq!(entry.sentences().len(), 3, "{}", entry.name);
@@ -183,10 +177,6 @@ fn a_config_says_what_to_look_for() {
     for (heading, _) in Heading::ALL {
         assert!(entries.iter().any(|entry| entry.heading() == heading), "{heading:?}");
     }
-}
-
-#[test]
-fn a_script_says_what_its_repair_changes() {
     let pairs = pairs();
     assert_eq!(pairs.len(), 20);
     for pair in &pairs {
@@ -208,25 +198,14 @@ fn everything_in_the_gallery_has_a_topic() {
 }
 
 #[test]
-fn no_config_leaks() {
+fn no_config_leaks_and_most_of_its_categories_are_told() {
     let figures = written_figures();
     for Entry { name, .. } in entries() {
         let codes = explain::codes(&figures[&name]);
         assert!(codes.iter().all(|code| !explain::LEAKS.contains(code)), "{name}: {codes:?}");
-    }
-}
-
-#[test]
-fn operations_tell_what_most_of_each_peak_is() {
-    let figures = written_figures();
-    for Entry { name, .. } in entries() {
         let percent = Confusion::of([&figures[&name]], explain::OPERATIONS).right_percent();
         assert!(percent >= 95.0, "{name}: {percent} %");
     }
-}
-
-#[test]
-fn shapes_tell_what_most_of_all_peaks_is() {
     let percent = Confusion::of(written_figures().values(), explain::SHAPES).right_percent();
     assert!(percent >= 90.0, "{percent} %");
 }
@@ -284,7 +263,6 @@ fn link(entry: &Entry) -> String {
     format!("[{0}]({0}.toml)", entry.name)
 }
 
-/// Returns the figures of a recording as cells of a table row.
 fn cells(entry: &Entry, figures: &BTreeMap<String, Value>) -> String {
     let figures = &figures[&entry.name];
     let bytes = |key: &str| format::bytes(figures[key].as_u64().expect("bytes"));

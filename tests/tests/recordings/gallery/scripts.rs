@@ -14,7 +14,6 @@ use super::outline;
 /// Names of a pair's scripts, after the name of the pair.
 const ENDS: [&str; 2] = ["_bad", "_good"];
 
-/// A script with a mistake and its repair.
 pub(super) struct Pair {
     pub(super) title: String,
     /// Names of the mistake and of the repair.
@@ -23,7 +22,6 @@ pub(super) struct Pair {
     causes: [String; 2],
 }
 
-/// Returns the pairs of the gallery, sorted by name.
 pub(super) fn pairs() -> Vec<Pair> {
     let truths = truths();
     let text = |name: &str, key: &str| {
@@ -69,7 +67,6 @@ impl Pair {
         lines
     }
 
-    /// Returns the section of `README.md`.
     pub(super) fn section(&self, figures: impl Fn(&str) -> Value) -> String {
         let [mistake, repair] = &self.causes;
         let mut text = format!("\n### {}\n\n{mistake}\nFixed: {repair}\n\n", self.title);

@@ -8,37 +8,22 @@ const WITHIN: &str = "\
     def test_fits():\n    import torch\n    block = torch.Block(1 << 30)\n";
 
 #[test]
-fn a_test_within_its_limit_passes_and_leaves_its_snapshot() {
+fn tests_within_their_limits_pass_and_those_above_fail_with_the_finding_in_words() {
     let stage = Stage::new(WITHIN);
     let folder = stage.scene.path("gpu-memory").display().to_string();
     stage.run(&[]).check(0, &["1 passed", &format!("1 snapshot in {folder}")]);
     assert_eq!(stage.snapshots(), ["test_memory.py-test_fits.pickle"]);
-    stage
-        .run(&["-v"])
-        .check(0, &["test_memory.py::test_fits: Model setup in test_memory.py on GPU 0: peak 1.00 GiB live"]);
-}
-
-#[test]
-fn a_test_above_its_limit_fails_with_the_finding_in_words() {
+    let says = "test_memory.py::test_fits: Model setup in test_memory.py on GPU 0: peak 1.00 GiB live";
+    stage.run(&["-v"]).check(0, &[says]);
     let stage = Stage::new(
         "@pytest.mark.gpu_memory(peak='1 GiB')\n\
          def test_grows():\n    import torch\n    blocks = [torch.Block(3 << 28) for _ in range(2)]\n",
     );
     let ran = stage.run(&[]);
-    ran.check(
-        1,
-        &[
-            "1 failed",
-            "The peak of 1.50 GiB exceeds the limit of 1.00 GiB",
-            "(test_memory.py:5)",
-            "Snapshot: gpu-memory/test_memory.py-test_grows.pickle",
-        ],
-    );
+    let says = ["1 failed", "The peak of 1.50 GiB exceeds the limit of 1.00 GiB", "(test_memory.py:5)"];
+    ran.check(1, &says);
+    ran.check(1, &["Snapshot: gpu-memory/test_memory.py-test_grows.pickle"]);
     assert!(!ran.text.contains("guard/"), "no line of the plugin's own: {}", ran.text);
-}
-
-#[test]
-fn what_each_step_leaves_behind_has_a_limit() {
     let test = "\n\
         def test_keeps():\n    import torch, torch.profiler\n    kept = []\n    \
         for step in range(8):\n        with torch.profiler.record_function(f'ProfilerStep#{step}'):\n            \
@@ -50,7 +35,7 @@ fn what_each_step_leaves_behind_has_a_limit() {
 }
 
 #[test]
-fn a_failure_of_the_test_is_its_own() {
+fn failures_and_errors_of_the_test_are_its_own() {
     let stage = Stage::new(
         "@pytest.mark.gpu_memory(peak='1 GiB')\n\
          def test_fails():\n    import torch\n    block = torch.Block(1 << 20)\n    print('seen')\n    \
@@ -59,10 +44,6 @@ fn a_failure_of_the_test_is_its_own() {
     let ran = stage.run(&[]);
     ran.check(1, &["1 failed", "assert block.size == 7", "test_memory.py:7: AssertionError", "seen"]);
     assert!(!ran.text.contains("exceeds the limit"), "{}", ran.text);
-}
-
-#[test]
-fn an_out_of_memory_error_is_explained() {
     let stage = Stage::new(
         "@pytest.mark.gpu_memory(card='custom:1024MiB')\n\
          def test_runs_out():\n    import torch\n    \

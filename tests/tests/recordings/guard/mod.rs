@@ -25,7 +25,6 @@ impl Stage {
         stage
     }
 
-    /// Returns the command `python3 -m pytest`, with the plugin.
     fn pytest(&self, options: &[&str]) -> Command {
         let pytest = root().join("target/pytest/site-packages");
         assert!(pytest.join("pytest").exists(), "there is no pytest in {}: run ./dev test", pytest.display());
@@ -50,7 +49,6 @@ impl Stage {
         Ran::of(&self.pytest(options).output().expect("python3"))
     }
 
-    /// Returns the names of the snapshots.
     fn snapshots(&self) -> Vec<String> {
         self.scene.names("gpu-memory", ".pickle")
     }

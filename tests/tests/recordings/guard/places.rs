@@ -33,7 +33,7 @@ fn options_of_the_suite_hold_on_the_virtual_gpu() {
 }
 
 #[test]
-fn a_real_gpu_is_recorded_in_the_process_itself() {
+fn a_real_gpu_is_recorded_in_the_process_itself_and_without_one_auto_is_virtual() {
     let stage = Stage::new(&format!(
         "import os\nhere = os.getpid()\n{TWO}\
          @pytest.mark.gpu_memory()\n\
@@ -46,10 +46,6 @@ fn a_real_gpu_is_recorded_in_the_process_itself() {
     let mut command = stage.pytest(&["--gpu-memory=real", "-rs"]);
     let ran = Ran::of(&command.env("FAKE_TORCH", "no-gpu").output().unwrap());
     ran.check(0, &["1 passed, 3 skipped", "there is no GPU; --gpu-memory=virtual needs none"]);
-}
-
-#[test]
-fn without_a_gpu_auto_is_virtual() {
     let stage = Stage::new(
         "import os\n\
          @pytest.mark.gpu_memory(card='l4-24gb')\n\

@@ -5,6 +5,7 @@ use std::process::Stdio;
 use super::Stage;
 use crate::run::Ran;
 use testkit::patience::wait_until;
+use testkit::process::signal;
 
 const SCRIPT: &str = "import torch\noptimizer = torch.optim.SGD()\nkept = []\n\
     for i in range(4):\n    kept.append(torch.Block(5))\n    optimizer.step()\n";
@@ -59,28 +60,20 @@ fn signals_reach_the_script() {
     let child =
         command.stdin(Stdio::null()).stderr(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("the command");
     let await_path = |name: &str| wait_until(name, || stage.scene.path(name).exists());
-    let send = |name: &str| {
-        let sent = std::process::Command::new("kill").args([name, &child.id().to_string()]).status().expect("kill");
-        assert!(sent.success());
-    };
     await_path("started");
-    send("-USR1");
+    assert!(signal("USR1", child.id()));
     await_path("out/a.step0.signal.pickle.gz");
-    send("-INT");
+    assert!(signal("INT", child.id()));
     let ran = Ran::of(&child.wait_with_output().expect("the command"));
     ran.check(9, &["a.step0.signal.pickle.gz", "a.step0.end.pickle.gz explains the last one"]);
 }
 
 #[test]
-fn the_environments_own_packages_still_work() {
+fn packages_of_the_environment_work_and_asking_for_torch_is_not_importing_it() {
     let stage =
         Stage::new(&format!("import site_says\n{SCRIPT}import snapscope\nprint(site_says.word, snapscope.stop())\n"));
     stage.scene.write("site_says.py", "word = 'hello'\n");
     record(&stage, &["-o", "out", "--run", "a"]).check(0, &["hello", "out/a.step4.end.pickle.gz"]);
-}
-
-#[test]
-fn asking_for_torch_is_not_importing_it() {
     let stage = Stage::new(&format!("import importlib.util\nimportlib.util.find_spec('torch')\n{SCRIPT}"));
     record(&stage, &["-o", "out", "--run", "a"]).check(0, &["out/a.step4.end.pickle.gz"]);
 }

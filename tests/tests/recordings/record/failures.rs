@@ -18,23 +18,15 @@ fn with(kind: &str, script: &str) -> (Stage, Ran) {
 }
 
 #[test]
-fn pytorch_without_cuda() {
+fn other_kinds_of_pytorch_and_none() {
     let (stage, ran) = with("cpu", "import snapscope\nwith snapscope.record('out'): print('trained')\n");
     check_warning(&ran, "this PyTorch is built without CUDA");
     assert!(ran.text.contains("trained") && stage.names().is_empty());
     let (stage, ran) = with("rocm", &script(TRAIN));
     assert_eq!((ran.text.trim(), stage.names().len()), ("trained", 2));
-}
-
-#[test]
-fn pytorch_without_annotations_has_the_marks() {
     let (stage, ran) = with("old", &script(&TRAIN.replace("Block(5)\n", "Block(5)\n    snapscope.step()\n")));
     assert_eq!(ran.text.trim(), "trained");
     assert_eq!(stage.events("a.step1.end.pickle.gz"), (1, 2));
-}
-
-#[test]
-fn no_pytorch() {
     let (_, ran) = with("broken", "import snapscope\nwith snapscope.record('out'): print('trained')\n");
     check_warning(&ran, "PyTorch cannot be imported");
     let stage = Stage::new("import snapscope\nwith snapscope.record('out'): print('trained')\n");
@@ -48,20 +40,12 @@ fn no_pytorch() {
 }
 
 #[test]
-fn cuda_that_is_not_used() {
+fn recordings_and_histories_that_do_not_go_together() {
     warns("import snapscope, torch\nwith snapscope.record('out'): pass\n", "CUDA was not used");
-}
-
-#[test]
-fn two_recordings_at_once() {
     let inner = "with snapscope.record('out', run='a'):\n    \
                  with snapscope.record('out', run='b'): kept = torch.Block(5)\n";
     let stage = warns(&script(inner), "a recording is already going on");
     assert_eq!(stage.names().len(), 2);
-}
-
-#[test]
-fn a_history_that_the_program_keeps_stays_on() {
     let stage = warns(
         &script(&format!(
             "torch.cuda.memory._record_memory_history()\n{TRAIN}assert torch._C._cuda_isHistoryEnabled()\n"
@@ -69,35 +53,23 @@ fn a_history_that_the_program_keeps_stays_on() {
         "the history of memory was already on",
     );
     assert_eq!(stage.names().len(), 2);
-}
-
-#[test]
-fn a_history_that_the_program_ends() {
     let ended = "with snapscope.record('out', run='a'):\n    kept = torch.Block(5)\n    \
                  torch.cuda.memory._record_memory_history(None)\n";
     warns(&script(ended), "the program has ended the history");
 }
 
 #[test]
-fn a_ring_that_overflows() {
+fn what_cannot_be_kept_or_written() {
     let stage = warns(
         &script("with snapscope.record('out', run='a', entries=3):\n    kept = [torch.Block(5) for _ in range(9)]\n"),
         "more than 3 events",
     );
     assert_eq!(stage.sidecar("a.step0.end.json")["ring"]["is_full"], true);
-}
-
-#[test]
-fn a_folder_that_cannot_be_made() {
     let stage = warns(
         &script("open('out', 'w').close()\nwith snapscope.record('out/x'): torch.Block(5)\n"),
         "cannot be written",
     );
     assert!(stage.scene.path("out").is_file());
-}
-
-#[test]
-fn a_full_disk() {
     // A limit of the size of files fails as a full disk does.
     let full = "import resource, signal\nsignal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n\
                 with snapscope.record('out', run='a', every=1):\n    kept = [torch.Block(5) for _ in range(999)]\n    \
@@ -106,10 +78,6 @@ fn a_full_disk() {
                 resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))\n";
     let stage = warns(&script(full), "later ones are tried again");
     assert_eq!(stage.names(), ["a.step1.end.json", "a.step1.end.pickle.gz"]);
-}
-
-#[test]
-fn a_link_that_somebody_else_has_made() {
     let name = "f'out/.a.step0.end.pickle.{os.getpid()}.{bytes(8).hex()}.partial'";
     let linked = format!(
         "import os\nos.urandom = bytes\nos.mkdir('out')\nopen('kept', 'w').write('kept')\nos.symlink('../kept', {name})\n\
@@ -119,7 +87,7 @@ fn a_link_that_somebody_else_has_made() {
 }
 
 #[test]
-fn faults_in_what_pytorch_calls() {
+fn faults_in_what_pytorch_calls_are_caught_and_exceptions_pass_through() {
     let faults = "import snapscope.recorder as r\ndef fail(*args, **kwargs): raise RuntimeError('a fault')\n\
                   for name in ('_step', '_dump', '_record', 'dump', 'out_of_memory', 'stepped'):\n    \
                   kept = getattr(r.Recorder, name)\n    setattr(r.Recorder, name, fail)\n    \
@@ -132,26 +100,18 @@ fn faults_in_what_pytorch_calls() {
     let ran = Stage::new(&script(faults)).run();
     ran.check(0, &["RuntimeError('a fault')"]);
     assert_eq!(ran.text.matches("caught").count(), 12, "{}", ran.text);
-}
-
-#[test]
-fn an_exception_passes_through() {
     let stage = Stage::new(&script("with snapscope.record('out', run='a'):\n    kept = torch.Block(5)\n    1 / 0\n"));
     stage.run().check(1, &["ZeroDivisionError"]);
     assert_eq!(stage.names(), ["a.step0.exception.json", "a.step0.exception.pickle.gz"]);
 }
 
 #[test]
-fn functions_of_pytorch_that_fail() {
+fn functions_of_pytorch_that_fail_and_warnings_that_are_errors() {
     let broken = "def fail(*args, **kwargs): raise RuntimeError('driver')\ntorch.cuda.memory._snapshot = fail\n";
     let stage = warns(&script(&format!("{broken}{TRAIN}")), "RuntimeError('driver')");
     assert!(stage.names().is_empty());
     let broken = "def fail(*args, **kwargs): raise RuntimeError('driver')\ntorch.cuda._lazy_call = fail\n";
     warns(&script(&format!("{broken}{TRAIN}")), "RuntimeError('driver')");
-}
-
-#[test]
-fn warnings_that_are_errors() {
     let stage = Stage::new(&script("with snapscope.record('out', colour='red'): kept = torch.Block(5)\n"));
     let ran = Ran::of(&stage.python().env("PYTHONWARNINGS", "error").output().expect("python3"));
     ran.check(0, &["snapscope: there is no option 'colour'"]);

@@ -17,54 +17,38 @@ fn script(rest: &str) -> String {
 }
 
 #[test]
-fn a_block_is_recorded() {
+fn blocks_functions_and_programs_are_recorded_to_their_end() {
     let stage = Stage::new(&script("with snapscope.record('out', run='a') as r: train()\nprint(r.path)\n"));
     let ran = stage.run();
     ran.check(0, &["out/a.step5.end.pickle.gz"]);
     assert_eq!(stage.names(), ["a.step5.end.json", "a.step5.end.pickle.gz"]);
     // What comes after the last step is no step.
     assert_eq!(stage.events("a.step5.end.pickle.gz"), (5, 10));
-}
-
-#[test]
-fn a_function_is_recorded_at_each_call() {
     let found =
         names(&script("record = snapscope.record('out', run='a', compress=False)\nrecord(train)()\nrecord(train)()\n"));
     let expected = ["a.step5.end.json", "a.step5.end.pickle", "a.step5.end2.json", "a.step5.end2.pickle"];
     assert_eq!(found, expected);
-}
-
-#[test]
-fn the_end_of_the_program_writes_the_snapshot() {
     let found = names(&script("snapscope.start('out', run='a')\ntrain()\n"));
     assert_eq!(found, ["a.step5.end.json", "a.step5.end.pickle.gz"]);
 }
 
 #[test]
-fn a_window_has_only_its_steps() {
+fn a_window_has_only_its_steps_and_one_that_never_begins_is_told() {
     let stage = Stage::new(&script("with snapscope.record('out', run='a', steps='2..4'): train()\n"));
     stage.run().check(0, &[]);
     assert_eq!(stage.names(), ["a.step4.window.json", "a.step4.window.pickle.gz"]);
     assert_eq!(stage.events("a.step4.window.pickle.gz"), (2, 4));
-}
-
-#[test]
-fn a_window_that_never_begins_is_told() {
     let script = script("with snapscope.record('out', run='a', steps='7..9'): train()\n");
     let stage = warns(&script, "recording begins after step 7, and 5 were counted");
     assert!(stage.names().is_empty(), "{:?}", stage.names());
 }
 
 #[test]
-fn marked_steps_replace_those_of_the_optimizer() {
+fn marked_steps_count_and_only_the_latest_of_every_step_are_kept() {
     let found = names(&script(
         "with snapscope.record('out', run='a', steps=2):\n    for i in range(3):\n        snapscope.step()\n        train()\n",
     ));
     assert_eq!(found, ["a.step2.window.json", "a.step2.window.pickle.gz"]);
-}
-
-#[test]
-fn only_the_latest_of_every_step_are_kept() {
     let found = names(&script("with snapscope.record('out', run='a', every=1, keep=2): train()\n"));
     let snapshots: Vec<_> = found.iter().filter(|name| name.contains("pickle")).collect();
     assert_eq!(snapshots, ["a.step4.every.pickle.gz", "a.step5.end.pickle.gz", "a.step5.every.pickle.gz"]);
@@ -72,7 +56,7 @@ fn only_the_latest_of_every_step_are_kept() {
 }
 
 #[test]
-fn a_signal_writes_and_the_program_goes_on() {
+fn a_signal_writes_and_still_does_what_it_did() {
     let found = names(&script(
         "import os, signal\nseen = []\nsignal.signal(signal.SIGUSR1, lambda *_: seen.append(1))\n\
          with snapscope.record('out', run='a', signal='USR1'):\n    \
@@ -81,10 +65,6 @@ fn a_signal_writes_and_the_program_goes_on() {
     ));
     assert_eq!(found.iter().filter(|name| name.contains("pickle")).count(), 2);
     assert!(found.contains(&"a.step5.signal.pickle.gz".to_owned()), "{found:?}");
-}
-
-#[test]
-fn a_signal_that_ends_the_program_still_does() {
     let stage = Stage::new(&script(
         "import os, signal\nsnapscope.start('out', run='a', signal='TERM')\ntrain()\nos.kill(os.getpid(), signal.SIGTERM)\n\
          import time; time.sleep(60)\n",
@@ -95,7 +75,7 @@ fn a_signal_that_ends_the_program_still_does() {
 }
 
 #[test]
-fn a_file_that_appears_writes() {
+fn a_file_that_appears_writes_and_a_killed_program_leaves_its_last_snapshot() {
     let found = names(&script(
         "import os, time\n\
          with snapscope.record('out', run='a', trigger='now'):\n    \
@@ -103,10 +83,6 @@ fn a_file_that_appears_writes() {
          while not os.path.exists('out/a.step5.trigger.pickle.gz') and time.time() < limit: time.sleep(0.01)\n",
     ));
     assert!(found.contains(&"a.step5.trigger.pickle.gz".to_owned()), "{found:?}");
-}
-
-#[test]
-fn a_killed_program_leaves_its_last_snapshot() {
     let stage = Stage::new(&script(
         "import time\nsnapscope.start('out', run='a', seconds=0.05)\ntrain()\nopen('started', 'w').close()\ntime.sleep(60)\n",
     ));
@@ -122,7 +98,7 @@ fn a_killed_program_leaves_its_last_snapshot() {
 }
 
 #[test]
-fn memory_that_runs_out_is_recorded_before_anything_unwinds() {
+fn memory_that_runs_out_is_recorded_before_anything_unwinds_at_most_three_times() {
     let stage = Stage::new(&script(
         "def fill():\n    local = [torch.Block(1 << 20)]\n    local.append(torch.Block(1 << 50))\n\
          with snapscope.record('out', run='a'):\n    train()\n    fill()\n",
@@ -132,10 +108,6 @@ fn memory_that_runs_out_is_recorded_before_anything_unwinds() {
     // Nothing has been freed.
     assert_eq!(stage.events("a.step5.out-of-memory.pickle.gz").0, 6);
     assert_eq!(stage.sidecar("a.step5.out-of-memory.json")["out_of_memory"][0]["requested"], 1_u64 << 50);
-}
-
-#[test]
-fn a_search_for_the_largest_batch_writes_three() {
     let stage = super::warns(
         &script(
             "with snapscope.record('out', run='a'):\n    for i in range(9):\n        \
@@ -144,10 +116,6 @@ fn a_search_for_the_largest_batch_writes_three() {
         "memory ran out more than 3 times",
     );
     assert_eq!(stage.names().iter().filter(|name| name.contains("out-of-memory.pickle")).count(), 3);
-}
-
-#[test]
-fn only_a_program_that_survives_an_error_has_an_end() {
     let caught = "snapscope.start('out', run='a')\ntry: torch.Block(1 << 50)\nexcept torch.OutOfMemoryError: pass\n";
     assert!(names(&script(caught)).contains(&"a.step0.end.pickle.gz".to_owned()));
     let stage = Stage::new(&script("snapscope.start('out', run='a')\ntorch.Block(1 << 50)\n"));

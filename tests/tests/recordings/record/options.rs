@@ -65,16 +65,12 @@ fn the_file_of_the_environment_starts_it_without_an_import() {
 }
 
 #[test]
-fn a_wrong_value_leaves_the_default() {
+fn a_wrong_value_leaves_the_default_and_texts_and_values_mean_the_same() {
     let stage = warns(
         "import snapscope, torch\nwith snapscope.record('out', run='a', steps='x'): kept = torch.Block(5)\n",
         "the option steps cannot be 'x'",
     );
     assert_eq!(stage.names().len(), 2);
-}
-
-#[test]
-fn texts_and_values_mean_the_same() {
     let stage = Stage::new(
         "from snapscope.options import of_keywords, of_text\n\
          text = of_text(\"'a folder' steps=2..5 entries=7 every=3 seconds=1.5 keep=4 signal=usr1 trigger=now \\\n\

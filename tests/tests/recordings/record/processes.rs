@@ -30,7 +30,7 @@ fn each_rank_has_its_file() {
 }
 
 #[test]
-fn a_forked_worker_records_nothing() {
+fn workers_and_children_are_recorded_if_they_use_cuda() {
     let stage = Stage::new(
         "import multiprocessing, snapscope, torch\n\
          multiprocessing.set_start_method('fork')\n\
@@ -41,10 +41,6 @@ fn a_forked_worker_records_nothing() {
     let ran = stage.run();
     assert_eq!((ran.status, ran.text.trim()), (Some(0), "worked"));
     assert_eq!(stage.names(), ["a.step0.end.json", "a.step0.end.pickle.gz"]);
-}
-
-#[test]
-fn a_child_that_is_the_first_to_use_cuda_is_recorded() {
     let stage = Stage::new(
         "import multiprocessing, snapscope, torch\n\
          multiprocessing.set_start_method('fork')\n\
@@ -57,10 +53,6 @@ fn a_child_that_is_the_first_to_use_cuda_is_recorded() {
     );
     stage.run().check(0, &[]);
     assert_eq!(stage.names().iter().filter(|name| name.ends_with(".gz")).count(), 3, "{:?}", stage.names());
-}
-
-#[test]
-fn every_process_of_a_command_is_recorded() {
     let stage = Stage::new(
         "import multiprocessing\n\
          def work():\n    import torch\n    global kept\n    kept = torch.Block(5)\n\

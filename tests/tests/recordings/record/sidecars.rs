@@ -5,7 +5,7 @@ use crate::run::Ran;
 use std::process::Command;
 
 #[test]
-fn a_sidecar_says_where_the_snapshot_is_from() {
+fn a_sidecar_says_where_the_snapshot_is_from_without_secrets() {
     let stage = Stage::new("import snapscope, torch\nwith snapscope.record('out', run='a'): kept = torch.Block(5)\n");
     std::fs::create_dir_all(stage.scene.path(".git/refs/heads")).expect("room");
     stage.scene.write(".git/HEAD", "ref: refs/heads/main\n");
@@ -21,10 +21,6 @@ fn a_sidecar_says_where_the_snapshot_is_from() {
     let (used, outside) = (&card["used_bytes"], &card["outside_bytes"]);
     assert_eq!((&card["name"], used, outside), (&"Fake GPU".into(), &5.into(), &0.into()));
     assert!(sidecar["host"].is_string() && !sidecar.to_string().contains("SECRET_TOKEN"));
-}
-
-#[test]
-fn a_sidecar_has_no_secrets() {
     let stage = Stage::new("import snapscope, torch\nwith snapscope.record('out', run='a'): kept = torch.Block(5)\n");
     // A repository of a stranger.
     stage.scene.write("id_rsa", "the text of another file\n");
@@ -79,7 +75,7 @@ fn check_diagnosis(stage: &Stage, snapshot: &str, parts: &[&str]) {
 }
 
 #[test]
-fn a_finding_names_the_holder() {
+fn a_finding_names_the_holder_or_the_reference_cycle() {
     let stage = Stage::new(
         "import snapscope, torch\n\
          def train():\n    \
@@ -92,10 +88,6 @@ fn a_finding_names_the_holder() {
     stage.run().check(0, &[]);
     let held = ["Look at `cache (local of train, train.py)[…]`", "it held 6 of these allocations"];
     check_diagnosis(&stage, "out/a.step6.asked.pickle.gz", &held);
-}
-
-#[test]
-fn a_finding_names_a_reference_cycle() {
     let stage = Stage::new(
         "import gc, snapscope, torch\n\
          class Node:\n    def __init__(self): self.block, self.own = torch.Block(1 << 20), self\n\
@@ -110,7 +102,7 @@ fn a_finding_names_a_reference_cycle() {
 }
 
 #[test]
-fn a_search_while_memory_runs_out_or_that_fails_leaves_the_sidecar() {
+fn a_search_leaves_the_sidecar_and_holds_nothing() {
     let script = "import snapscope, torch\n\
          with snapscope.record('out', run='a', holders=True):\n    \
          kept = torch.Block(5)\n    \
@@ -123,10 +115,6 @@ fn a_search_while_memory_runs_out_or_that_fails_leaves_the_sidecar() {
     let broken = "import gc\ndef fail(): raise MemoryError('host')\ngc.get_objects = fail\n";
     let stage = super::warns(&format!("{broken}{script}"), "holders failed");
     assert!(stage.sidecar("a.step0.out-of-memory.json")["holders"].is_null());
-}
-
-#[test]
-fn holding_ends_with_the_search() {
     let stage = Stage::new(
         "import gc, snapscope, torch, weakref\n\
          def train():\n    block = torch.Block(5)\n    snapscope.dump()\n    seen = weakref.ref(block)\n    del block\n    \

@@ -4,6 +4,7 @@ use std::process::{Output, Stdio};
 
 use serde_json::Value;
 use testkit::patience::ask_until;
+use testkit::process::signal;
 use testkit::repro::{Played, check_output};
 
 const RUN: &str = r#"
@@ -21,7 +22,7 @@ const OUT_OF_MEMORY: &str = r#"echo '{"type":"finished","steps":1,"peak_allocate
 {"message":"CUDA out of memory. Tried to allocate 2.00 GiB.","step":1,"phase":"backward","module":"h.0","operation":
 "aten::mm"}}' | tr -d '\n'; echo"#;
 
-fn played(last: &str) -> Played {
+fn scripted(last: &str) -> Played {
     let played = Played::new(&format!("{RUN}\n{last}"));
     std::fs::write(played.path("small.toml"), "model = \"mlp\"\nsteps = 2\ncard = \"t4-16gb\"\n").expect("room");
     played
@@ -32,8 +33,8 @@ fn repro(played: &Played, arguments: &[&str]) -> Output {
 }
 
 #[test]
-fn a_recording_is_summed_up() {
-    let played = played(FINISHED);
+fn a_recording_is_summed_up_or_is_one_document() {
+    let played = scripted(FINISHED);
     let output = repro(&played, &["small.toml"]);
     let summary = ["small.pickle\n", "t4-16gb · small · 1,234,567 parameters · 2 steps in", "peak reserved", "586 KiB"];
     check_output(&output, 0, &summary, &["note: attention takes the flash"]);
@@ -41,11 +42,6 @@ fn a_recording_is_summed_up() {
     check_output(&output, 0, &["20 % more than allocated", "60 % of it reserved", "snapscope peak small.pickle"], &[]);
     assert!(played.path("small.pickle").exists(), "in the current folder, named like the config");
     check_output(&repro(&played, &["small.toml"]), 0, &[], &[]);
-}
-
-#[test]
-fn json_is_one_document_and_nothing_else() {
-    let played = played(FINISHED);
     let output = repro(&played, &["small.toml", "--json", "-o", "other.pickle"]);
     check_output(&output, 0, &[], &[]);
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");
@@ -57,8 +53,8 @@ fn json_is_one_document_and_nothing_else() {
 }
 
 #[test]
-fn running_out_of_memory_is_no_error() {
-    let played = played(OUT_OF_MEMORY);
+fn running_out_of_memory_is_no_error_and_a_failure_keeps_the_trace() {
+    let played = scripted(OUT_OF_MEMORY);
     let output = repro(&played, &["small.toml"]);
     let summary =
         ["1 of 2 steps in", "Out of memory in step 2 of 2, backward, h.0, in aten::mm\n  CUDA out of memory."];
@@ -69,11 +65,7 @@ fn running_out_of_memory_is_no_error() {
     let oom = document["oom"].as_object().expect("where memory ran out");
     let keys: Vec<_> = oom.keys().map(String::as_str).collect();
     assert_eq!(keys, ["message", "module", "operation", "phase", "step"]);
-}
-
-#[test]
-fn a_failure_says_where_and_keeps_the_trace() {
-    let played = played("echo 'the last words' >&2; kill -SEGV $$");
+    let played = scripted("echo 'the last words' >&2; kill -SEGV $$");
     let output = repro(&played, &["small.toml"]);
     let says = [
         "last lines of the recorder:\n  the last words",
@@ -88,16 +80,12 @@ fn a_failure_says_where_and_keeps_the_trace() {
 }
 
 #[test]
-fn the_command_line_overrides_the_config() {
-    let played = played("echo \"$job\" | tr -d ' \\n' >&2; echo >&2; exit 1");
+fn the_command_line_overrides_the_config_and_bad_input_is_refused_before_anything_runs() {
+    let played = scripted("echo \"$job\" | tr -d ' \\n' >&2; echo >&2; exit 1");
     let output = repro(&played, &["small.toml", "--card", "h100-80gb", "--steps", "7", "--batch", "5"]);
     check_output(&output, 2, &[], &["\"card\":\"h100-80gb\"", "\"steps\":7", "\"batch\":5", "\"name\":\"small\""]);
     check_output(&repro(&played, &["small.toml", "--card", "h100-80gb", "--device", "cuda:0"]), 2, &[], &["--device"]);
-}
-
-#[test]
-fn bad_input_is_refused_before_anything_runs() {
-    let played = played(FINISHED);
+    let played = scripted(FINISHED);
     let refuse = |arguments: &[&str], parts: &[&str]| {
         let output = repro(&played, arguments);
         check_output(&output, 2, &[], parts);
@@ -123,21 +111,13 @@ fn bad_input_is_refused_before_anything_runs() {
 }
 
 #[test]
-fn limits_can_be_set() {
-    let played = played("sleep 60");
-    check_output(
-        &repro(&played, &["small.toml", "--time-limit", "0.3s"]),
-        2,
-        &[],
-        &["longer than 0.3 s and was stopped"],
-    );
+fn limits_can_be_set_and_an_interrupt_ends_the_recorder_too() {
+    let played = scripted("sleep 60");
+    let slow = repro(&played, &["small.toml", "--time-limit", "0.3s"]);
+    check_output(&slow, 2, &[], &["longer than 0.3 s and was stopped"]);
     let output = repro(&played, &["small.toml", "--memory-limit", "1KiB"]);
     check_output(&output, 2, &[], &["more than its limit of 1.00 KiB"]);
-}
-
-#[test]
-fn an_interrupt_ends_the_recorder_too() {
-    let played = played("echo $$ >\"$HOME/pid\"; sleep 60");
+    let played = scripted("echo $$ >\"$HOME/pid\"; sleep 60");
     let child = played
         .command()
         .args(["repro", "small.toml"])
@@ -147,21 +127,16 @@ fn an_interrupt_ends_the_recorder_too() {
         .expect("the binary to start");
     let pid = || std::fs::read_to_string(played.path("pid")).unwrap_or_default();
     let recorder = ask_until(pid, |pid| pid.ends_with('\n')).trim().to_owned();
-    let kill = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status();
-    assert!(kill.expect("kill").success());
+    assert!(signal("INT", child.id()));
     let output = child.wait_with_output().expect("the command to end");
-    check_output(
-        &output,
-        2,
-        &[],
-        &["error: the recording was cancelled", "the trace up to this point is in small.pickle"],
-    );
+    let says = ["error: the recording was cancelled", "the trace up to this point is in small.pickle"];
+    check_output(&output, 2, &[], &says);
     assert!(!std::path::Path::new("/proc").join(recorder).exists(), "the recorder has ended");
 }
 
 #[test]
 fn a_device_is_checked_without_a_config() {
-    let played = played(FINISHED);
+    let played = scripted(FINISHED);
     let check = ["--device", "cuda:0", "--check"];
     check_output(&repro(&played, &check), 0, &["Jobs can run on cuda:0: Fake with 977 KiB, 2 steps recorded in"], &[]);
     let output = repro(&played, &[&check[..], &["small.toml", "--json"]].concat());

@@ -41,7 +41,7 @@ fn check_recording(mut played: Played) -> (Recording, Played) {
 }
 
 #[test]
-fn a_run_to_the_end_is_a_recording() {
+fn a_run_to_the_end_or_out_of_memory_is_a_recording() {
     let (recording, played) = check_recording(script(&[STARTED, BACKWARD, WRITTEN, FINISHED]));
     assert_eq!((recording.card.as_str(), recording.steps), ("t4-16gb", 2));
     assert_eq!((recording.peak_allocated_bytes, recording.peak_reserved_bytes), (30, 40));
@@ -54,10 +54,6 @@ fn a_run_to_the_end_is_a_recording() {
     assert_eq!(keys, promised);
     let lines = &played.audience.lines;
     assert!(matches!(lines[0], RecorderLine::Started(_)) && matches!(lines[3], RecorderLine::Finished(_)));
-}
-
-#[test]
-fn running_out_of_memory_is_a_result() {
     let oom = r#"{"message":"CUDA out of memory.","step":1,"phase":"backward","module":"h.0","operation":"aten::mm"}"#;
     let finished = FINISHED.replace("null", oom);
     let (recording, _) = check_recording(script(&[STARTED, WRITTEN, &finished]));
@@ -81,15 +77,11 @@ fn the_job_arrives_and_the_environment_is_clean() {
 }
 
 #[test]
-fn a_failure_that_the_recorder_tells_keeps_its_words_and_place() {
+fn a_failure_that_the_recorder_tells_keeps_its_words_place_and_stack() {
     let failed = r#"echo '{"type":"failed","message":"no kernel","step":1,"phase":"forward","module":"h.0"}'; exit 3"#;
     let (failure, _) = check_failure(script(&[STARTED, WRITTEN, "echo hm >&2", failed]), &["no kernel", "hm"]);
     assert_eq!(failure.place(Some(2)), "step 2 of 2, forward, h.0");
     assert!(failure.partial.is_some(), "the trace until then is kept");
-}
-
-#[test]
-fn the_stack_of_a_message_goes_to_the_log() {
     let message = r"a bad shape\nException raised from f at g.cpp:1 (most recent call first):\nframe #0: c10::Error";
     let line = format!(r#"{{"type":"failed","message":"{message}","step":null,"phase":"setup","module":""}}"#);
     let failed = format!("printf '%s\\n' '{line}'");
@@ -98,33 +90,21 @@ fn the_stack_of_a_message_goes_to_the_log() {
 }
 
 #[test]
-fn a_crash_names_its_signal_and_the_last_place() {
+fn a_crash_names_its_signal_and_the_last_place_but_changes_nothing_after_the_end() {
     let (failure, _) = check_failure(script(&[STARTED, BACKWARD, WRITTEN, "kill -SEGV $$"]), &["SIGSEGV"]);
     assert_eq!(failure.place(Some(2)), "step 2 of 2, backward");
     assert!(failure.partial.is_some());
     check_failure(script(&["echo 'what(): bad' >&2; kill -ABRT $$"]), &["SIGABRT", "what(): bad"]);
     check_failure(script(&["kill -KILL $$"]), &["SIGKILL", "run out of memory"]);
-}
-
-#[test]
-fn a_crash_after_the_end_changes_nothing() {
     check_recording(script(&[STARTED, WRITTEN, FINISHED, "kill -SEGV $$"]));
 }
 
 #[test]
-fn an_end_without_a_last_line_is_a_failure() {
+fn an_end_without_a_last_line_or_with_something_missing_says_what_to_run() {
     check_failure(script(&[STARTED, "exit 0"]), &["without a result", "status 0"]);
     check_failure(script(&["echo oops >&2; exit 7"]), &["status 7", "oops"]);
-}
-
-#[test]
-fn a_missing_library_is_named() {
     let loader = "recorder: error while loading shared libraries: libcudart.so.13: cannot open shared object file";
     check_failure(script(&[&format!("echo '{loader}' >&2; exit 127")]), &["libcudart.so.13", "./dev build"]);
-}
-
-#[test]
-fn what_is_missing_here_says_what_to_run() {
     let mut played = script(&[]);
     played.config.program = "/no/such/recorder".into();
     check_failure(played, &["no recorder at /no/such/recorder", "./dev build", "SNAPSCOPE_RECORDER"]);
@@ -137,24 +117,16 @@ fn what_is_missing_here_says_what_to_run() {
 }
 
 #[test]
-fn a_snapshot_that_is_missing_or_broken_is_a_failure() {
+fn snapshots_that_are_missing_broken_or_too_large_are_failures_of_a_reader_apart() {
     check_failure(script(&[STARTED, FINISHED]), &["finished without a snapshot"]);
     check_failure(script(&[STARTED, r#"echo broken >"$output""#, FINISHED]), &["the recorder's snapshot: "]);
     check_failure(script(&[r#"head -c 300 "$sample" >"$output"; kill -SEGV $$"#]), &["SIGSEGV"]);
-}
-
-#[test]
-fn a_snapshot_that_is_too_large_to_read_fails_alone_and_is_kept() {
     // 300 kB that decompress to deeply nested lists, which need more than 1 GiB once they are decoded.
     let bomb = r#"(printf '\200\004'; head -c 300000000 /dev/zero | tr '\0' ']') | gzip >"$output""#;
     let mut played = script(&[STARTED, bomb, FINISHED]);
     played.limits.memory_bytes = 100 << 20;
     let (failure, played) = check_failure(played, &["the recording is too large", "1.00 GiB of memory", "fewer steps"]);
     assert!(failure.partial.is_some() && played.output().exists(), "it can be read elsewhere");
-}
-
-#[test]
-fn what_reads_snapshots_is_a_process_of_its_own() {
     let mut played = script(&[STARTED, WRITTEN, FINISHED]);
     played.config.reader = "/no/such/program".into();
     check_failure(played, &["cannot be read by /no/such/program", "No such file"]);
@@ -164,47 +136,34 @@ fn what_reads_snapshots_is_a_process_of_its_own() {
 }
 
 #[test]
-fn a_run_that_takes_too_long_is_stopped() {
+fn a_run_that_takes_too_long_is_stopped_or_killed() {
     let mut played = script(&[STARTED, BACKWARD, WRITTEN, "sleep 60"]);
     played.limits.time = Duration::from_millis(500);
     let (failure, _) = check_failure(played, &["longer than 0.5 s"]);
     assert!(failure.partial.is_some());
     assert_eq!(failure.phase, "backward");
-}
-
-#[test]
-fn a_run_that_does_not_listen_is_killed() {
     let mut played = script(&["trap '' TERM INT HUP", WRITTEN, "while :; do sleep 0.1; done"]);
     played.limits.time = Duration::from_millis(500);
     check_failure(played, &["longer than 0.5 s"]);
 }
 
 #[test]
-fn a_run_that_takes_too_much_memory_is_stopped() {
+fn a_run_that_takes_too_much_memory_is_stopped_with_what_it_started() {
     // `tail` keeps what may be the last line; the shell's own limit protects the machine if the test fails.
-    let mut played = script(&[WRITTEN, "ulimit -v 4000000; exec tail /dev/zero"]);
-    played.limits.memory_bytes = 100 << 20;
-    check_failure(played, &["of this machine's memory", "more than its limit of 100 MiB"]);
+    for command in ["exec tail /dev/zero", "tail /dev/zero & wait"] {
+        let mut played = script(&[WRITTEN, &format!("ulimit -v 4000000; {command}")]);
+        played.limits.memory_bytes = 100 << 20;
+        check_failure(played, &["of this machine's memory", "more than its limit of 100 MiB"]);
+    }
 }
 
 #[test]
-fn the_memory_of_what_it_started_counts_too() {
-    let mut played = script(&[WRITTEN, "ulimit -v 4000000; tail /dev/zero & wait"]);
-    played.limits.memory_bytes = 100 << 20;
-    check_failure(played, &["of this machine's memory", "more than its limit of 100 MiB"]);
-}
-
-#[test]
-fn the_kernel_holds_limits_too() {
+fn the_kernel_holds_limits_and_a_file_that_grows_too_large_ends_the_run() {
     let limits = r#"echo "core $(ulimit -c), descriptors $(ulimit -n), seconds $(ulimit -t)" >&2; exit 3"#;
     let (failure, played) = check_failure(script(&[limits]), &["core 0, descriptors 4096, seconds "]);
     let seconds = failure.log_tail[0].rsplit(' ').next().and_then(|seconds| seconds.parse().ok());
     let seconds = Duration::from_secs(seconds.expect("a number"));
     assert!(seconds > played.limits.time && seconds < Duration::from_secs(1_000_000), "{seconds:?}");
-}
-
-#[test]
-fn a_file_that_grows_too_large_ends_the_run() {
     let mut played = script(&[r#"exec head -c 1000000 /dev/zero >"$output""#]);
     played.limits.output_bytes = 100_000;
     check_failure(played, &["larger than its limit of 97.7 KiB"]);
@@ -244,16 +203,12 @@ fn what_the_recorder_started_ends_with_it() {
 }
 
 #[test]
-fn a_failure_before_the_first_snapshot_leaves_an_older_file_alone() {
+fn a_failure_before_the_first_snapshot_leaves_older_files_alone_and_names_a_missing_folder() {
     let mut played = script(&["exit 1"]);
     std::fs::write(played.output(), "an older recording").unwrap();
     let failure = played.run(&job("t4-16gb")).expect_err("a failure");
     assert_eq!(failure.partial, None);
     assert_eq!(std::fs::read(played.output()).unwrap(), b"an older recording");
-}
-
-#[test]
-fn a_folder_that_is_not_there_is_named() {
     let mut played = script(&[]);
     let output = played.output().join("deeper/out.pickle");
     let outcome =

@@ -21,7 +21,6 @@ fn record(job: &Job) -> (Recording, Trace) {
     (recording, import(&std::fs::read(path).expect("the snapshot")).expect("a snapshot"))
 }
 
-/// Two steps of a small GPT-2.
 static GPT2: LazyLock<Trace> =
     LazyLock::new(|| record(&config("batch = 1\nsequence = 128\nsteps = 2\n[model]\npreset = \"gpt2\"\nlayers = 2")).1);
 
@@ -92,16 +91,13 @@ fn backward_names_the_module_whose_gradient_it_computes() {
         }
     }
     for (module, size_bytes) in expected {
-        assert!(
-            found.get(module).is_some_and(|sizes| sizes.contains(&size_bytes)),
-            "{module}: {:?}",
-            found.get(module)
-        );
+        let sizes = found.get(module);
+        assert!(sizes.is_some_and(|sizes| sizes.contains(&size_bytes)), "{module}: {sizes:?}");
     }
 }
 
 #[test]
-fn checkpointed_layers_say_that_they_are_computed_again() {
+fn checkpointed_layers_are_computed_again_and_no_frame_is_of_the_recorder() {
     let text = "batch = 1\nsequence = 128\nsteps = 1\ncheckpointing = true\n[model]\npreset = \"gpt2\"\nlayers = 2";
     let (_, trace) = record(&config(text));
     let names: BTreeSet<&str> = trace.frames.iter().map(|frame| trace.strings.get(frame.name)).collect();
@@ -109,10 +105,6 @@ fn checkpointed_layers_say_that_they_are_computed_again() {
     assert!(names.contains("layers.1.mlp.up · backward"), "{names:?}");
     let engine: Vec<_> = names.iter().filter(|name| name.contains("evaluate_function")).collect();
     assert!(engine.is_empty(), "the layer's own operations, and not the node in whose midst they run: {engine:?}");
-}
-
-#[test]
-fn no_frame_is_of_the_recorder_itself() {
     for frame in GPT2.frames.iter() {
         let file = GPT2.strings.get(frame.filename);
         assert!([RECORDED_OPERATOR, RECORDED_MODULE, RECORDED_PHASE].contains(&file), "{file}");
@@ -131,7 +123,7 @@ fn read_stored(name: &str) -> Trace {
 }
 
 #[test]
-fn hugging_faces_config_takes_what_hugging_faces_model_took() {
+fn one_gpu_takes_what_hugging_faces_and_torchvisions_models_took() {
     let text = std::fs::read_to_string(root().join("tests/data/jobs/hf-gpt2.config.json")).expect("a config");
     let arguments =
         r#"{"per_device_train_batch_size": 4, "max_steps": 3, "max_grad_norm": 1.0, "optim": "adamw_torch"}"#;
@@ -144,10 +136,6 @@ fn hugging_faces_config_takes_what_hugging_faces_model_took() {
     // The Python run had one tensor for both tokens and labels: 4 × 1024 numbers of 8 bytes.
     assert_eq!(recording.peak_live_bytes, live + 4 * 1024 * 8);
     assert_eq!(recording.peak_reserved_bytes, reserved);
-}
-
-#[test]
-fn a_resnet_takes_what_torchvisions_took() {
     let text = "model = \"resnet50\"\nbatch = 64\nsteps = 3\ncard = \"h100-80gb\"\nkeep_outputs = false\n\
                 [optimizer]\nkind = \"sgd\"\nmomentum = 0.9";
     let (recording, _) = record(&config(text));
@@ -157,7 +145,6 @@ fn a_resnet_takes_what_torchvisions_took() {
     assert_eq!(recording.peak_reserved_bytes, reserved);
 }
 
-/// Returns the live and reserved peak of each device.
 fn peaks(trace: &Trace) -> Vec<(u64, u64)> {
     let timelines = trace.devices.iter().map(|device| Timeline::new(trace, device));
     timelines.map(|timeline| (timeline.live_peak().1, timeline.reserved_peak().1)).collect()
@@ -170,7 +157,7 @@ fn check_near(ours: u64, python: u64, most: f64) {
 }
 
 #[test]
-fn replicas_take_what_data_parallel_took() {
+fn replicas_and_ranks_take_what_data_parallel_and_fsdp_took() {
     let text = "batch = 64\nsteps = 3\noptimizer = \"adam\"\ncard = \"4x h100-80gb\"\n\
                 parallel = { kind = \"data_parallel\", devices = 4 }\n\
                 [model]\nfamily = \"mlp\"\ninput = 1024\nhidden = [4096]\nclasses = 1024";
@@ -184,10 +171,6 @@ fn replicas_take_what_data_parallel_took() {
         check_near(ours.0, python.0 - own, 0.03);
         check_near(ours.1, python.1 - own, 0.05);
     }
-}
-
-#[test]
-fn a_rank_takes_what_fsdp_took() {
     let text = "batch = 4\nsequence = 512\nsteps = 3\nkeep_outputs = false\noptimizer = \"adamw\"\n\
                 card = \"h100-80gb\"\nparallel = { kind = \"fsdp\", mixed_precision = true }\n[model]\npreset = \"gpt2\"\nlayers = 6";
     let (_, trace) = record(&config(text));

@@ -74,38 +74,25 @@ fn count(trace: &Trace, action: Action) -> usize {
     trace.devices[0].events.iter().filter(|event| event.action == action).count()
 }
 
-/// Returns true if the name of a frame contains `part`.
 fn has_frame(trace: &Trace, part: &str) -> bool {
     trace.frames.iter().any(|frame| trace.strings.get(frame.name).contains(part))
 }
 
 #[test]
-fn an_mlp_with_a_gradient_scaler() {
+fn an_mlp_with_a_gradient_scaler_and_a_long_recording() {
     check(
         "model = \"mlp\"\nbatch = 64\nsteps = 3\nprecision = \"autocast-fp16\"\nallocator = \"max_split_size_mb:64\"",
     );
-}
-
-#[test]
-fn a_long_recording_is_whole() {
     let (recording, _) = check("model = \"mlp\"\nbatch = 8\nsteps = 400");
     assert!(recording.events > 2 << 14, "most of its {} events were in the recorder's file", recording.events);
 }
 
 #[test]
-fn a_resnet() {
+fn a_resnet_gpt2_and_a_llama_with_grouped_queries() {
     let (_, trace) = check("model = \"resnet18\"\nbatch = 8\nsteps = 2\ncard = \"t4-16gb\"\noptimizer = \"sgd\"");
     assert!(has_frame(&trace, "layer1.0.conv1"));
-}
-
-#[test]
-fn gpt2_for_three_steps() {
     let (_, trace) = check("model = \"gpt2\"\nbatch = 2\nsequence = 512\nsteps = 3\nclip_grad_norm = 1.0");
     assert!(has_frame(&trace, "forward") && has_frame(&trace, "backward") && has_frame(&trace, "optimizer"));
-}
-
-#[test]
-fn a_llama_with_grouped_queries() {
     let llama = "batch = 1\nsequence = 256\nsteps = 2\nprecision = \"bf16\"\ncheckpointing = true\naccumulation = 2\n\
                  [model]\npreset = \"tinyllama-1.1b\"\nlayers = 3\n[optimizer]\nkind = \"adamw\"\nimplementation = \"fused\"\n\
                  [evaluation]\nevery = 1\nbatches = 1";
@@ -120,7 +107,7 @@ fn expandable_segments_are_mapped() {
 }
 
 #[test]
-fn memory_runs_out_at_the_limit_of_the_card() {
+fn memory_runs_out_at_the_limit_of_the_card_or_while_the_model_is_built() {
     let (recording, trace) = check("model = \"gpt2\"\nbatch = 16\nsequence = 1024\nsteps = 3\ncard = \"t4-16gb\"");
     let oom = recording.oom.expect("it does not fit");
     assert!(oom.message.contains("CUDA out of memory. Tried to allocate"), "{}", oom.message);
@@ -129,10 +116,6 @@ fn memory_runs_out_at_the_limit_of_the_card() {
     assert_eq!(count(&trace, Action::Oom), 1);
     let total_bytes = recording.started.expect("a start").memory_bytes;
     assert!(recording.peak_reserved_bytes > total_bytes / 10 * 9 && recording.peak_reserved_bytes < total_bytes);
-}
-
-#[test]
-fn a_model_that_does_not_fit_runs_out_while_it_is_built() {
     let (recording, _) = check("model = \"gpt2-xl\"\nbatch = 1\nsequence = 64\ncard = \"custom:2GiB\"");
     let oom = recording.oom.expect("it does not fit");
     assert_eq!((oom.step, recording.steps), (None, 0));
@@ -140,13 +123,9 @@ fn a_model_that_does_not_fit_runs_out_while_it_is_built() {
 }
 
 #[test]
-fn the_same_config_gives_the_same_events() {
+fn the_same_config_gives_the_same_events_and_almost_on_other_cards() {
     let events = || steps(&check("model = \"gpt2\"\nbatch = 1\nsequence = 128\nsteps = 2").1, 0);
     assert_eq!(events(), events());
-}
-
-#[test]
-fn two_cards_are_compared() {
     let job = config("model = \"gpt2\"\nbatch = 1\nsequence = 128\nsteps = 2");
     let on = |card: &str| {
         let side = record(built_recorder(), &job, Device::Virtual(Cards::parse(card).expect("a card")));
@@ -162,7 +141,7 @@ fn two_cards_are_compared() {
 }
 
 #[test]
-fn a_keeper_that_is_killed_takes_the_recorder_with_it() {
+fn keepers_and_recorders_do_not_outlive_each_other() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     std::fs::write(folder.path().join("long.toml"), "model = \"mlp\"\nsteps = 5000\n").expect("room");
     built_recorder();
@@ -189,10 +168,6 @@ fn a_keeper_that_is_killed_takes_the_recorder_with_it() {
         assert!(killed.elapsed() < Duration::from_secs(3), "the recorder goes on: {}", state());
         std::thread::sleep(Duration::from_millis(10));
     }
-}
-
-#[test]
-fn a_recorder_whose_keeper_is_gone_does_nothing() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let config = built_recorder();
     let libraries = format!("{}:{}", config.virtual_gpu.display(), config.built_libtorch.join("lib").display());

@@ -44,7 +44,7 @@ fn wait_for(process: &Child, field: &str, value: &str) -> String {
 }
 
 #[test]
-fn walls_are_up_before_a_job_or_a_thread_is_there() {
+fn walls_are_up_before_a_job_is_there_and_a_recorder_writes_into_its_own_folder_only() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut recorder = start(&folder.path().join("out.pickle"), "t4-16gb");
     let status = wait_for(&recorder, "Seccomp_filters", "2");
@@ -52,10 +52,6 @@ fn walls_are_up_before_a_job_or_a_thread_is_there() {
     assert!(has("Seccomp:\t2") && has("NoNewPrivs:\t1") && has("Threads:\t1"), "{status}");
     drop(recorder.stdin.take());
     assert_eq!(recorder.wait().expect("it ends").code(), Some(3), "nothing is no job");
-}
-
-#[test]
-fn a_recorder_writes_into_its_own_folder_only() {
     let (folder, outside) = (tempfile::tempdir().expect("a folder"), tempfile::NamedTempFile::new().expect("a file"));
     let output = folder.path().join("out.pickle");
     // The recorder writes to this name before it renames the file.

@@ -3,7 +3,7 @@
 use super::{Stage, lives};
 
 #[test]
-fn a_process_below_the_script_has_a_snapshot_of_its_own() {
+fn processes_and_ranks_below_the_script_have_snapshots_of_their_own() {
     let stage = Stage::new(
         "import subprocess, sys, torch\n\
          block = torch.Block(5)\n\
@@ -12,10 +12,6 @@ fn a_process_below_the_script_has_a_snapshot_of_its_own() {
     let runs = stage.document(&[], 0);
     assert_eq!(runs.len(), 2);
     assert_eq!(stage.snapshots(), ["train.2.pickle", "train.pickle"]);
-}
-
-#[test]
-fn ranks_have_their_numbers() {
     let stage = Stage::new(
         "import os, subprocess, sys\n\
          if 'RANK' not in os.environ:\n    \
@@ -50,7 +46,7 @@ fn a_recording_inside_is_written_as_well() {
 }
 
 #[test]
-fn a_forked_worker_does_not_write_over_its_parent() {
+fn forked_workers_leave_their_parent_alone_and_spawned_ones_are_recorded_to_their_end() {
     let stage = Stage::new(
         "import multiprocessing, torch\n\
          multiprocessing.set_start_method('fork')\n\
@@ -62,10 +58,6 @@ fn a_forked_worker_does_not_write_over_its_parent() {
     let runs = stage.document(&[], 0);
     assert_eq!((runs.len(), &runs[0]["events"]), (1, &8.into()));
     assert_eq!(stage.snapshots(), ["train.pickle"]);
-}
-
-#[test]
-fn a_spawned_child_is_recorded_to_its_end() {
     let stage = Stage::new(
         "import multiprocessing\n\
          def work():\n    import torch\n    global kept\n    kept = torch.Block(5)\n\

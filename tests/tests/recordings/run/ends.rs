@@ -4,6 +4,7 @@ use std::process::{Child, Stdio};
 
 use super::{Ran, Stage, lives};
 use testkit::patience::{ask_until, wait_until};
+use testkit::process::signal;
 
 /// Uses CUDA, leaves its number in a file, and waits.
 const WAITING: &str = "import os, time, torch\n\
@@ -25,67 +26,46 @@ fn await_file(stage: &Stage, name: &str) -> String {
     ask_until(text, |text| text.ends_with('\n')).trim().to_owned()
 }
 
-fn signal(name: &str, pid: &str) {
-    let status = std::process::Command::new("kill").args([name, pid]).status().expect("kill");
-    assert!(status.success());
-}
-
 #[track_caller]
 fn end(child: Child) -> Ran {
     Ran::of(&child.wait_with_output().expect("the command to end"))
 }
 
 #[test]
-fn an_interrupt_leaves_the_snapshot_and_nothing_running() {
+fn whatever_ends_a_script_leaves_the_snapshot_and_nothing_running() {
     let stage = Stage::new(WAITING);
     let child = start(&stage, &[]);
     let script = await_file(&stage, "pid");
-    signal("-INT", &child.id().to_string());
+    assert!(signal("INT", child.id()));
     end(child).check(0, &["interrupted after 0 steps", "it fits so far"]);
     assert!(!lives(&script));
     assert_eq!(stage.snapshots(), ["train.pickle"]);
-}
-
-#[test]
-fn a_signal_to_the_script_leaves_the_snapshot() {
     let stage = Stage::new(WAITING);
     let child = start(&stage, &[]);
-    signal("-TERM", &await_file(&stage, "pid"));
+    assert!(signal("TERM", await_file(&stage, "pid")));
     end(child).check(3, &["ended by a signal after 0 steps", "snapscope diagnose train.pickle"]);
-}
-
-#[test]
-fn a_script_that_is_killed_leaves_the_last_snapshot() {
     let stage = Stage::new(WAITING);
     let child = start(&stage, &[]);
     let script = await_file(&stage, "pid");
     wait_until("there is a snapshot while the script runs", || stage.snapshots() == ["train.pickle"]);
-    signal("-KILL", &script);
+    assert!(signal("KILL", script));
     end(child).check(3, &["exit status 137", "snapscope diagnose train.pickle"]);
-}
-
-#[test]
-fn a_script_whose_keeper_dies_ends() {
     let stage = Stage::new(WAITING);
     let mut child = start(&stage, &[]);
     let script = await_file(&stage, "pid");
-    signal("-KILL", &child.id().to_string());
+    assert!(signal("KILL", child.id()));
     child.wait().expect("the command to end");
     wait_until("the script ends", || !lives(&script));
     assert_eq!(stage.snapshots(), ["train.pickle"]);
 }
 
 #[test]
-fn time_ends_a_script() {
+fn time_memory_disk_and_steps_end_a_script() {
     let stage = Stage::new(WAITING);
     let runs = stage.document(&["--time", "2s"], 0);
     assert_eq!((&runs[0]["stopped"], &runs[0]["exit_status"]), (&"time".into(), &serde_json::Value::Null));
     let stage = Stage::new("import time, torch\ntime.sleep(100)\n");
     stage.run(&["--time", "1s"]).check(2, &["The script did not use CUDA within 1.00 s"]);
-}
-
-#[test]
-fn host_memory_and_disk_have_limits() {
     let stage =
         Stage::new("import torch\nblock = torch.Block(5)\nkept = b'x' * (300 << 20)\nimport time; time.sleep(100)\n");
     stage.run(&["--memory-limit", "200MiB"]).check(3, &["it took more than 200 MiB of this machine's memory"]);
@@ -96,10 +76,6 @@ fn host_memory_and_disk_have_limits() {
          while True: big.write(bytes(1 << 20)); big.flush(); os.fsync(big.fileno())\n",
     );
     stage.run(&["--disk-limit", "20MiB"]).check(3, &["it wrote more than 20.0 MiB to the disk"]);
-}
-
-#[test]
-fn steps_end_a_script_that_would_go_on() {
     let stage = Stage::new(
         "import torch\noptimizer = torch.optim.SGD()\nblock = torch.Block(5)\nwhile True: optimizer.step()\n",
     );

@@ -22,18 +22,14 @@ fn engine(rest: &str) -> Stage {
 }
 
 #[test]
-fn what_an_engine_logs_is_in_the_verdict() {
+fn what_an_engine_logs_is_in_the_verdict_with_its_errors() {
     let stage = engine(
         "    log.info('Available KV cache memory: 4.42 GiB')\n    \
          log.info('GPU KV cache size: 36,160 tokens')\n",
     );
     stage.run(&[]).check(0, &["it fits", "vLLM on 1 GPU, a KV cache of 36,160 tokens", "weights", "4.42 GiB"]);
-    let engine = &stage.document(&[], 0)[0]["engine"];
-    assert_eq!(engine["owners"][0]["parts"][0]["bytes"], 2_u64 << 30);
-}
-
-#[test]
-fn an_engine_that_finds_no_room_does_not_fit() {
+    let found = &stage.document(&[], 0)[0]["engine"];
+    assert_eq!(found["owners"][0]["parts"][0]["bytes"], 2_u64 << 30);
     let stage = engine(
         "    try: raise ValueError('To serve at least one request with the models\\'s max seq len (131072), (16.0 GiB KV \
          cache is needed, which is larger than the available KV cache memory (4.42 GiB). Based on the available memory, \
@@ -43,10 +39,6 @@ fn an_engine_that_finds_no_room_does_not_fit() {
          raise\n",
     );
     stage.run(&[]).check(1, &["One request of 131,072 tokens needs 16.0 GiB of KV cache", "`--max-model-len 36192`"]);
-}
-
-#[test]
-fn the_error_of_a_child_is_named() {
     engine("    raise ValueError('no such model')\n").run(&[]).check(3, &["ValueError at train.py:7: no such model"]);
 }
 

@@ -69,7 +69,7 @@ fn fix(stage: &Stage, options: &[&str]) -> Ran {
     Ran::of(&stage.named("fix", options).args(["--", "python3", "train.py"]).output().expect("the command to start"))
 }
 
-fn report(stage: &Stage, options: &[&str]) -> Value {
+fn reported(stage: &Stage, options: &[&str]) -> Value {
     let ran = fix(stage, &[options, &["--json"]].concat());
     assert_eq!((ran.status, &ran.text), (Some(0), &ran.stdout), "one document and nothing else");
     serde_json::from_str(&ran.stdout).expect("one document")
@@ -83,24 +83,20 @@ fn remedy<'a>(report: &'a Value, name: &str) -> &'a Value {
 #[test]
 fn the_cheapest_that_fits_is_proven_on_the_card() {
     let stage = Stage::new(TRAINING);
-    let report = report(&stage, &["--card", "custom:4GiB"]);
+    let report = reported(&stage, &["--card", "custom:4GiB"]);
     assert_eq!(report["baseline"]["peak_reserved_bytes"], 4_u64 << 30);
     assert_eq!(report["baseline"]["fits"], false);
     assert_eq!(remedy(&report, "foreach-off")["saves_bytes"], 1_u64 << 30);
-    assert_eq!(
-        remedy(&report, "foreach-off")["lines"][1],
-        "    optimizer = torch.optim.SGD(model.parameters(), lr=0.1, foreach=False)"
-    );
+    let line = "    optimizer = torch.optim.SGD(model.parameters(), lr=0.1, foreach=False)";
+    assert_eq!(remedy(&report, "foreach-off")["lines"][1], line);
     assert_eq!(remedy(&report, "microbatch-2")["peak_reserved_bytes"], 3_u64 << 30);
     assert_eq!(report["smallest_set"], json!(["foreach-off"]));
     assert_eq!(report["together"]["peak_reserved_bytes"], 3_u64 << 30);
     assert_eq!(report["largest_batch"], 11, "2.75 GiB beside the model, of a card that is smaller by the margin");
     assert!(stage.snapshots().is_empty(), "snapshots are dropped");
     let ran = fix(&stage, &["--card", "custom:4GiB"]);
-    ran.check(
-        0,
-        &["It needs 4.00 GiB and custom:4GiB has 3.50 GiB: with foreach-off it fits, 3.00 GiB; largest batch 11"],
-    );
+    let says = "It needs 4.00 GiB and custom:4GiB has 3.50 GiB: with foreach-off it fits, 3.00 GiB; largest batch 11";
+    ran.check(0, &[says]);
     ran.check(0, &["add # train.py, instead of line 19: optimizer = torch.optim.SGD(model.parameters()"]);
 }
 
@@ -124,80 +120,62 @@ fn what_is_printed_does_what_was_tried() {
 }
 
 #[test]
-fn each_of_two_models_is_remedied() {
+fn several_models_scripts_without_training_and_steps_without_optimizers_are_remedied() {
     let stage = Stage::new(TWO_MODELS);
     check_lines(&stage, &["offload-activations"]);
-    let report = report(&stage, &["--card", "custom:4GiB"]);
+    let report = reported(&stage, &["--card", "custom:4GiB"]);
     let applied = &remedy(&report, "offload-activations")["applied"];
     assert_eq!(applied, &json!(["generator.forward", "critic.forward"]));
-}
-
-#[test]
-fn a_script_that_trains_nothing_needs_no_graph() {
     let without_steps: String =
         TWO_MODELS.lines().filter(|line| !line.contains("optim")).map(|line| format!("{line}\n")).collect();
     let stage = Stage::new(&without_steps);
     check_lines(&stage, &["no-grad"]);
-    let report = report(&stage, &["--card", "custom:4GiB"]);
+    let report = reported(&stage, &["--card", "custom:4GiB"]);
     let without: Vec<_> = report["left_out"].as_array().expect("a list").iter().map(|left| &left["name"]).collect();
     assert!(!without.contains(&&json!("offload-activations")), "there is no backward pass to wait for: {without:?}");
     assert!(report["notes"].to_string().contains("the script ends without an optimizer step"), "{report:#}");
-}
-
-#[test]
-fn a_backward_pass_is_a_step_without_an_optimizer() {
     let by_itself = TWO_MODELS.replace("optimizer.step()", "torch.Tensor().backward()").replace("BATCH", "batch");
     let by_itself: String =
         by_itself.lines().filter(|line| !line.starts_with("optimizers")).map(|line| format!("{line}\n")).collect();
     let stage = Stage::new(&by_itself.replace("for optimizer in optimizers:", "if step >= 0:"));
-    let report = report(&stage, &["--card", "custom:2GiB"]);
+    let report = reported(&stage, &["--card", "custom:2GiB"]);
     assert_eq!(report["steps"], 2);
     assert_eq!(report["smallest_set"], json!(["offload-activations"]));
 }
 
 #[test]
-fn what_yields_where_memory_is_short_fits() {
+fn what_yields_where_memory_is_short_fits_and_a_smaller_batch_is_named() {
     // As cuDNN does with workspaces.
     let workspace = "        loss.backward()\n        try:\n            space = torch.Block(3 << 30)\n        \
         except torch.OutOfMemoryError:\n            space = torch.Block(1 << 30)\n        del space\n";
     let stage = Stage::new(&TRAINING.replace("        loss.backward()\n", workspace).replace("= 8", "= 4"));
-    let report = report(&stage, &["--card", "custom:4GiB"]);
+    let report = reported(&stage, &["--card", "custom:4GiB"]);
     assert_eq!(report["baseline"]["peak_reserved_bytes"], 5_u64 << 30, "on a larger card");
     assert_eq!((&report["baseline"]["fits"], &remedy(&report, "microbatch-2")["fits"]), (&json!(true), &json!(true)));
     let told = fix(&stage, &["--card", "custom:4GiB"]).stdout;
     assert!(told.contains("note: peaks are those on a larger card"), "{told}");
-}
-
-#[test]
-fn a_smaller_batch_is_named_where_nothing_is_enough() {
     let whole = TRAINING.replace("BATCH << 28", "BATCH << 30").replace("= 8", "= 5");
     let ran = fix(&Stage::new(&whole), &["--card", "custom:4GiB"]);
-    ran.check(
-        0,
-        &["nothing that was tried makes it fit; with foreach-off it takes 6.00 GiB; a batch of 1 fits; as it"],
-    );
+    let says = "nothing that was tried makes it fit; with foreach-off it takes 6.00 GiB; a batch of 1 fits; as it";
+    ran.check(0, &[says]);
     assert!(!ran.text.contains("in a place that is known: name it"), "5 has no half, and is known: {}", ran.text);
 }
 
 #[test]
-fn one_remedy_leaves_its_snapshot() {
+fn one_remedy_leaves_its_snapshot_and_a_batch_is_where_the_knob_says() {
     let stage = Stage::new(TRAINING);
     let ran = fix(&stage, &["--card", "custom:4096MiB", "--try", "foreach-off+microbatch-2"]);
     ran.check(0, &["peak reserved 2.00 GiB of 4.00 GiB: it fits so far"]);
     assert_eq!(stage.snapshots(), ["train.foreach-off+microbatch-2.pickle"]);
     let ran = fix(&stage, &["--try", "magic"]);
     ran.check(2, &["there is no remedy `magic`", "use names of the table: expandable-segments, "]);
-}
-
-#[test]
-fn a_batch_is_where_the_knob_says() {
     let script = TRAINING.replace("BATCH", "PICTURES");
     let stage = Stage::new(&script);
-    let plain = report(&stage, &["--card", "custom:4GiB"]);
+    let plain = reported(&stage, &["--card", "custom:4GiB"]);
     assert_eq!(plain["largest_batch"], Value::Null);
     let note = plain["notes"].to_string();
     assert!(note.contains("name it with --knob, such as --knob '--batch-size 1..64'"), "{note}");
-    let knob = report(&stage, &["--card", "custom:4GiB", "--knob", "PICTURES=1..8"]);
+    let knob = reported(&stage, &["--card", "custom:4GiB", "--knob", "PICTURES=1..8"]);
     let lines = remedy(&knob, "microbatch-2")["lines"].as_array().expect("lines");
     assert!(lines.contains(&json!("PICTURES = 4")), "{lines:?}");
     assert_eq!(knob["largest_batch"], 8, "the range ends there");
@@ -240,7 +218,7 @@ fn the_size_is_read_from_arguments_and_loaders() {
 }
 
 #[test]
-fn runs_are_forks_of_a_process_that_has_imported_torch() {
+fn runs_are_forks_of_a_process_that_has_imported_torch_and_take_turns_at_one_port() {
     // 2 GiB in a fork.
     let kept = "import torch\nkept = torch.Block((1 if torch.imported_by == os.getpid() else 2) << 30)\n";
     let peak = |before: &str, options: &[&str], variables: &[(&str, &str)]| {
@@ -262,10 +240,6 @@ fn runs_are_forks_of_a_process_that_has_imported_torch() {
     Ran::of(&module.output().expect("the command to start")).check(0, &["It needs 1.00 GiB"]);
     let refused = peak("held = b'1' * (1 << 29)\ntime.sleep(60)\n", &["--memory-limit", "300MiB"], &[]).unwrap_err();
     assert!(refused.to_string().contains("300 MiB of this machine's memory"), "{refused}");
-}
-
-#[test]
-fn runs_that_want_one_port_take_turns() {
     let bound = "import socket, time, torch\nlistener = socket.socket()\nlistener.bind(('127.0.0.1', 29517))\n\
         listener.listen()\ntorch.Block(1 << 30)\ntime.sleep(2)\n";
     fix(&Stage::new(bound), &[]).check(0, &["It needs 1.00 GiB"]);

@@ -32,12 +32,10 @@ impl Stage {
         stage
     }
 
-    /// Returns the command `snapscope run` in the folder.
     fn command(&self, options: &[&str]) -> Command {
         self.named("run", options)
     }
 
-    /// Returns another command in the folder.
     fn named(&self, name: &str, options: &[&str]) -> Command {
         let mut command = Command::new(snapscope());
         command
@@ -50,7 +48,6 @@ impl Stage {
         command
     }
 
-    /// Runs the script with `python3`.
     #[track_caller]
     fn run(&self, options: &[&str]) -> Ran {
         Ran::of(&self.command(options).args(["--", "python3", "train.py"]).output().expect("the command to start"))
@@ -65,13 +62,11 @@ impl Stage {
         document["runs"].as_array().expect("a list").clone()
     }
 
-    /// Returns the names of the snapshots.
     fn snapshots(&self) -> Vec<String> {
         self.scene.names("", "pickle")
     }
 }
 
-/// Output and exit status of the command.
 pub(super) struct Ran {
     pub(super) status: Option<i32>,
     pub(super) stdout: String,
@@ -96,7 +91,6 @@ impl Ran {
     }
 }
 
-/// Returns true if a process lives.
 fn lives(pid: &str) -> bool {
     Path::new("/proc").join(pid.trim()).exists()
 }

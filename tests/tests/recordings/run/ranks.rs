@@ -26,7 +26,7 @@ fn the_named_ranks_run_as_torchrun_starts_them() {
 }
 
 #[test]
-fn the_store_answers_for_ranks_that_do_not_run() {
+fn the_store_and_objects_answer_for_ranks_that_do_not_run() {
     let stage = Stage::new(
         "import torch\nfrom torch import distributed as dist\n\
          block = torch.Block(5)\nstore = dist.TCPStore('first', 1, 8, False)\n\
@@ -37,10 +37,6 @@ fn the_store_answers_for_ranks_that_do_not_run() {
     let says =
         ["b'here' 8 128 False", "rank 3 asks the store for 'name of the first', which a rank sets that does not run"];
     run(&stage, &["--world", "8", "--ranks", "3", "--card", "a100-80gb"]).check(3, &says);
-}
-
-#[test]
-fn objects_are_those_of_this_rank() {
     let stage = Stage::new(
         "import torch\nfrom torch import distributed as dist\n\
          block = torch.Block(5)\ngathered, sent, received = [None] * 3, ['mine'], ['kept']\n\
@@ -56,7 +52,7 @@ fn objects_are_those_of_this_rank() {
 }
 
 #[test]
-fn a_rank_that_leaves_after_its_steps_waits_for_nobody() {
+fn ranks_that_leave_wait_for_nobody_and_those_that_cannot_run_are_refused() {
     let stage = Stage::new(
         "import torch\nblock = torch.Block(5)\noptimizer = torch.optim.SGD()\n\
          while True: optimizer.step()\n",
@@ -64,10 +60,6 @@ fn a_rank_that_leaves_after_its_steps_waits_for_nobody() {
     let start = std::time::Instant::now();
     run(&stage, &["--world", "4", "--ranks", "0,1", "--steps", "2"]).check(0, &["stopped after 2 steps, as asked"]);
     assert!(start.elapsed().as_secs() < 25, "{:?}", start.elapsed());
-}
-
-#[test]
-fn ranks_that_cannot_be_run_are_refused_in_a_sentence() {
     let stage = Stage::new("import torch\n");
     run(&stage, &["--world", "4", "--ranks", "4"]).check(2, &["rank 4 is outside of a world of 4 ranks"]);
     run(&stage, &["--ranks", "1"]).check(2, &["--world"]);

@@ -51,10 +51,8 @@ fn the_document_has_the_promised_names() {
         "values_read",
     ];
     assert!(promised.iter().all(|key| keys.contains(key)), "{keys:?}");
-    assert_eq!(
-        (&runs[0]["status"], &runs[0]["steps"], &runs[0]["stopped"]),
-        (&"fits".into(), &2.into(), &"steps".into())
-    );
+    let run = [&runs[0]["status"], &runs[0]["steps"], &runs[0]["stopped"]];
+    assert_eq!(run, [&Value::from("fits"), &Value::from(2), &Value::from("steps")]);
     assert_eq!(runs[0]["snapshot"], "train.pickle");
 }
 
@@ -73,16 +71,12 @@ fn steps_of_an_optimizer_that_is_made_anew_add_up() {
 }
 
 #[test]
-fn events_that_are_lost_are_counted() {
+fn events_that_are_lost_are_counted_and_a_script_sees_its_own() {
     let stage = Stage::new("import torch\nfor _ in range(5): block = torch.Block(1 << 20)\n");
     // Five allocations, and two events for each of the four blocks that are freed.
     stage.run(&["--max-events", "6"]).check(0, &["The snapshot lacks the first 7 events", "--max-events keeps more"]);
     let lost = |most: &str| stage.document(&["--max-events", most], 0)[0]["events_lost"].clone();
     assert_eq!((lost("6"), lost("14")), (7.into(), 0.into()));
-}
-
-#[test]
-fn a_script_that_records_for_itself_sees_its_own_events_after_some_are_lost() {
     let stage = Stage::new(
         "import torch\n\
          kept = [torch.Block(5) for _ in range(4)]\n\
@@ -102,7 +96,7 @@ fn the_output_of_the_script_is_not_in_the_document() {
 }
 
 #[test]
-fn memory_that_runs_out_is_found_before_anything_unwinds() {
+fn memory_that_runs_out_is_found_before_anything_unwinds_unless_the_script_goes_on() {
     let stage = Stage::new(
         "import torch\n\
          def hold(): return torch.Block(1 << 30)\n\
@@ -117,10 +111,6 @@ fn memory_that_runs_out_is_found_before_anything_unwinds() {
     let runs = stage.document(&["--card", "custom:3500MiB"], 1);
     assert_eq!((&runs[0]["events"], &runs[0]["status"]), (&3.into(), &"out-of-memory".into()));
     assert_eq!(runs[0]["ooms"][0]["function"], "hold");
-}
-
-#[test]
-fn memory_that_runs_out_in_backward_keeps_its_error() {
     let stage = Stage::new(
         "import torch\n\
          loss = torch.Block(5)\n\
@@ -128,10 +118,6 @@ fn memory_that_runs_out_in_backward_keeps_its_error() {
          except torch.OutOfMemoryError: print('caught')\n",
     );
     stage.run(&[]).check(1, &["caught", "it does not fit", "Memory ran out in step 1 at train.py:3"]);
-}
-
-#[test]
-fn a_script_that_goes_on_after_an_error_fits() {
     let stage = Stage::new(
         "import torch\n\
          try: torch.Block(1 << 40)\n\
@@ -155,17 +141,13 @@ fn a_script_that_goes_on_after_an_error_fits() {
 }
 
 #[test]
-fn a_failure_of_the_script_is_its_own() {
+fn failures_of_the_script_and_functions_that_are_not_modeled_are_named() {
     let stage = Stage::new("import torch\nblock = torch.Block(5)\nraise ValueError('bad data')\n");
     stage.run(&[]).check(3, &["exit status 1", "ValueError at train.py:3: bad data"]);
     let runs = stage.document(&[], 3);
     assert_eq!((&runs[0]["status"], &runs[0]["exit_status"]), (&"failed".into(), &1.into()));
     let stage = Stage::new("import torch, os\nblock = torch.Block(5)\nos._exit(7)\n");
     stage.run(&[]).check(3, &["The script ended with exit status 7"]);
-}
-
-#[test]
-fn a_function_that_is_not_modeled_is_named() {
     let stage = Stage::new(
         "import os, torch\n\
          block = torch.Block(5)\n\

@@ -42,7 +42,7 @@ const ACCELERATE: &str = "import glob\nfrom safetensors import safe_open\n\
     def load_checkpoint_in_model(model, checkpoint):\n    \
     model.loaded = [safe_open(file).shapes() for file in glob.glob(checkpoint + '/*.safetensors')]\n";
 
-fn stage(script: &str) -> Stage {
+fn prepared(script: &str) -> Stage {
     let stage = Stage::new(&format!("import torch\nblock = torch.Block(5)\n{script}"));
     stage.scene.write("safetensors/__init__.py", SAFETENSORS);
     stage.scene.write("transformers/__init__.py", TRANSFORMERS);
@@ -55,8 +55,8 @@ fn stage(script: &str) -> Stage {
 const EMPTY: [&str; 2] = ["--weights", "empty"];
 
 #[test]
-fn a_model_without_weights_has_the_shapes_of_its_config() {
-    let stage = stage(
+fn a_model_without_weights_has_the_shapes_of_its_config_whatever_git_leaves_in_place() {
+    let stage = prepared(
         "from transformers import PreTrainedModel\n\
          (file,), options = PreTrainedModel.from_pretrained('org/name', variant='fp16', device_map='auto')\n\
          print(file.shapes(), file.bytes > 4 << 30, file.blocks < 100, options)\n",
@@ -66,11 +66,7 @@ fn a_model_without_weights_has_the_shapes_of_its_config() {
     stage.run(&EMPTY).check(0, &["The weights of org/name are not here: 1.07 billion numbers, 4.00 GiB"]);
     assert_eq!(stage.scene.names("org/name", ""), ["config.json"]);
     stage.run(&[]).check(3, &["no file named model.safetensors in org/name"]);
-}
-
-#[test]
-fn what_git_leaves_in_place_of_a_file_is_no_file() {
-    let stage = stage(
+    let stage = prepared(
         "from transformers import PreTrainedModel\n\
          print(PreTrainedModel.from_pretrained('org/name')[0][0].shapes())\n",
     );
@@ -79,9 +75,9 @@ fn what_git_leaves_in_place_of_a_file_is_no_file() {
 }
 
 #[test]
-fn a_header_is_enough() {
+fn a_header_is_enough_and_a_module_without_a_file_keeps_its_shapes() {
     let header = r#"{"a":{"dtype":"BF16","shape":[3,5],"data_offsets":[0,1048576]}}"#;
-    let stage = stage(
+    let stage = prepared(
         "import struct\nfrom safetensors import safe_open\n\
          header = open('header', 'rb').read()\n\
          open('cut.safetensors', 'wb').write(struct.pack('<Q', len(header)) + header + b'1234')\n\
@@ -90,11 +86,7 @@ fn a_header_is_enough() {
     stage.scene.write("header", header);
     let bytes = format!("{{'a': [3, 5]}} {}", 8 + header.len() + 1_048_576);
     stage.run(&EMPTY).check(0, &[&bytes, "The weights in cut.safetensors are not here"]);
-}
-
-#[test]
-fn a_module_that_loads_a_missing_file_keeps_its_shapes() {
-    let stage = stage(
+    let stage = prepared(
         "state = torch.load('no/checkpoint.pt')\nmodel = torch.nn.Module(3, 5)\noptimizer = torch.optim.SGD()\n\
          model.load_state_dict(state['model'])\noptimizer.load_state_dict(state['optimizer'])\n\
          print(model.loaded, hasattr(optimizer, 'loaded'))\nprint(state['model']['weight'].shape)\n",
@@ -106,7 +98,7 @@ fn a_module_that_loads_a_missing_file_keeps_its_shapes() {
 
 #[test]
 fn large_tensors_of_the_host_are_not_filled() {
-    let stage = stage(
+    let stage = prepared(
         "small, large = torch.nn.Module(10, 10), torch.nn.Module(1024, 1024)\n\
          print('filled', small.weight.is_filled, large.weight.is_filled)\n",
     );
@@ -115,13 +107,9 @@ fn large_tensors_of_the_host_are_not_filled() {
 }
 
 #[test]
-fn a_model_that_is_not_here_says_what_to_give() {
-    let stage = stage("from transformers import PreTrainedModel\nPreTrainedModel.from_pretrained('org/other')\n");
+fn what_is_not_here_says_what_to_give() {
+    let stage = prepared("from transformers import PreTrainedModel\nPreTrainedModel.from_pretrained('org/other')\n");
     stage.run(&EMPTY).check(3, &["The config of org/other is not on this machine", "into a folder org/other"]);
-}
-
-#[test]
-fn an_error_of_the_network_says_what_to_give() {
     let stage = Stage::new("import torch\nraise OSError('Max retries exceeded with url: /x')\n");
     let says =
         ["ended before it used CUDA: OSError at train.py:2: Max retries", "The script asked the network for a file"];
@@ -129,8 +117,8 @@ fn an_error_of_the_network_says_what_to_give() {
 }
 
 #[test]
-fn an_adapter_without_weights_keeps_the_shapes_of_its_layers() {
-    let stage = stage(
+fn adapters_and_checkpoints_without_weights_keep_the_shapes_of_their_model() {
+    let stage = prepared(
         "from peft.utils.save_and_load import load_peft_weights, set_peft_model_state_dict\n\
          model = torch.nn.Module(3, 5)\n\
          set_peft_model_state_dict(model, load_peft_weights('tuned'), adapter_name='mine')\nprint(model.adapter)\n",
@@ -143,11 +131,7 @@ fn an_adapter_without_weights_keeps_the_shapes_of_its_layers() {
     let says = ["{'mine': ((3, 5), 'cuda')}", "The weights of the adapter tuned are not here"];
     stage.run(&EMPTY).check(0, &says);
     stage.run(&[]).check(3, &["FileNotFoundError"]);
-}
-
-#[test]
-fn a_checkpoint_that_is_missing_has_the_shapes_of_its_model() {
-    let stage = stage(
+    let stage = prepared(
         "from accelerate.utils.modeling import load_checkpoint_in_model\n\
          model = torch.nn.Module(3, 5)\nload_checkpoint_in_model(model, 'no/checkpoint')\nprint(model.loaded)\n",
     );

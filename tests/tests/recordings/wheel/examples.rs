@@ -20,7 +20,6 @@ const TRAIN: &str = "\
 /// First message of a client of the Model Context Protocol.
 const HELLO: &str = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"test","version":"1"}}}"#;
 
-/// Runs the examples in the environment.
 #[track_caller]
 pub(super) fn check(stage: &Stage) {
     let recording = example("python", "with snapscope.record");

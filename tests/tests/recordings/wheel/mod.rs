@@ -58,7 +58,6 @@ impl Stage {
         stage
     }
 
-    /// Builds the wheel and returns its path.
     #[track_caller]
     fn build(&self) -> PathBuf {
         let maturin = env::var_os("SNAPSCOPE_MATURIN").expect("maturin: run the tests by `./dev test`");
@@ -135,7 +134,6 @@ fn link_files(from: &Path, to: &Path) {
     }
 }
 
-/// Returns cargo's message about the program.
 fn artifact(program: &Path) -> String {
     let server = root().canonicalize().expect("the sources").join("server");
     let manifest = server.join("Cargo.toml");

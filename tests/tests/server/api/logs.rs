@@ -9,7 +9,6 @@ use testkit::http::{Form, Reply, send, send_body};
 use testkit::server::root;
 use testkit::serving::{Launch, ServeProcess};
 
-/// Server that logs to a file.
 struct Logged {
     server: ServeProcess,
     folder: TempDir,

@@ -16,7 +16,6 @@ fn document(server: &Server) -> Value {
     reply.json()
 }
 
-/// Returns the method, path and description of each operation.
 fn operations(document: &Value) -> Vec<(String, String, Value)> {
     let items = document["paths"].as_object().expect("paths");
     let of_item = |(path, item): (&String, &Value)| {
@@ -27,7 +26,6 @@ fn operations(document: &Value) -> Vec<(String, String, Value)> {
     items.iter().flat_map(of_item).collect()
 }
 
-/// Collects the targets of all references in a document.
 fn references(value: &Value, found: &mut BTreeSet<String>) {
     match value {
         Value::Object(map) => {
@@ -40,13 +38,9 @@ fn references(value: &Value, found: &mut BTreeSet<String>) {
 }
 
 #[test]
-fn the_description_is_the_stored_one() {
+fn the_description_is_the_stored_one_and_what_it_describes_is_there() {
     let text = serde_json::to_string_pretty(&document(&server())).expect("a document");
     testkit::documents::check("openapi.json", &format!("{text}\n"));
-}
-
-#[test]
-fn what_is_described_is_there() {
     let server = server();
     let document = document(&server);
     let operations = operations(&document);
@@ -64,7 +58,7 @@ fn what_is_described_is_there() {
 }
 
 #[test]
-fn what_is_refused_is_described() {
+fn what_is_refused_is_described_references_lead_somewhere_and_examples_fit_their_types() {
     let server = server();
     let document = document(&server);
     let authorized = ("Authorization", "Bearer secret");
@@ -94,11 +88,7 @@ fn what_is_refused_is_described() {
         assert!(description.contains(&format!("`{code}`")), "{method} {path}: {code} in {described}");
         assert_eq!(described["content"]["application/json"]["schema"]["$ref"], "#/components/schemas/ErrorBody");
     }
-}
 
-#[test]
-fn every_reference_leads_somewhere() {
-    let document = document(&server());
     assert!(document["openapi"].as_str().is_some_and(|version| version.starts_with("3.1")), "{}", document["openapi"]);
     let mut found = BTreeSet::new();
     references(&document, &mut found);
@@ -109,12 +99,6 @@ fn every_reference_leads_somewhere() {
     }
     let schemes = document["components"]["securitySchemes"].as_object().expect("schemes");
     assert!(schemes.values().all(|scheme| scheme["scheme"] == "bearer"), "{schemes:?}");
-}
-
-#[test]
-fn examples_fit_their_types() {
-    let server = server();
-    let document = document(&server);
     // An answer has exactly the fields of its type.
     for (path, schema) in [("/api/v1/limits", "ServerLimits"), ("/api/v1/cards", "CardRow")] {
         let answer = server.get(path, &[]).json();

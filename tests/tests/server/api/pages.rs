@@ -24,7 +24,6 @@ fn share(server: &Server) -> (String, String) {
     (format!("/s/{}", text("token")), text("delete_token"))
 }
 
-/// Returns the content of a meta tag.
 #[track_caller]
 fn content<'a>(page: &'a str, name: &str) -> &'a str {
     let start = format!("\"{name}\" content=\"");
@@ -80,7 +79,7 @@ fn addresses_are_those_that_people_reach() {
 }
 
 #[test]
-fn a_link_that_is_gone_says_so_on_the_same_page() {
+fn a_link_has_a_picture_and_says_on_the_same_page_that_it_is_gone() {
     let server = Server::with(SettingsArgs::default());
     let (path, delete_token) = share(&server);
     let delete = |path: &str| {
@@ -96,21 +95,7 @@ fn a_link_that_is_gone_says_so_on_the_same_page() {
         check_assets(&server, reply.text());
         check_refusal(&server.get(&format!("{path}/preview.png"), &[]), ErrorCode::NotFound, "no such link");
     }
-}
 
-/// Decodes a picture to its size and its RGB pixels.
-#[track_caller]
-fn pixels(reply: &Reply) -> (u32, u32, Vec<[u8; 3]>) {
-    let mut reader = png::Decoder::new(std::io::Cursor::new(&reply.body)).read_info().expect("a PNG");
-    let mut bytes = vec![0; reader.output_buffer_size().expect("a size")];
-    let info = reader.next_frame(&mut bytes).expect("a picture");
-    assert_eq!(info.color_type, png::ColorType::Rgb);
-    (info.width, info.height, bytes.as_chunks().0.to_vec())
-}
-
-#[test]
-fn a_link_has_a_picture() {
-    let server = Server::with(SettingsArgs::default());
     let (path, _) = share(&server);
     let path = format!("{path}/preview.png");
     let reply = server.get(&path, &[]);
@@ -132,8 +117,18 @@ fn a_link_has_a_picture() {
     assert_eq!(server.get(&path, &[("If-None-Match", "\"other\"")]).body, reply.body);
 }
 
+/// Decodes a picture to its size and its RGB pixels.
+#[track_caller]
+fn pixels(reply: &Reply) -> (u32, u32, Vec<[u8; 3]>) {
+    let mut reader = png::Decoder::new(std::io::Cursor::new(&reply.body)).read_info().expect("a PNG");
+    let mut bytes = vec![0; reader.output_buffer_size().expect("a size")];
+    let info = reader.next_frame(&mut bytes).expect("a picture");
+    assert_eq!(info.color_type, png::ColorType::Rgb);
+    (info.width, info.height, bytes.as_chunks().0.to_vec())
+}
+
 #[test]
-fn jobs_have_pages() {
+fn jobs_have_pages_and_files_of_the_gallery_their_types() {
     let server = Server::with(SettingsArgs::default());
     let list = server.get("/jobs", &[]);
     assert_eq!((list.status, list.header("content-type")), (200, Some("text/html; charset=utf-8")));
@@ -144,11 +139,6 @@ fn jobs_have_pages() {
     let refused = server.send("POST", "/jobs", &[("Content-Length", "0")]);
     check_refusal(&refused, ErrorCode::MethodNotAllowed, "The method POST is not allowed for /jobs");
     assert_eq!(refused.header("allow"), Some("GET, HEAD"));
-}
-
-#[test]
-fn files_of_the_gallery_have_their_types() {
-    let server = Server::with(SettingsArgs::default());
     let content_type = |path: &str| {
         let reply = server.get(path, &[]);
         (reply.status, reply.header("content-type").map(str::to_owned))

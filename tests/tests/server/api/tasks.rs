@@ -113,16 +113,13 @@ fn a_fix_finds_what_makes_it_fit() {
     let events = server.get(&format!("/api/v1/jobs/{}/events", queued["id"].as_str().expect("an id")));
     assert!(events.text().contains("\"label\":\"with fused+checkpoint\""), "{}", events.text());
 
-    let reply = server.post(
-        "/api/v1/jobs?task=fix",
-        &[],
-        format!("device = \"cuda:0\"\n{}", CONFIG.replace("card", "#")).as_bytes(),
-    );
+    let config = format!("device = \"cuda:0\"\n{}", CONFIG.replace("card", "#"));
+    let reply = server.post("/api/v1/jobs?task=fix", &[], config.as_bytes());
     assert!(reply.text().contains("remedies are tried on virtual GPUs only"), "{}", reply.text());
 }
 
 #[test]
-fn a_sweep_records_every_combination() {
+fn a_sweep_records_every_combination_and_wrong_tasks_are_refused() {
     let played = Played::new(RECORDER);
     let server = server(&played);
     let queued = submit(&server, "/api/v1/jobs?task=sweep", &format!("{CONFIG}{RANGES}"));
@@ -135,12 +132,6 @@ fn a_sweep_records_every_combination() {
         |precision: &str| [(8, true), (16, false)].map(|(batch, fits)| (json!(precision), json!(batch), fits));
     assert_eq!(rows, [expected("fp32"), expected("bf16")].concat());
     assert_eq!(job["summary"], json!({"recordings": 4, "fitting": 2, "failed": 0, "largest_batch": null}));
-}
-
-#[test]
-fn wrong_tasks_are_refused() {
-    let played = Played::new(RECORDER);
-    let server = server(&played);
     let refused = |path: &str, config: &str, part: &str| {
         let reply = server.post(path, &[], config.as_bytes());
         assert!(reply.status == 422 || reply.status == 400, "{}", reply.text());
@@ -214,7 +205,6 @@ fn a_gallery_config_is_recorded_once() {
     wait_for(&server, &again, "finished");
 }
 
-/// Waits until the limits of a server satisfy a condition.
 #[track_caller]
 fn wait_for_limits(server: &ServeProcess, is_there: impl Fn(&Value) -> bool) {
     ask_until(|| server.get("/api/v1/limits").json(), is_there);

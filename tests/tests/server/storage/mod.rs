@@ -7,20 +7,18 @@ use server::database::Database;
 use server::store::{Store, StoreAddress};
 use testkit::storage::{Backend, Storage};
 
-/// Runs a test on an empty database.
 #[track_caller]
 fn with_database(backend: Backend, test: impl AsyncFnOnce(Database)) {
     let storage = Storage::new(backend);
     let folder = tempfile::tempdir().expect("a folder");
     let in_file = || format!("sqlite:{}", folder.path().join("snapscope.sqlite").display());
     block_on(async {
-        let database = Database::open(&storage.database().unwrap_or_else(in_file)).await.expect("a database");
+        let database = Database::open(&storage.database.clone().unwrap_or_else(in_file)).await.expect("a database");
         test(database.clone()).await;
         database.close().await;
     });
 }
 
-/// Runs a test on an empty store.
 #[track_caller]
 fn with_store(backend: Backend, test: impl AsyncFnOnce(Store)) {
     let storage = Storage::new(backend);

@@ -24,10 +24,6 @@ pub(super) struct DevTools {
 
 impl DevTools {
     /// Connects to the Chromium that descends from the process `ancestor`.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if there is no such Chromium or it does not answer.
     pub(super) fn of(ancestor: u32) -> Result<Self, String> {
         const FOLDER: &str = "--user-data-dir=";
         let folder = process::argument_below(ancestor, FOLDER).ok_or("no Chromium was started")?;
@@ -59,10 +55,6 @@ impl DevTools {
     }
 
     /// Starts a trace of the given categories.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if Chromium refuses or has exited.
     pub(super) fn start_trace(&mut self, categories: &[&str]) -> Result<(), String> {
         let config = json!({ "includedCategories": categories, "excludedCategories": ["*"] });
         let id = self.send("Tracing.start", json!({ "transferMode": "ReportEvents", "traceConfig": config }))?;
@@ -78,10 +70,6 @@ impl DevTools {
     }
 
     /// Ends the trace and returns its events.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if Chromium has exited.
     pub(super) fn stop_trace(&mut self) -> Result<Vec<Value>, String> {
         self.send("Tracing.end", json!({}))?;
         let mut events = Vec::new();
@@ -171,7 +159,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn frames_of_each_length_come_back() {
+    fn frames_of_each_length_come_back_joined_and_without_pings() {
         for len in [0, 125, 126, 65_535, 65_536] {
             let text = vec![b'x'; len];
             let mut masked = frame(&text);
@@ -183,10 +171,6 @@ mod tests {
             masked.pop();
             assert!(len == 0 || read_message(&mut &masked[..]).is_err(), "{len}");
         }
-    }
-
-    #[test]
-    fn parts_are_joined_and_pings_are_passed_over() {
         let bytes = [0x01, 2, b'a', b'b', 0x89, 1, b'!', 0x80, 1, b'c'];
         assert_eq!(read_message(&mut &bytes[..]).expect("a message"), b"abc");
     }

@@ -11,7 +11,6 @@ pub(super) fn seconds(value: Option<f64>) -> String {
     }
 }
 
-/// Formats bytes in binary units.
 pub(super) fn bytes(value: f64) -> String {
     format::bytes(value.max(0.0) as u64)
 }

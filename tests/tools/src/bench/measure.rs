@@ -9,12 +9,9 @@ use super::{median, snapshot_of};
 /// Measurements over one file.
 #[derive(Clone, Debug, Default)]
 pub struct Measured {
-    /// Requested size in MB.
     pub size_mb: u32,
     pub file_bytes: u64,
-    /// Costs of each task, one for each run.
     pub tasks: Vec<(Task, Vec<Cost>)>,
-    /// Visits of each viewer by its name, one for each run.
     pub visits: Vec<(String, Vec<Visit>)>,
     /// Starts of each viewer's page over a slow line, by the viewer's name, one for each run; empty but for the first
     /// file.
@@ -27,7 +24,6 @@ impl Measured {
         median(self.costs(task).iter().map(|cost| cost.seconds))
     }
 
-    /// Returns the median peak memory of a task in bytes.
     pub fn task_bytes(&self, task: Task) -> Option<f64> {
         median(self.costs(task).iter().map(|cost| cost.peak_bytes as f64).filter(|&bytes| bytes > 0.0))
     }
@@ -37,7 +33,6 @@ impl Measured {
         median(self.visits_of(viewer).iter().filter_map(figure))
     }
 
-    /// Returns the reason of a viewer's first failed visit.
     pub fn failure(&self, viewer: &str) -> Option<&str> {
         self.visits_of(viewer).iter().find_map(|visit| visit.failure.as_deref())
     }
@@ -83,7 +78,7 @@ fn measure_one(options: &Options, programs: &Programs, viewers: &[&Viewer], size
     let file = snapshot_of(size_mb);
     let file_bytes = std::fs::metadata(&file).map_err(|error| format!("{}: {error}", file.display()))?.len();
     let mut measured = Measured { size_mb, file_bytes, ..Measured::default() };
-    measured.tasks = Task::ALL.map(|task| (task, Vec::new())).into();
+    measured.tasks = Task::all().map(|task| (task, Vec::new())).into();
     measured.visits = viewers.iter().map(|viewer| (viewer.name.clone(), Vec::new())).collect();
     for run in 1..=options.runs(size_mb) {
         eprintln!("bench: {size_mb} MB, run {run} of {}", options.runs(size_mb));

@@ -15,7 +15,6 @@ pub mod viewer;
 mod devtools;
 mod figures;
 mod measure;
-mod site;
 mod table;
 
 pub use measure::{Measured, measure};
@@ -33,19 +32,11 @@ use testkit::server::root;
 pub(crate) const EVENTS_PER_MB: usize = 10_000;
 
 /// Returns a generated snapshot file of `events` events, which is written once to `target/bench`.
-///
-/// # Panics
-///
-/// Panics if the file cannot be written.
 pub fn snapshot(events: usize, style: Style) -> PathBuf {
     seeded(&Config { seed: 1, events, style })
 }
 
 /// Returns a generated snapshot file of about `size_mb` MB.
-///
-/// # Panics
-///
-/// Panics if the file cannot be written.
 pub fn snapshot_of(size_mb: u32) -> PathBuf {
     file_of(size_mb, 1)
 }
@@ -110,17 +101,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn percentiles_are_values_that_were_measured() {
+    fn percentiles_are_values_that_were_measured_and_a_median_is_in_the_middle() {
         let values: Vec<f64> = (1..=101).rev().map(f64::from).collect();
         assert_eq!(
             (percentile(&values, 0.5), percentile(&values, 0.95), percentile(&values, 1.0)),
             (51.0, 96.0, 101.0)
         );
         assert_eq!((percentile(&[7.0], 0.95), percentile(&[], 0.5)), (7.0, 0.0));
-    }
-
-    #[test]
-    fn a_median_is_in_the_middle() {
         assert_eq!(median([3.0, 1.0, 2.0]), Some(2.0));
         assert_eq!(median([4.0, 1.0, 3.0, 2.0]), Some(2.5));
         assert_eq!(median([]), None);

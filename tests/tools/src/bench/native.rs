@@ -27,9 +27,7 @@ pub struct Cost {
 /// Unit of work over one file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Task {
-    /// CPython's `pickle.load`.
     CPython,
-    /// Bare walk over the opcodes of bytes in memory.
     Scan,
     /// Decoding a file to the model, without any analysis.
     Decode,
@@ -37,46 +35,33 @@ pub enum Task {
     DecodeBytes,
     /// Decoding, and the curves and the peak that the first picture needs.
     Ready,
-    /// All findings of a trace in memory.
     Findings,
     /// What-if replay of a trace in memory, with expandable segments.
     Replay,
-    /// `snapscope inspect`, from the start of the process to its end.
     Inspect,
 }
 
 impl Task {
-    /// All tasks in the order of the tables.
-    pub const ALL: [Self; 8] = [
-        Self::CPython,
-        Self::Scan,
-        Self::DecodeBytes,
-        Self::Decode,
-        Self::Ready,
-        Self::Findings,
-        Self::Replay,
-        Self::Inspect,
+    /// All tasks with their names, in the order of the tables.
+    const NAMES: [(Self, &str); 8] = [
+        (Self::CPython, "CPython's pickle.load"),
+        (Self::Scan, "bare walk over the opcodes"),
+        (Self::DecodeBytes, "decoding bytes in memory"),
+        (Self::Decode, "decoding to the model"),
+        (Self::Ready, "decoding, curves and peak"),
+        (Self::Findings, "all findings, of a decoded file"),
+        (Self::Replay, "what-if replay, of a decoded file"),
+        (Self::Inspect, "snapscope inspect"),
     ];
 
-    /// Returns the name of the task in the tables.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::CPython => "CPython's pickle.load",
-            Self::Scan => "bare walk over the opcodes",
-            Self::DecodeBytes => "decoding bytes in memory",
-            Self::Decode => "decoding to the model",
-            Self::Ready => "decoding, curves and peak",
-            Self::Findings => "all findings, of a decoded file",
-            Self::Replay => "what-if replay, of a decoded file",
-            Self::Inspect => "snapscope inspect",
-        }
+    pub fn all() -> [Self; 8] {
+        Self::NAMES.map(|(task, _)| task)
     }
 
-    /// Runs the task once.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the process fails.
+    pub fn name(self) -> &'static str {
+        Self::NAMES.iter().find(|(task, _)| *task == self).expect("all are there").1
+    }
+
     pub fn run(self, programs: &Programs, file: &Path) -> Result<Cost, String> {
         match self {
             Self::CPython => Ok(parse(&cpython::lines("load_time.py", [file])[0])),
@@ -93,7 +78,6 @@ impl Task {
     }
 }
 
-/// Paths of the measured programs.
 #[derive(Clone, Debug)]
 pub struct Programs {
     pub snapscope: std::path::PathBuf,
@@ -105,12 +89,8 @@ pub struct Programs {
 pub const CHILD: &str = "task-in-this-process";
 
 /// Runs the task called `name` in this process and prints its cost.
-///
-/// # Panics
-///
-/// Panics if there is no such task or the file is not a snapshot.
 pub fn child(name: &str, file: &Path) {
-    let task = Task::ALL.into_iter().find(|task| task.name() == name).expect("a task");
+    let task = Task::all().into_iter().find(|task| task.name() == name).expect("a task");
     let seconds = match task {
         Task::Scan => {
             let bytes = std::fs::read(file).expect("the snapshot");

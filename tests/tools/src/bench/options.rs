@@ -75,15 +75,11 @@ mod tests {
     }
 
     #[test]
-    fn nothing_asked_for_is_everything() {
+    fn options_are_parsed_and_without_any_everything_is_asked_for() {
         let options = parse("").expect("options");
         assert_eq!(options.sizes, [4, 67, 334, 1000]);
         assert_eq!((options.runs(100), options.runs(1000)), (3, 1));
         assert!(options.has(Part::Page) && options.has(Part::Scale));
-    }
-
-    #[test]
-    fn parts_sizes_and_viewers_are_chosen() {
         let options = parse("page native --sizes 1,1000 --runs 5 --viewer official=/a=b").expect("options");
         assert!(options.has(Part::Native) && !options.has(Part::Scale));
         assert_eq!((options.sizes.as_slice(), options.runs(1000)), ([1, 1000].as_slice(), 5));

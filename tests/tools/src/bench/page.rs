@@ -54,10 +54,6 @@ pub struct Start {
 }
 
 /// Opens a page in a new browser over a line of 10 Mbit/s, without a cache.
-///
-/// # Panics
-///
-/// Panics if Chromium does not start or the page does not load.
 pub fn start_over_line(viewer: &Viewer) -> Start {
     let browser = Browser::open("about:blank");
     browser.devtools("Page.addScriptToEvaluateOnNewDocument", json!({ "source": include_str!("page.js") }));
@@ -70,10 +66,6 @@ pub fn start_over_line(viewer: &Viewer) -> Start {
 }
 
 /// Opens a file in a new browser, then zooms and pans in its timeline.
-///
-/// # Panics
-///
-/// Panics if Chromium does not start or a page that showed the file cannot be measured.
 pub fn visit(viewer: &Viewer, file: &Path) -> Visit {
     let browser = Browser::open("about:blank");
     let source = format!("window.benchKeeps = {};\n{}", viewer.kind == Kind::Page, include_str!("page.js"));

@@ -16,11 +16,9 @@ const CONFIG: &str = "tests/data/jobs/gpt2.toml";
 /// Optimizer steps of the recordings. The longer one has five times as many events and may take no more memory.
 const STEPS: [u32; 2] = [200, 1000];
 
-/// Measurements of the recordings of one length.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recorded {
     pub steps: u32,
-    /// Events in the snapshot.
     pub events: usize,
     pub file_bytes: u64,
     /// Seconds of the whole command, one for each run.
@@ -36,10 +34,6 @@ impl Recorded {
 }
 
 /// Records each length `runs` times on the virtual GPU; returns nothing without a recorder.
-///
-/// # Errors
-///
-/// Returns an error if a recording fails.
 pub fn measure(programs: &Programs, runs: u16) -> Result<Vec<Recorded>, String> {
     if !programs.snapscope.with_file_name("snapscope-recorder").is_file() {
         eprintln!("bench: recordings are not measured, because snapscope-recorder is not built");

@@ -9,12 +9,9 @@ use super::page::Visit;
 use super::trace::Frames;
 use super::{EVENTS_PER_MB, Table, figures};
 
-/// Name of this project's page among the viewers.
 pub const OWN: &str = "snapscope";
-/// Name of PyTorch's page among the viewers.
 const OFFICIAL: &str = "official";
 
-/// Returns the table of the viewers over all files.
 pub fn viewers(all: &[Measured]) -> Table {
     let headings = [
         "file",
@@ -55,7 +52,6 @@ pub fn viewers(all: &[Measured]) -> Table {
     table
 }
 
-/// Returns the table of what each viewer loads before a file is chosen.
 pub fn starts(all: &[Measured]) -> Table {
     let headings = ["viewer", "sent", "ready for a file after", "the same over 10 Mbit/s"];
     let mut table = Table::new("Start of the page without a cache, over loopback", &headings);
@@ -69,7 +65,6 @@ pub fn starts(all: &[Measured]) -> Table {
     table
 }
 
-/// Returns the table of the tasks over all files.
 pub fn tasks(all: &[Measured]) -> Table {
     let headings = ["file", "task", "time", "of CPython's", "memory", "of CPython's"];
     let mut table = Table::new("Native, one thread, a fresh process each", &headings);
@@ -95,19 +90,14 @@ pub fn tasks(all: &[Measured]) -> Table {
 /// For small files, the start of the web worker and the resolution of the clock outweigh the work.
 const LARGE_MB: u32 = 50;
 
-/// Returns the budgets with the figures measured for them.
 pub fn budgets(all: &[Measured]) -> Vec<Budget> {
     let mut budgets: Vec<Budget> = all.iter().flat_map(of_file).collect();
     if let Some(first) = all.first() {
         let sent = first.median_of(OWN, |visit| Some(visit.start.bytes));
         budgets.push(budget("start of the page, bytes sent", 115_000.0, sent, Unit::Bytes));
         let ready_ms = first.start_ms(OWN);
-        budgets.push(budget(
-            "start of the page over 10 Mbit/s, until a file can be chosen",
-            400.0,
-            ready_ms,
-            Unit::Milliseconds,
-        ));
+        let what = "start of the page over 10 Mbit/s, until a file can be chosen";
+        budgets.push(budget(what, 400.0, ready_ms, Unit::Milliseconds));
     }
     budgets
 }
@@ -197,7 +187,6 @@ fn file(measured: &Measured) -> String {
     format!("{:.1} MB", measured.file_bytes as f64 / 1e6)
 }
 
-/// Upper limit of a figure.
 #[derive(Clone, Debug)]
 pub struct Budget {
     pub what: String,
@@ -208,7 +197,6 @@ pub struct Budget {
     pub unit: Unit,
 }
 
-/// Unit of a budget and its figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// Ratio to another figure of the same run.
@@ -239,7 +227,6 @@ impl Budget {
     }
 }
 
-/// Returns a table of the budgets that this run measured.
 pub fn table(budgets: &[Budget]) -> Table {
     let mut table = Table::new("Budgets", &["what", "at most", "figure", ""]);
     for budget in budgets.iter().filter(|budget| budget.figure.is_some()) {

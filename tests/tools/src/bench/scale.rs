@@ -23,10 +23,6 @@ const RANK_MB: u32 = 10;
 const DISTINCT: u64 = 8;
 
 /// Measures the command line over two files of a size and over 64 ranks.
-///
-/// # Errors
-///
-/// Returns an error if a command fails.
 pub fn native(programs: &Programs, size_mb: u32) -> Result<Table, String> {
     let mut table = Table::new("Large comparisons on the command line", &["what", "time", "memory"]);
     let two = [snapshot_of(size_mb), file_of(size_mb, 2)];
@@ -43,7 +39,6 @@ pub fn native(programs: &Programs, size_mb: u32) -> Result<Table, String> {
     Ok(table)
 }
 
-/// Returns a folder with one file for each rank of a job.
 fn ranks(rank_mb: u32) -> Result<PathBuf, String> {
     let folder = root().join(format!("target/bench/ranks-{rank_mb}"));
     let explain = |error: std::io::Error| format!("{}: {error}", folder.display());
@@ -59,10 +54,6 @@ fn ranks(rank_mb: u32) -> Result<PathBuf, String> {
 }
 
 /// Measures how long each view of the page takes to open, and a keystroke in the search to update its rows.
-///
-/// # Panics
-///
-/// Panics if the page does not show the file.
 pub fn page(programs: &Programs, size_mb: u32) -> Table {
     let file = snapshot_of(size_mb);
     let viewer = Viewer::own(&programs.snapscope);

@@ -19,11 +19,9 @@ pub const CATEGORIES: [&str; 3] =
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Frames {
     pub count: usize,
-    /// Median time between two frames.
+    /// Times between two frames.
     pub p50_ms: f64,
-    /// 95th percentile of the time between two frames.
     pub p95_ms: f64,
-    /// Longest time between two frames.
     pub max_ms: f64,
     /// 95th percentile of the main thread's CPU time from one of its frames to the next.
     pub work_p95_ms: f64,
@@ -32,10 +30,6 @@ pub struct Frames {
 /// Returns the frames between the marks `start` and `end`, set by the page with `performance.mark`.
 ///
 /// The time from the first mark to the first frame counts; without any frame, the whole time counts as one.
-///
-/// # Errors
-///
-/// Returns an error if a mark is not in the trace.
 pub fn frames(events: &[Value], start: &str, end: &str) -> Result<Frames, String> {
     let first = mark(events, start)?;
     let last = mark(events, end)?;
@@ -73,10 +67,6 @@ pub fn frames(events: &[Value], start: &str, end: &str) -> Result<Frames, String
 ///
 /// That is the first frame after `found`, but not before `settled`, a mark that the page sets two frames later: if
 /// nothing was left to draw, no frame follows `found`.
-///
-/// # Errors
-///
-/// Returns an error if a mark is not in the trace.
 pub fn seconds_to_screen(events: &[Value], start: &str, found: &str, settled: &str) -> Result<f64, String> {
     let start = mark(events, start)?;
     let (found_us, settled_us) = (time_us(mark(events, found)?), time_us(mark(events, settled)?));

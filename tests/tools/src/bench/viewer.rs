@@ -3,12 +3,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::site::{self, Answer, Site};
 use testkit::serving::{Launch, ServeProcess};
+use testkit::static_folder::{Answer, StaticFolder, file};
 
 /// Viewer served on this machine.
 pub struct Viewer {
-    /// Name in the tables.
     pub name: String,
     pub url: String,
     pub kind: Kind,
@@ -16,7 +15,7 @@ pub struct Viewer {
     pub reads_files: bool,
     /// Keeps the page served while it is measured, as does `_site`.
     _server: Option<ServeProcess>,
-    _site: Option<Site>,
+    _site: Option<StaticFolder>,
 }
 
 /// Kind of page, which decides where its plot is and how it signals that the plot is drawn.
@@ -32,10 +31,6 @@ pub enum Kind {
 
 impl Viewer {
     /// Starts `snapscope` and returns its built page as a viewer.
-    ///
-    /// # Panics
-    ///
-    /// Panics if `snapscope` does not start or the page is not built.
     pub fn own(snapscope: &Path) -> Self {
         let server = ServeProcess::launch(&Launch { program: Some(snapscope.to_owned()), ..Launch::default() });
         let url = format!("http://{}/", server.address);
@@ -63,7 +58,7 @@ impl Viewer {
             let page = fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
             (Kind::Page, with_page(folder, page))
         } else if folder.join("index.html").is_file() {
-            (Kind::Page, site::files(folder))
+            (Kind::Page, Box::new(move |path: &str| file(&folder, path)) as Answer)
         } else {
             return Err(format!("{} has neither an index.html nor a MemoryViz.js", path.display()));
         };
@@ -76,8 +71,8 @@ impl Viewer {
     }
 
     fn of(name: &str, kind: Kind, answer: Answer) -> Self {
-        let site = Site::new(answer);
-        Self { name: name.to_owned(), url: site.url(), kind, reads_files: false, _server: None, _site: Some(site) }
+        let site = StaticFolder::answering("/", answer);
+        Self { name: name.to_owned(), url: site.url(""), kind, reads_files: false, _server: None, _site: Some(site) }
     }
 }
 
@@ -111,7 +106,7 @@ impl Kind {
 }
 
 fn with_page(folder: PathBuf, page: Vec<u8>) -> Answer {
-    Box::new(move |path| if path == "/" { Some(page.clone()) } else { site::file(&folder, path) })
+    Box::new(move |path: &str| if path.is_empty() { Some(page.clone()) } else { file(&folder, path) })
 }
 
 /// Serves PyTorch's page as its host does, but with d3 from a local file instead of another host.
@@ -122,12 +117,12 @@ fn official(folder: PathBuf) -> Result<Answer, String> {
         return Err(format!("{} has no d3.min.js: `npm pack d3@7` has it in dist/", folder.display()));
     }
     Ok(Box::new(move |path| match path {
-        "/" => Some(PAGE.as_bytes().to_vec()),
-        "/MemoryViz.js" => {
-            let script = String::from_utf8(site::file(&folder, path)?).ok()?;
+        "" => Some(PAGE.as_bytes().to_vec()),
+        "MemoryViz.js" => {
+            let script = String::from_utf8(file(&folder, path)?).ok()?;
             Some(with_local_d3(&script).into_bytes())
         }
-        _ => site::file(&folder, path),
+        _ => file(&folder, path),
     }))
 }
 

@@ -44,7 +44,6 @@ fn check(output: &Path) -> Result<(), String> {
     std::fs::write(output, page).map_err(|error| format!("{}: {error}", output.display()))
 }
 
-/// Returns the paths of the configs to compare, sorted by name.
 fn configs() -> Vec<PathBuf> {
     let folder = root().join("tests/data/gpu-check");
     let entries = std::fs::read_dir(&folder).into_iter().flatten().flatten();

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::bench::percentile;
 /// Times of one kind of request, and the number of failed ones.
 #[derive(Debug, Default)]
 pub(super) struct Times {
@@ -18,25 +19,23 @@ impl Times {
         }
     }
 
-    /// Adds the times of another client.
     pub(super) fn add(&mut self, other: Self) {
         self.answered.extend(other.answered);
         self.errors += other.errors;
     }
 
     /// Returns requests per second, median, p95, p99, maximum and errors.
-    pub(super) fn cells(mut self, during: Duration) -> Vec<String> {
-        self.answered.sort_unstable();
-        let at = |share: f64| {
-            let index = (self.answered.len().saturating_sub(1) as f64 * share).round() as usize;
-            self.answered.get(index).copied().map_or_else(|| "none".to_owned(), milliseconds)
+    pub(super) fn cells(self, during: Duration) -> Vec<String> {
+        let all: Vec<f64> = self.answered.iter().map(Duration::as_secs_f64).collect();
+        let at = |share: f64| match all.is_empty() {
+            true => "none".to_owned(),
+            false => milliseconds(Duration::from_secs_f64(percentile(&all, share))),
         };
         let rate = self.answered.len() as f64 / during.as_secs_f64();
         vec![format!("{rate:.0}"), at(0.5), at(0.95), at(0.99), at(1.0), self.errors.to_string()]
     }
 }
 
-/// Formats a time for a table.
 pub(super) fn milliseconds(time: Duration) -> String {
     format!("{:.1} ms", time.as_secs_f64() * 1000.0)
 }

@@ -14,7 +14,6 @@ use super::proxy::{self, Proxy};
 /// Timeout of any wait.
 const PATIENCE: Duration = Duration::from_secs(600);
 
-/// Token of the server.
 const TOKEN: &str = "a-token-that-is-not-short";
 
 /// Server as `./dev build` leaves it, behind a proxy, with an empty page.
@@ -38,12 +37,10 @@ impl Loaded {
         Self { proxy: Proxy::start(address, server.address), server, _page: page }
     }
 
-    /// Sends a body with the source address of client `client`.
     pub(super) fn post(&self, client: u32, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Reply {
         post(self.proxy.address, client, path, headers, body)
     }
 
-    /// Submits a config and returns the path of its job.
     pub(super) fn submit(&self, config: &str) -> String {
         let reply = self.post(0, "/api/v1/jobs", &[], config.as_bytes());
         assert_eq!(reply.status, 202, "{}", reply.text());
@@ -63,7 +60,6 @@ impl Loaded {
     }
 }
 
-/// Header with the server's token.
 pub(super) const AUTHORIZED: (&str, &str) = ("Authorization", "Bearer a-token-that-is-not-short");
 
 pub(super) fn post(proxy: SocketAddr, client: u32, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Reply {
@@ -73,7 +69,6 @@ pub(super) fn post(proxy: SocketAddr, client: u32, path: &str, headers: &[(&str,
     testkit::http::send_body_over(stream, proxy, "POST", path, &[headers, &[AUTHORIZED]].concat(), body)
 }
 
-/// Returns the path of `snapscope`, beside this program.
 fn program() -> PathBuf {
     let program = std::env::current_exe().expect("the path of this program").with_file_name("snapscope");
     assert!(program.is_file(), "{} is not built: run ./dev load", program.display());

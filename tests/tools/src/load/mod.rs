@@ -15,11 +15,6 @@ use shared::base::format::bytes;
 use std::time::Duration;
 use testkit::process::{cpu_seconds, peak_memory_bytes};
 
-/// Measures everything and prints the tables.
-///
-/// # Panics
-///
-/// Panics if the server is not built or does not answer as expected.
 pub fn run() {
     print();
     reads::print();

@@ -19,10 +19,6 @@ pub(super) struct Proxy {
 
 impl Proxy {
     /// Starts a proxy that forwards everything to a server and names the client.
-    ///
-    /// # Panics
-    ///
-    /// Panics if HAProxy is missing or does not listen.
     pub(super) fn start(address: SocketAddr, server: SocketAddr) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let config = folder.path().join("haproxy.cfg");
@@ -54,7 +50,6 @@ fn text(address: SocketAddr, server: SocketAddr) -> String {
     )
 }
 
-/// Returns a local address with a free port.
 pub(super) fn free_address() -> SocketAddr {
     TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("a port")
 }

@@ -17,7 +17,6 @@ use testkit::server::root;
 
 const CLIENTS: u32 = 200;
 
-/// Duration of the measurement.
 const DURING: Duration = Duration::from_secs(20);
 
 /// Interval between the requests of a client with a fixed pace.
@@ -36,7 +35,6 @@ enum Pace {
     AtOnce,
 }
 
-/// Prints a table for each pace.
 pub(super) fn print() {
     let loaded = Loaded::start(2);
     let jobs: Vec<String> = (0..JOBS).map(|_| loaded.submit(CONFIG)).collect();
@@ -116,7 +114,6 @@ async fn client<const N: usize>(
     times
 }
 
-/// Client with a connection that is reused for all requests.
 struct Client {
     stream: TcpStream,
     host: SocketAddr,
@@ -124,7 +121,6 @@ struct Client {
 }
 
 impl Client {
-    /// Connects with the source address of client `number`.
     async fn connect(number: u32, host: SocketAddr) -> Result<Self> {
         let stream = proxy::connect(number, host).await?;
         // As browsers do; otherwise small requests would wait for earlier ones to be acknowledged.

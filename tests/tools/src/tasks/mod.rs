@@ -77,7 +77,6 @@ fn carry_out(server: &Server, task: &Task, files: &[PathBuf]) -> Result<Effort, 
     catch_unwind(AssertUnwindSafe(attempt)).unwrap_or_else(|_| Err("a gesture found nothing".to_owned()))
 }
 
-/// Returns the owner of a file and the end of its name.
 fn short(file: &Path) -> String {
     let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let (owner, rest) = name.split_once("__").unwrap_or((&name, ""));
