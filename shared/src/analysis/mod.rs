@@ -3,8 +3,8 @@
 //! Three floors: [`track`] says what was where and when, [`study`] what it was for, and [`ask`] answers questions.
 //! Each imports from the floors below it, file from file, and files of one floor do not import each other in circles.
 //!
-//! Invariant: only enums with names (`base::names!`) and types without handles derive serde's traits; a report is made
-//! of everything else.
+//! Invariant: enums with names (`base::names!`), types without handles and what the page sends back to the worker of a
+//! file derive serde's traits; a report is made of everything else.
 
 mod study;
 

@@ -2,7 +2,8 @@
 
 pub mod track;
 
-#[cfg(any(test, feature = "naive"))]
+// The naive versions, for tests of this crate and of those above it; a feature would compile all of them twice.
+#[doc(hidden)]
 pub mod naive;
 
 pub use track::*;

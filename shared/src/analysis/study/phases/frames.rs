@@ -1,7 +1,6 @@
 //! Defines the phases of training and their evidence, and infers them from functions of the program and of PyTorch's
 //! Python code.
 
-use super::push_run;
 use crate::base::frame_rules::{RECORDED_MODULE, RECORDED_PHASE};
 use crate::trace::{Device, Trace};
 
@@ -238,6 +237,19 @@ crate::names!(
     /// Describes in words how phases were found.
     fn origin
 );
+
+/// Extends the last run to a moment of its phase; otherwise ends it and begins another one.
+///
+/// Moments between two runs belong to the earlier.
+pub(super) fn push_run(runs: &mut Vec<(u32, Phase)>, moment: u32, phase: Phase) {
+    match runs.last_mut() {
+        Some(last) if last.1 == phase => last.0 = moment,
+        last => {
+            last.into_iter().for_each(|last| last.0 = last.0.max(moment - 1));
+            runs.push((moment, phase));
+        }
+    }
+}
 
 #[cfg(test)]
 mod tests {

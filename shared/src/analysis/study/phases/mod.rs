@@ -184,19 +184,6 @@ fn is_of_backward(run: &(u32, Phase)) -> bool {
     matches!(run.1, Phase::Backward | Phase::Recompute | Phase::Collective)
 }
 
-/// Extends the last run to a moment of its phase; otherwise ends it and begins another one.
-///
-/// Moments between two runs belong to the earlier.
-fn push_run(runs: &mut Vec<(u32, Phase)>, moment: u32, phase: Phase) {
-    match runs.last_mut() {
-        Some(last) if last.1 == phase => last.0 = moment,
-        last => {
-            last.into_iter().for_each(|last| last.0 = last.0.max(moment - 1));
-            runs.push((moment, phase));
-        }
-    }
-}
-
 /// Returns the moment of the last allocation of each run.
 fn lasts(runs: &[(u32, Phase)], allocs: &[usize]) -> Vec<u32> {
     let last = |&(end, _): &(u32, Phase)| {

@@ -12,8 +12,7 @@
 //!
 //! Cost: linear in the number of allocations.
 
-use super::frames::Phase;
-use super::push_run;
+use super::frames::{Phase, push_run};
 use crate::analysis::track::allocations::Allocations;
 use crate::base::stack_label;
 use crate::trace::{Device, StackId, Trace};
