@@ -1,9 +1,8 @@
 //! Writes the snapshot of a run in the layout of PyTorch 2.15.
 
-use super::Config;
 use super::allocator::{Allocator, Block, Segment, State, Traceback};
 use super::stacks::Stacks;
-use super::training::{Mark, TraceEvent};
+use super::training::{Config, Mark, TraceEvent};
 use shared::pickle::{MemoId, Style, Writer};
 use shared::trace::Stage;
 use std::collections::HashMap;

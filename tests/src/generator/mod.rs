@@ -13,19 +13,9 @@ mod random;
 mod stacks;
 mod training;
 pub use random::Random;
+pub use training::Config;
 
 use shared::pickle::Style;
-
-/// Parameters of a generated snapshot.
-#[derive(Clone, Copy, Debug)]
-pub struct Config {
-    /// Seed of the stacks, times and number of temporaries.
-    pub seed: u64,
-    /// Exact number of events, about 105 to 120 bytes each in the Python styles.
-    pub events: usize,
-    /// Pickler whose output the snapshot resembles.
-    pub style: Style,
-}
 
 /// Writes a snapshot piece by piece into `sink`.
 pub fn generate<S: FnMut(&[u8])>(config: &Config, sink: S) {

@@ -1,9 +1,21 @@
 //! Simulates the training loop whose memory is recorded: a GPT-2 small with AdamW.
 
 use super::allocator::{Allocator, Traceback};
+use super::random::Random;
 use super::stacks::{INIT_SITES, LAYER_SITES, LAYERS, Site, Stacks};
-use super::{Config, Random};
+use shared::pickle::Style;
 use shared::trace::{Action, Stage};
+
+/// Parameters of a generated snapshot.
+#[derive(Clone, Copy, Debug)]
+pub struct Config {
+    /// Seed of the stacks, times and number of temporaries.
+    pub seed: u64,
+    /// Exact number of events, about 105 to 120 bytes each in the Python styles.
+    pub events: usize,
+    /// Pickler whose output the snapshot resembles.
+    pub style: Style,
+}
 
 /// Start of a run in microseconds since the Unix epoch.
 const START_US: i64 = 1_795_148_703_633_704;

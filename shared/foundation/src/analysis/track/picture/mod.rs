@@ -42,19 +42,13 @@ mod tests;
 
 pub use areas::{AREAS, AreaBytes};
 pub use bands::{Band, BandOwner, PictureRequest};
+pub use slices::CurveStep;
 pub use sweep::Emphasis;
 
 use crate::analysis::track::category::Coloring;
 use crate::analysis::track::timeline::Timeline;
 use crate::trace::Device;
 use slices::Slices;
-
-/// Step of an outline: from `x` on (`0.0..=1.0` across the request) the curve is at `bytes`.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct CurveStep {
-    pub x: f32,
-    pub bytes: u64,
-}
 
 /// Bands and outlines of a [`PictureRequest`].
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -13,7 +13,6 @@
 //!
 //! Cost: two range maxima per slice, at most two slices per pixel.
 
-use super::CurveStep;
 use super::bands::PictureRequest;
 use crate::analysis::track::members::Members;
 use crate::analysis::track::timeline::{Axis, Timeline};
@@ -22,6 +21,13 @@ use std::ops::Range;
 
 /// Maximum width in pixels; no screen or canvas is wider, and more slices would only cost memory.
 const MAX_WIDTH_PX: u32 = 1 << 15;
+
+/// Step of an outline: from `x` on (`0.0..=1.0` across the request) the curve is at `bytes`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CurveStep {
+    pub x: f32,
+    pub bytes: u64,
+}
 
 /// Slices of a picture from left to right, without gaps.
 #[derive(Clone, Debug, Default, PartialEq)]
