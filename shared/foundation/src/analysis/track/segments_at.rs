@@ -107,7 +107,7 @@ impl Winder {
         Self { limit, held: segments.iter().map(|&segment| (segment.addr, segment)).collect() }
     }
 
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.held.len()
     }
 

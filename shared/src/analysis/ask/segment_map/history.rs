@@ -92,7 +92,7 @@ fn kept_segments(trace: &Trace, device: &Device, changes: &[u32]) -> Vec<(usize,
     for (index, &change) in changes.iter().enumerate().rev() {
         winder.undo(trace, device.events.at(change as usize));
         since += 1;
-        if since >= winder.len().max(LEAST_CHANGES) {
+        if since >= winder.count().max(LEAST_CHANGES) {
             kept.push((index, winder.segments()));
             since = 0;
         }

@@ -104,9 +104,8 @@ impl Sums<'_> {
         match self.moment.replace(moment) {
             None => allocations.rows_alive_at(moment).for_each(|row| add(bytes, areas, row, size_bytes[row])),
             Some(before) => {
-                for row in allocations.born_by(before) as usize..allocations.born_by(moment) as usize {
-                    add(bytes, areas, row, size_bytes[row]);
-                }
+                let born = allocations.born_by(before) as usize..allocations.born_by(moment) as usize;
+                born.for_each(|row| add(bytes, areas, row, size_bytes[row]));
                 for &row in &allocations.deaths[allocations.died_by(before)..allocations.died_by(moment)] {
                     // Modulo 2^64 this is a subtraction.
                     add(bytes, areas, row as usize, size_bytes[row as usize].wrapping_neg());
