@@ -10,6 +10,12 @@ mod study;
 
 mod ask;
 
+pub use foundation::analysis::track;
+
+pub use ask::*;
+pub use study::*;
+pub use track::*;
+
 /// The naive versions, with what needs purposes.
 #[cfg(test)]
 pub(crate) mod naive {
@@ -25,8 +31,3 @@ pub(crate) mod naive {
         categories(&trace.devices[0], &timeline, &phases)
     }
 }
-pub use foundation::analysis::track;
-
-pub use ask::*;
-pub use study::*;
-pub use track::*;

@@ -132,7 +132,7 @@ impl Pen {
 
     /// Returns colours as attributes, with the classes of their dark variants.
     fn painted(&mut self, colors: &[(How, Color, Color)]) -> String {
-        let classes: Vec<String> = colors.iter().filter_map(|(how, _, dark)| self.class(*how, *dark)).collect();
+        let classes: Vec<String> = colors.iter().filter_map(|(how, _, dark)| self.class(how, *dark)).collect();
         let class = (!classes.is_empty()).then(|| format!("class=\"{}\"", classes.join(" ")));
         let attributes = colors.iter().map(|(name, color, _)| {
             let opacity =

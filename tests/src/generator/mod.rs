@@ -15,8 +15,6 @@ mod training;
 pub use random::Random;
 pub use training::Config;
 
-use shared::pickle::Style;
-
 /// Writes a snapshot piece by piece into `sink`.
 pub fn generate<S: FnMut(&[u8])>(config: &Config, sink: S) {
     let stacks = stacks::Stacks::new(config.seed);

@@ -14,7 +14,7 @@ use super::ready::Ready;
 use super::selection::{Selected, scope};
 use frontend::ask::stack::stack_mark;
 use frontend::ask::{
-    AllocationRow, Column, Found, GroupBy, GroupMark, GroupRow, NameMark, SelectionData, Sort, TablePage, TableRequest,
+    AllocationRow, Column, Found, GroupMark, GroupRow, NameMark, SelectionData, Sort, TablePage, TableRequest,
     TableRows, Walk, WalkRequest,
 };
 use shared::allocator::Settings;

@@ -211,7 +211,7 @@ fn numbers(job: &Job, offered: &mut Offered) {
 /// Remedies of the optimizer, of which one can be chosen.
 fn optimizers(job: &Job, offered: &mut Offered) {
     let optimizer = &job.optimizer;
-    let is_sgd = matches!(optimizer.kind, OptimizerKind::Sgd { .. });
+    let is_sgd = matches!(optimizer.kind, OptimizerKind::Sgd);
     let on_device = optimizer.storage == OptimizerStorage::Device;
     let mut offer = |against: Option<&str>, remedy: Remedy| offered.offer(against, remedy.grouped("optimizer"));
     let against_fused = match optimizer.implementation {

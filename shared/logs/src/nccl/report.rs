@@ -170,8 +170,11 @@ fn has_scattered(process: &NcclProcess) -> bool {
     process.paged_bytes.saturating_sub(process.device_bytes) >= MUCH_MORE_BYTES
 }
 
+/// Makes the cell of a process.
+type Cell = fn(&NcclProcess) -> LogCell;
+
 /// Columns of the table of processes.
-const COLUMNS: [(&str, fn(&NcclProcess) -> LogCell); 11] = [
+const COLUMNS: [(&str, Cell); 11] = [
     ("Rank", |process| process.rank.map_or(LogCell::Nothing, |(rank, _)| LogCell::Count(rank.into()))),
     ("GPU", |process| LogCell::Count(gpu(process).into())),
     ("Process", |process| LogCell::Text(format!("{}:{}", process.host, process.pid))),

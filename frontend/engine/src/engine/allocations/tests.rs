@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::engine::Engine;
-use frontend::ask::{Answers as _, FilterData, FindGroup, GetFacts, GetRows, MixedRow, NameMark, WalkTo};
+use frontend::ask::{Answers as _, FilterData, FindGroup, GetFacts, GetRows, GroupBy, MixedRow, NameMark, WalkTo};
 
 const TRACE: &str = "
     alloc a 100 @relu<main

@@ -47,8 +47,11 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
     ))
 }
 
+/// Bytes by the stack that allocated them.
+type Places = Vec<(u64, StackId)>;
+
 /// Returns what is still alive of a failed attempt when its code runs again: its bytes, the failure, and its parts.
-fn left_by(study: &Study<'_>, failure: u32) -> Option<(u64, u32, Vec<(u64, StackId)>)> {
+fn left_by(study: &Study<'_>, failure: u32) -> Option<(u64, u32, Places)> {
     let allocations = &study.timeline.allocations;
     let (actions, stacks) = (study.device.events.actions(), study.device.events.stacks());
     let is_of_pass = |id: &AllocationId| {

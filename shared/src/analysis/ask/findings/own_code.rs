@@ -61,7 +61,7 @@ pub(super) fn line_of(study: &Study<'_>, stack: StackId, own: Own) -> Option<Sou
 }
 
 /// Iterates over the names and files of a stack's frames, innermost first.
-pub(super) fn texts_of<'a>(trace: &'a Trace, stack: StackId) -> impl Iterator<Item = (&'a str, &'a str)> {
+pub(super) fn texts_of(trace: &Trace, stack: StackId) -> impl Iterator<Item = (&str, &str)> {
     let frames = trace.stacks.frames(stack).iter().map(|&frame| trace.frames.get(frame));
     frames.map(|frame| (trace.strings.get(frame.name), trace.strings.get(frame.filename)))
 }
