@@ -56,7 +56,7 @@ pub enum Coloring<'a> {
     /// Stacks, see [`Timeline::color`](super::Timeline::color).
     #[default]
     Stack,
-    /// Categories of all allocations, as [`categories`](crate::analysis::categories()) returns them.
+    /// Categories of all allocations, as `categories` of the floor above returns them.
     ///
     /// The number of a category is its position in [`Category::ALL`] plus one.
     Category(&'a [Category]),
