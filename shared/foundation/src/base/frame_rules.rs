@@ -155,7 +155,7 @@ impl OwnCode {
     /// Reads a rule: texts separated by commas, after `!` those of paths that are not the user's own.
     ///
     /// ```
-    /// # use shared::base::OwnCode;
+    /// # use foundation::base::OwnCode;
     /// assert_eq!(OwnCode::of_text(""), OwnCode::Automatic);
     /// assert_eq!(OwnCode::of_text("src/, mymodel").to_string(), "src/,mymodel");
     /// assert!(OwnCode::of_text("!transformers").is_own("/v/site-packages/peft/peft_model.py"));

@@ -7,7 +7,7 @@
 /// ```
 /// #[derive(Clone, Copy, Debug, PartialEq)]
 /// enum Axis { Events, Time }
-/// shared::names!(Axis { Events => "events", Time => "time" });
+/// foundation::names!(Axis { Events => "events", Time => "time" });
 ///
 /// assert_eq!(Axis::of_name("time"), Some(Axis::Time));
 /// assert_eq!(serde_json::to_string(&Axis::ALL).unwrap(), r#"["events","time"]"#);
@@ -42,7 +42,7 @@ macro_rules! names {
 /// for users show too. Each sentence is one line.
 ///
 /// ```
-/// shared::codes! {
+/// foundation::codes! {
 ///     /// Reason why a door does not open.
 ///     pub enum Stuck {
 ///         /// The door is locked.

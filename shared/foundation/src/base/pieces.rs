@@ -12,7 +12,7 @@ const PIECE_ROWS: usize = 1 << 12;
 /// Splits `0..rows` into consecutive ranges.
 ///
 /// ```
-/// # use shared::base::pieces;
+/// # use foundation::base::pieces;
 /// assert!(pieces(10_000).eq([0..4096, 4096..8192, 8192..10_000]));
 /// ```
 pub fn pieces(rows: usize) -> impl Iterator<Item = Range<usize>> {

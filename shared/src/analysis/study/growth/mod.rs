@@ -128,7 +128,9 @@ pub struct ClassTotal {
     pub class: GrowthClass,
     /// Rise in bytes per step; 0 unless they leak.
     pub bytes_per_step: u64,
+    /// Bytes at the end of the last step.
     pub end_bytes: u64,
+    /// Number of allocations at the end of the last step.
     pub end_count: u64,
     /// Number of groups, by stack or, without stacks, by size.
     pub groups: u64,
