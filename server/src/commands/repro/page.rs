@@ -4,7 +4,8 @@ use std::path::Path;
 
 use shared::api::OutOfMemory;
 use shared::base::format::{bytes, count, counted, duration, percent};
-use shared::job::Job;
+use shared::job::messages::NCCL_NOT_COUNTED;
+use shared::job::{Job, Parallel};
 use shared::recordings::place;
 
 use crate::commands::text;
@@ -15,6 +16,9 @@ pub(super) fn summary(recording: &Recording, job: &Job, output: &Path) -> String
     let mut page = format!("{}\n{}\n\n{table}", output.display(), subtitle(recording, job));
     if let Some(oom) = &recording.oom {
         page += &format!("\n{}", out_of_memory(oom, job.steps));
+    }
+    if matches!(job.parallel, Some(Parallel::Ddp { .. } | Parallel::Fsdp(_))) {
+        page += &format!("\n{NCCL_NOT_COUNTED}\n");
     }
     page + &format!(
         "\nNext: run `snapscope peak {}`, or drop the file on the page of `snapscope serve`\n",

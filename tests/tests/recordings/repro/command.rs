@@ -50,6 +50,11 @@ fn a_recording_is_summed_up_or_is_one_document() {
     assert_eq!(document["peak_reserved_bytes"], 600_000);
     assert_eq!(document["oom"], Value::Null);
     assert!(played.path("other.pickle").exists());
+    let ranks = "model = \"mlp\"\nsteps = 2\ncard = \"t4-16gb\"\nparallel = { kind = \"ddp\", ranks = 2 }\n";
+    std::fs::write(played.path("ranks.toml"), ranks).expect("room");
+    check_output(&repro(&played, &["ranks.toml"]), 0, &["NCCL's buffers and kernels are not counted"], &[]);
+    let alone = String::from_utf8(repro(&played, &["small.toml"]).stdout).expect("text");
+    assert!(!alone.contains("NCCL"), "{alone}");
 }
 
 #[test]
