@@ -53,10 +53,16 @@ pub(in crate::analysis) struct LeftOfPass {
 impl LeftOfPass {
     /// Examines the step nearest to the middle one that leaves some of the rows until the end.
     pub(in crate::analysis) fn of(study: &Study<'_>, rows: &[&Kept]) -> Self {
-        let allocations = &study.timeline.allocations;
         let stacks: HashSet<StackId> = rows.iter().map(|kept| kept.stack).collect();
         let step = keeping_step(study, &stacks);
         let next = step.end.saturating_add(step.end - step.start).min(study.timeline.events() - 1);
+        Self::at(study, rows, step, next)
+    }
+
+    /// Examines a step; what is alive after the moment `next` stays.
+    pub(in crate::analysis) fn at(study: &Study<'_>, rows: &[&Kept], step: Step, next: u32) -> Self {
+        let allocations = &study.timeline.allocations;
+        let stacks: HashSet<StackId> = rows.iter().map(|kept| kept.stack).collect();
         let mut left = Self { step, kept: Sum::default(), saved: Sum::default(), all: Sum::default() };
         let mut after = Sum::default();
         for row in allocations.born_by(step.start)..allocations.born_by(step.end) {

@@ -21,8 +21,12 @@ const LEAST_KEPT_BYTES: u64 = 6;
 /// Fewer stacks are not enough to infer that gradients are on.
 const LEAST_STACKS: usize = 4;
 
-/// A backward frees a graph if it frees at least 1/20 of the peak.
+/// A backward frees a graph if it frees at least 1/20 of the peak, or half of what another frees: graphs that nobody uses
+/// can fill the peak.
 const LEAST_FREED: u64 = 20;
+
+/// What a backward frees is a measure for others if it is at least 1/100 of the peak.
+const LEAST_USUAL: u64 = 100;
 
 /// Returns the allocations that no backward pass uses, of each such call.
 ///
@@ -123,8 +127,13 @@ fn freed_by_backward(study: &Study<'_>) -> Vec<bool> {
             freed[death] = freed[death].saturating_add(allocations.size_bytes(id));
         }
     }
-    let peak_bytes = study.timeline.live_peak().1;
-    freed.into_iter().map(|bytes| bytes.saturating_mul(LEAST_FREED) >= peak_bytes).collect()
+    let of_backward = phases.runs().iter().zip(&freed).filter(|(run, _)| run.1 == Phase::Backward);
+    let most = of_backward.map(|(_, bytes)| *bytes).max().unwrap_or(0);
+    let peak = study.timeline.live_peak().1;
+    // A backward that keeps its graph frees next to nothing.
+    let usual = if most.saturating_mul(LEAST_USUAL) >= peak { most / 2 } else { u64::MAX };
+    let least = usual.min(peak / LEAST_FREED);
+    freed.into_iter().map(|bytes| bytes >= least).collect()
 }
 
 impl Call {

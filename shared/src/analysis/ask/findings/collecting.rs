@@ -18,7 +18,10 @@ use std::ops::Range;
 const LEAST_SHARE: u64 = 10;
 
 pub(super) fn findings(study: &Study<'_>) -> Vec<Finding> {
-    [evaluation(study), epoch(study), data(study), gradients(study), cycles(study)].into_iter().flatten().collect()
+    [evaluation(study), epoch(study), data(study), gradients(study), cycles(study), queue(study)]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 /// Returns the batches and the gradients of batches that are reported.
@@ -75,6 +78,24 @@ fn data(study: &Study<'_>) -> Option<Finding> {
                   Later steps add none, so that a larger data set needs more memory, and a longer training does not.";
     let found = finding(study, &rows, bytes, FindingCode::BatchesKept, &what, advice)?;
     Some(Finding { severity: Severity::Info, ..found })
+}
+
+/// Reports batches that are brought faster than they are used.
+fn queue(study: &Study<'_>) -> Option<Finding> {
+    // Where operations are not recorded, what is made outside of modules has no purpose that is known.
+    let is_brought = |kept: &Kept| {
+        let is_unknown = kept.phase == Phase::Unknown && !study.sites.of_stack(kept.stack).in_module;
+        is_data(study, kept) || is_unknown
+    };
+    let is_queued = |kept: &&Kept| kept.course == Course::Drains && is_brought(kept);
+    let rows: Vec<&Kept> = study.growth.kept.iter().filter(is_queued).collect();
+    let bytes = rows.iter().map(|kept| kept.most_bytes).sum();
+    let what = format!("Batches wait on the GPU: up to {}", format::bytes(bytes));
+    let advice = "Fill the queue up to its length, instead of adding as many batches for each one that is taken: \
+                  ``while len(queue) < ahead: queue.append(next(batches).cuda())``.\n\
+                  One or two batches ahead are enough, as the GPU takes no longer to wait for more.\n\n\
+                  More batches are brought than steps use, for several steps, and later ones use them up.";
+    finding(study, &rows, bytes, FindingCode::BatchesKept, &what, advice)
 }
 
 /// Tensors of fewer steps at a time may be those of a window, or of what the program still works on.

@@ -34,7 +34,10 @@ pub(super) fn left<'a>(study: &'a Study<'_>) -> Vec<(&'a Kept, usize)> {
     let stopped = |kept: &'a Kept| {
         let steps = stepping.get(&spine_of(kept)).filter(|steps| steps.len() >= LEAST_STEPS)?;
         let last = *steps.last()?;
-        (last + LEAST_STEPS <= last_of_all && (count - last) * 4 >= count).then_some((kept, last))
+        let pause = count - last;
+        // One that takes turns with others has paused before.
+        let returns = steps.windows(2).any(|pair| (pair[1] - pair[0]) * 2 >= pause);
+        (last + LEAST_STEPS <= last_of_all && pause * 4 >= count && !returns).then_some((kept, last))
     };
     states.into_iter().filter_map(stopped).collect()
 }

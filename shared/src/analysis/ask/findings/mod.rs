@@ -95,7 +95,6 @@ fn of_device(study: &Study<'_>, config: &FindingsConfig) -> Vec<Finding> {
     found.extend(abandoned::finding(study));
     found.extend(config.capacity_bytes.and_then(|capacity| outside::finding(study, capacity)));
     found.extend(growing::findings(study, config));
-    found.extend(collecting::findings(study));
     found.extend(left_optimizer::finding(study));
     found.extend(settled::finding(study));
     found.extend(limits::findings(study, config));
@@ -104,7 +103,14 @@ fn of_device(study: &Study<'_>, config: &FindingsConfig) -> Vec<Finding> {
     // Passes that wait because their graphs are kept do not wait for one backward.
     let is_told = |one: &Finding| retained.is_some() && one.code == FindingCode::SeveralGraphsAtOnce;
     found.extend(staying::findings(study, &unused).into_iter().filter(|one| !is_told(one)));
-    found.extend(evaluating::finding(study, &unused));
+    let evaluating = evaluating::finding(study, &unused);
+    // Outputs with their graphs are told as graphs.
+    let are_graphs = |one: &Finding| {
+        one.code == FindingCode::EvaluationOutputsCollected
+            && evaluating.as_ref().is_some_and(|graphs| graphs.bytes >= one.bytes)
+    };
+    found.extend(collecting::findings(study).into_iter().filter(|one| !are_graphs(one)));
+    found.extend(evaluating);
     found.extend(retained);
     found.extend(loading::findings(study));
     found.extend(logits::finding(study));

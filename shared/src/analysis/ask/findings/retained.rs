@@ -31,7 +31,11 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
     // Gradients that can be differentiated again keep tensors of backward as well, on purpose.
     let gradients: u64 = by_design::trained_sizes(study).iter().map(|(size, count)| size * count).sum();
     let is_little = kept_bytes.saturating_mul(LEAST_SHARE) < study.timeline.live_peak().1;
-    if is_little || kept_bytes * 2 < saved_bytes || of_backward > gradients * 2 {
+    // One pass with several losses has a backward for each, and all but the last keep its graph on purpose.
+    let mut passes: Vec<u32> = graphs.iter().map(|(_, passed)| *passed).collect();
+    passes.dedup();
+    let are_windows = passes.len() + 1 >= LEAST_BACKWARDS;
+    if is_little || !are_windows || kept_bytes * 2 < saved_bytes || of_backward > gradients * 2 {
         return None;
     }
     let all = steps.iter().filter_map(|step| Retained::of(study, *step)).flat_map(|kept| kept.graphs);
@@ -91,7 +95,7 @@ impl Retained {
     }
 }
 
-fn starts_of_backward(study: &Study<'_>, step: Step) -> Vec<u32> {
+pub(super) fn starts_of_backward(study: &Study<'_>, step: Step) -> Vec<u32> {
     let phases = &study.phases;
     let next = |after: u32| phases.start_of_backward(phases.run_of(after + 1)).filter(|&start| start < step.end);
     std::iter::successors(next(step.start), |&start| next(phases.end_of_backward(start))).collect()

@@ -55,7 +55,7 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
 /// This is true for gradients that stay from the first step on, and for memory that an epoch collects.
 fn is_told_elsewhere(study: &Study<'_>, kept: &Kept) -> bool {
     let is_gradient = study.phases.are_told() && kept.course == Course::Settles && kept.phase == Phase::Backward;
-    is_gradient || kept.course == Course::Collected
+    is_gradient || matches!(kept.course, Course::Collected | Course::Drains)
 }
 
 fn part(class: GrowthClass, rows: &[&Kept], most_bytes: u64) -> String {

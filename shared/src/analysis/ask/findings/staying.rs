@@ -6,7 +6,8 @@ use super::finding::{Confidence, Finding, Rank, SourceLine, events_of};
 use super::own_code::{Own, largest, line_of, line_of_backward, own_line, phase_of, row_of};
 use crate::analysis::study::by_design;
 use crate::analysis::study::growth::{Course, Kept};
-use crate::analysis::study::left_of_pass::ForwardPass;
+use crate::analysis::study::left_of_pass::{ForwardPass, LeftOfPass};
+use crate::analysis::study::period::Step;
 use crate::analysis::study::phases::Phase;
 use crate::analysis::study::studied::Study;
 use crate::analysis::track::allocations::{AllocationId, Lifetime};
@@ -120,9 +121,24 @@ fn graph(study: &Study<'_>, pass: &ForwardPass, unused: &[Vec<Lifetime>]) -> Opt
         return None;
     }
     let of_pass = rows.iter().filter(|kept| pass.by_stack.contains_key(&kept.stack)).count();
-    if of_pass < LEAST_STACKS || of_pass * LEAST_OF_GRAPH < pass.by_stack.len() || !meet_the_next(study, &rows) {
+    let alive_of = |phase: Phase| -> u64 {
+        let alive = study.timeline.allocations.alive_at(end);
+        alive.filter(|&(id, _)| phase_of(study, id) == phase).map(|row| row.1).sum()
+    };
+    // There is no more than one gradient for each weight.
+    let weights = alive_of(Phase::Setup);
+    let of_backward = alive_of(Phase::Backward);
+    let of_forward: u64 = rows.iter().map(|kept| kept.end_bytes).sum();
+    let is_differentiable = weights > 0 && of_backward > weights.saturating_mul(2) && of_backward * 2 > of_forward;
+    let middle = *study.repeats().get(study.repeats().len() / 2)?;
+    let left = LeftOfPass::at(study, &rows, middle, middle.end);
+    // Of two networks, one may stay.
+    let is_graph = of_pass * LEAST_OF_GRAPH >= pass.by_stack.len() || left.is_graph(study, &rows);
+    if of_pass < LEAST_STACKS || !is_graph || !meet_the_next(study, &rows) {
         return None;
     }
+    // A backward that freed the rest has passed by it.
+    let is_part = !left.is_whole_pass() && super::retained::starts_of_backward(study, middle).len() == 1;
     finding(
         study,
         &rows,
@@ -130,14 +146,33 @@ fn graph(study: &Study<'_>, pass: &ForwardPass, unused: &[Vec<Lifetime>]) -> Opt
         (FindingCode::GraphOutlivesStep, "A step's graph stays while the next step builds its own"),
         "Most of what the forward pass saves for backward is still alive at the end of each step, and is freed in the \
          next step.",
-        "Remove `retain_graph=True` from `backward()` or `torch.autograd.grad()`.\n\
-         Or delete what keeps the graph at the end of the step: ``del loss, output``.\n\n\
-         `retain_graph=True` keeps what the backward pass would have freed, and a variable such as `loss` or `output` \
-         keeps the graph.",
+        match (is_differentiable, is_part) {
+            (true, _) => OF_CREATE_GRAPH,
+            (false, true) => OF_PART,
+            (false, false) => OF_RETAIN_GRAPH,
+        },
     )
 }
 
-/// Returns true if most memory that the middle step leaves is alive when the next step's graph is complete.
+const OF_CREATE_GRAPH: &str = "Remove `create_graph=True` from `backward()`, unless the gradients are differentiated again; then \
+                               take them by `torch.autograd.grad`.\nOr delete what keeps the graph at the end of the step: ``del loss``, \
+                               and ``p.grad = None`` for each weight.\n\n\
+                               Tensors of the backward pass stay as well, since `create_graph=True` makes them part of a graph that \
+                               each gradient keeps.";
+
+const OF_PART: &str = "Leave out what no loss uses: do not compute that part, or compute it under ``with torch.no_grad():``.\n\
+                       Or delete what keeps it at the end of the step: ``del outputs, losses``.\n\n\
+                       The backward pass has freed the rest of the pass: what stays leads to no loss that was passed to it, \
+                       such as a head whose weight is 0.";
+
+/// Of GANs: a discriminator whose loss goes through the generator needs `retain_graph`.
+const OF_RETAIN_GRAPH: &str = "Remove `retain_graph=True` from `backward()` or `torch.autograd.grad()`; a \
+                               discriminator that is trained on ``fake.detach()`` does without.\n\
+         Or delete what keeps the graph at the end of the step: ``del loss, output``.\n\n\
+         `retain_graph=True` keeps what the backward pass would have freed, and a variable such as `loss` or `output` \
+         keeps the graph.";
+
+/// Returns true if most memory that the middle step leaves is alive when half of the next step's graph is made.
 ///
 /// Tensors held by a function's variables are freed when it returns, before the next pass.
 fn meet_the_next(study: &Study<'_>, rows: &[&Kept]) -> bool {
@@ -145,7 +180,7 @@ fn meet_the_next(study: &Study<'_>, rows: &[&Kept]) -> bool {
     let steps = study.repeats();
     let middle = (steps.len() - 1) / 2;
     let Some((&step, &next)) = steps.get(middle).zip(steps.get(middle + 1)) else { return false };
-    let moment = ForwardPass::of(study, next).moment;
+    let moment = half_made(study, next);
     let stacks: HashSet<StackId> = rows.iter().map(|kept| kept.stack).collect();
     let (mut left, mut met) = (0_u64, 0_u64);
     for id in (allocations.born_by(step.start)..allocations.born_by(step.end)).map(AllocationId) {
@@ -156,6 +191,21 @@ fn meet_the_next(study: &Study<'_>, rows: &[&Kept]) -> bool {
         }
     }
     left > 0 && met * 2 > left
+}
+
+/// Returns the first moment at which half of what a step's forward passes hold at most is there.
+fn half_made(study: &Study<'_>, step: Step) -> u32 {
+    let allocations = &study.timeline.allocations;
+    let pass = ForwardPass::of(study, step);
+    let ids = (allocations.born_by(step.start)..allocations.born_by(step.end)).map(AllocationId);
+    let held = ids.filter(|&id| phase_of(study, id) == Phase::Forward && allocations.dies_after(id, pass.moment));
+    let mut bytes = 0_u64;
+    held.map(|id| (allocations.born_at(id.0), row_of(study, id).0))
+        .find(|row| {
+            bytes = bytes.saturating_add(row.1);
+            bytes.saturating_mul(2) >= pass.bytes
+        })
+        .map_or(pass.moment, |(born, _)| born)
 }
 
 /// Reports recomputed activations that outlive the backward for which they were recomputed.

@@ -43,6 +43,8 @@ pub enum Course {
     Fills,
     /// They grow for several steps and are then freed all at once, like the outputs of an epoch.
     Collected,
+    /// They grow for several steps and are used up in later ones, like a queue.
+    Drains,
     /// They rise and fall, and lately reach no higher level than before.
     Bounded,
     /// They rise once, after the first steps.
@@ -194,6 +196,9 @@ impl Levels {
         if self.is_collected() {
             return Course::Collected;
         }
+        if self.is_drained() {
+            return Course::Drains;
+        }
         // The last step may be cut short.
         if births.len() + 1 >= self.steps && births.len() > 1 {
             return Course::Renewed;
@@ -215,6 +220,21 @@ impl Levels {
                     return true;
                 }
                 climbed = 0;
+            }
+        }
+        false
+    }
+
+    /// Returns true if the level rises over at least as many consecutive steps and falls by at least 2/3 over the next.
+    fn is_drained(&self) -> bool {
+        let (mut climbed, mut highest) = (1, self.points.first().map_or(0, |point| point.1));
+        for pair in self.points.windows(2) {
+            let ((before, level), (step, bytes)) = (pair[0], pair[1]);
+            if bytes > level {
+                climbed = if step == before + 1 && level == highest { climbed + 1 } else { 1 };
+                highest = bytes;
+            } else if climbed > LEAST_CLIMBED && bytes.saturating_mul(MOST_LEFT) <= highest {
+                return true;
             }
         }
         false

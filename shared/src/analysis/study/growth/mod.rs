@@ -302,7 +302,7 @@ fn class_of(course: Course, phase: Phase, is_optimizer: bool) -> Option<GrowthCl
         // These are the weights themselves.
         Course::Settles if phase == Phase::Setup => None,
         Course::Settles | Course::WarmsUp => Some(GrowthClass::WarmUp),
-        Course::Fills | Course::Bounded | Course::Collected => Some(GrowthClass::Cache),
+        Course::Fills | Course::Bounded | Course::Collected | Course::Drains => Some(GrowthClass::Cache),
         Course::Jumps => Some(GrowthClass::OneOff),
         Course::Renewed | Course::Changes => None,
     }

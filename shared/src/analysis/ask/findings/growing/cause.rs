@@ -255,7 +255,8 @@ fn of_forward(study: &Study<'_>, grown: &[(&Kept, Group)]) -> Cause {
     }
     let left = LeftOfPass::of(study, &of_forward);
     // Outputs of checkpointed layers are all that their graphs save.
-    let is_graph = || left.is_graph(study, &of_forward) && !held::are_held(study, &of_forward);
+    let has_grad = of_forward.iter().any(|kept| !study.sites.of_stack(kept.stack).is_without_grad);
+    let is_graph = || has_grad && left.is_graph(study, &of_forward) && !held::are_held(study, &of_forward);
     if held::are_in_graphs(study, &of_forward) || held::are_of_graphs(study, &of_forward) || is_graph() {
         return match study.kind {
             RunKind::Training if left.is_whole_pass() => Cause::RetainedGraphs,

@@ -115,6 +115,11 @@ impl Holder<'_> {
         self.path.contains(".__traceback__") || self.path.contains(".tb_frame")
     }
 
+    /// Returns true if it is the cache of a function, as `functools.lru_cache` makes it.
+    pub(super) fn is_cache(&self) -> bool {
+        self.path.contains(" (cache)[")
+    }
+
     /// Returns true if many functions hold one tensor each, as hooks do: by a default value, or a variable around them.
     pub(super) fn is_function(&self) -> bool {
         let is_one_each = self.path.ends_with(" (default)[…]") || self.path.ends_with(')');
@@ -198,6 +203,7 @@ mod tests {
         assert!(holder("self.skipped[…][…].__traceback__ (images of step)").is_exception());
         assert!(holder("function __main__.<lambda> (default)[…]").is_function());
         assert!(holder("function train.step.<locals>.hook (closure mask)").is_function());
+        assert!(holder("model.bias (cache)[…]").is_cache());
         let list = holder("function train.log (closure history)[…]");
         assert!(!list.is_function() && !list.is_exception());
     }

@@ -83,6 +83,7 @@ fn finding(study: &Study<'_>, config: &FindingsConfig, cause: Cause, rows: &[&Ke
     let advice = Advice::of(words.advice);
     let advice = match held::holder(study, rows) {
         Some(holder) if holder.is_exception() => Advice::of(OF_EXCEPTION).then(&holder.sentence()),
+        Some(holder) if holder.is_cache() => Advice::of(OF_CACHE).then(&holder.sentence()),
         Some(holder) if holder.is_function() => Advice::of(OF_FUNCTION).then(&holder.sentence()),
         Some(holder) => advice.first(&holder.sentence()),
         None => match held::how_to_tell(study).filter(|_| own.is_some()) {
@@ -143,8 +144,14 @@ const OF_EXCEPTION: &str = "Keep the text of the exception, not the exception: `
                             A kept exception refers to its traceback, that to the frames of the failed call, and these to \
                             all their tensors.";
 
-const OF_FUNCTION: &str = "Register a hook once, or remove it when its step is over: ``handle.remove()``, with what \
-                           `register_hook` or `register_forward_hook` returns.\n\n\
+const OF_CACHE: &str = "Limit the cache: ``functools.lru_cache(maxsize=8)``, or keep its results in host memory and move them when \
+                        they are used.\nOr compute the result anew, if that takes less than a step.\n\n\
+                        A cache keeps the result of each call with other arguments, such as another length, until the program \
+                        ends.";
+
+const OF_FUNCTION: &str = "Let functions that are kept for later hold a copy in host memory: ``field = field.cpu()`` before the \
+                           `def` or `lambda`.\nIf they are hooks, register one once, or remove it when its step is over: \
+                           ``handle.remove()``, with what `register_hook` or `register_forward_hook` returns.\n\n\
                            A function keeps its default values and the variables around it. One that is made in every step \
                            stays as long as a tensor or a module has it as a hook, or a list has it.";
 

@@ -1,6 +1,8 @@
 //! Laws that hold for random programs: each mistake is told from its repair, whatever the model, its sizes and how often
 //! it happens.
 
+mod passes;
+
 use super::programs::MODULE;
 use super::*;
 use crate::analysis::naive::Random;
@@ -270,6 +272,21 @@ fn an_optimizer_that_steps_no_more_keeps_its_state() {
 }
 
 #[test]
+fn optimizers_that_take_turns_are_needed() {
+    for (seed, shape, _) in shapes() {
+        let training = shape.training(|step| {
+            let text = shape.step(step, "", "");
+            let state =
+                |layer, bytes| format!("alloc z{layer}.{step} {bytes} @_init_group@torch/optim/adam.py<tune:24<main\n");
+            let first = if step == shape.steps / 4 { shape.of_weights(state) } else { String::new() };
+            let is_other = step * 4 / shape.steps % 2 == 1;
+            first + &if is_other { text.replace("train:14<main", "tune:24<main") } else { text }
+        });
+        assert_eq!(finding_of(&training, FindingCode::OptimizerLeft), None, "seed {seed}, {shape:?}");
+    }
+}
+
+#[test]
 fn a_cycle_keeps_tensors_until_garbage_is_collected() {
     for (seed, shape, mut random) in shapes() {
         let every = 2 + random.below(3);
@@ -300,62 +317,12 @@ fn keeping(shape: &Shape, is_kept: impl Fn(&str) -> bool) -> String {
 }
 
 #[test]
-fn a_graph_that_outlives_the_backward_of_another_is_noted() {
-    for (seed, shape, _) in shapes() {
-        let training = |has_gradients: bool| {
-            let call = |step: u64| shape.call(&format!("{step}.d"), "train:50<main", has_gradients);
-            let free = |step: u64| match has_gradients {
-                true => freed(&shape, &format!("{step}.d")),
-                false => format!("free a{}.{step}.d\n", shape.layers.len() - 1),
-            };
-            shape.training(|step| shape.step(step, &call(step), "") + &free(step))
-        };
-        let noted = |text: &str| {
-            let found = finding_of(text, FindingCode::EvaluationWithGraph);
-            found.map(|found| (found.severity, found.line.map(|line| line.line)))
-        };
-        assert_eq!(noted(&training(true)), Some((Severity::Info, Some(50))), "seed {seed}, {shape:?}");
-        assert_eq!(noted(&training(false)), None, "seed {seed}, {shape:?}");
-    }
-}
-
-#[test]
 fn a_graph_keeps_all_that_backward_would_have_freed() {
     law((FindingCode::GraphsKept, 11), |shape, random| {
         // The last layers of a pass may belong to a loss that backward passed by.
         let from = random.below(shape.layers.len() as u64 / 2);
         let is_of_graph = |line: &str| (from..32).any(|layer| line.starts_with(&format!("free a{layer}.")));
         (keeping(shape, is_of_graph), shape.training(|step| shape.step(step, "", "")))
-    });
-}
-
-#[test]
-fn graphs_that_several_backwards_of_a_step_keep_add_up() {
-    law((FindingCode::StateChained, 11), |shape, random| {
-        let windows = 3 + random.below(5);
-        let training = |is_retained: bool| {
-            shape.training(|step| {
-                let window = |window: u64| {
-                    let name = format!("{step}.w{window}");
-                    let gradients = format!("{step}");
-                    let backward = shape.backward(&name, (window == 0).then_some(gradients.as_str()));
-                    let backward = lines_of(&backward, |line| !(is_retained && line.starts_with("free a")));
-                    let result = format!("alloc l.{name} 4 @mse_loss@v/torch/nn/functional.py<train:12<main\n");
-                    let begin = format!("alloc one.{name} 4 @backward@v/torch/_tensor.py<train:13<main\n");
-                    let own = format!("alloc h.{name} 1MiB\nfree h.{name}\n");
-                    [shape.call(&name, "train:11<main", true), result, begin, own, backward].concat()
-                        + &format!("free one.{name}\nfree l.{name}\n")
-                };
-                let names: Vec<String> = (0..windows).map(|window| format!("{step}.w{window}")).collect();
-                let ended: String =
-                    names.iter().map(|name| if is_retained { freed(shape, name) } else { String::new() }).collect();
-                let cleared: String = (0..shape.layers.len()).map(|layer| format!("free g{layer}.{step}\n")).collect();
-                let update =
-                    format!("alloc u.{step} 1MiB @step@torch/optim/adam.py<train:14<main\nfree u.{step}\n{cleared}");
-                (0..windows).map(window).collect::<String>() + &update + &ended
-            })
-        };
-        (training(true), training(false))
     });
 }
 

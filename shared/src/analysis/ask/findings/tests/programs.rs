@@ -161,6 +161,22 @@ fn batches_of_the_first_epoch_that_stay_are_noted() {
 }
 
 #[test]
+fn batches_that_are_brought_faster_than_they_are_used_are_told() {
+    let training = |ahead: usize| {
+        let of = |index: usize| {
+            let (epoch, at) = (index - index % 12, index % 12);
+            let brought = (at * ahead..(at + 1) * ahead).filter(|batch| *batch < 12);
+            let upload = |batch: usize| format!("alloc q.{} 9MiB @_upload:34<__next__:44<main", epoch + batch);
+            let lines: Vec<String> = brought.map(upload).chain([format!("free q.{index}")]).collect();
+            step(index, &lines, &[])
+        };
+        finding_of(&program(36, of), FindingCode::BatchesKept).map(|finding| finding.title)
+    };
+    assert_eq!(training(3).as_deref(), Some("Batches wait on the GPU: up to 63.0 MiB, in _upload (main.py:34)"));
+    assert_eq!(training(1), None);
+}
+
+#[test]
 fn gradients_of_inputs_that_stay_are_told() {
     let training = |kept: usize| {
         let of = |index: usize| {
