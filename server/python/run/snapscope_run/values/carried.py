@@ -108,6 +108,12 @@ def version_of(tensor):
     return None if tensor.is_inference() else tensor._version
 
 
+def is_wrapper(tensor):
+    """Returns true within transforms of `torch.func`, whose tensors have no memory of their own."""
+    functions = getattr(torch._C, "_functorch", None)
+    return functions is not None and functions.is_functorch_wrapped_tensor(tensor)
+
+
 def make_plain(tensor):
     """Makes a tensor an ordinary one; returns the value that it had."""
     tensor.__class__ = torch.Tensor
@@ -120,7 +126,7 @@ def give(tensor, value, assumed=None, base=None):
     What a CUDA graph captures gets its values later, at each replay.
     """
     may = patch.is_on and type(tensor) is torch.Tensor and tensor.is_cuda and is_small(tensor)
-    if may and not torch._C._cuda_isCurrentStreamCapturing():
+    if may and not is_wrapper(tensor) and not torch._C._cuda_isCurrentStreamCapturing():
         tensor._snapscope = Value(value, base or _new_base(tensor, value, assumed))
         tensor.__class__ = Carried
         _all.add(tensor)
@@ -145,7 +151,7 @@ def value_of(tensor):
 def value_in(tensor):
     """Returns the value of a tensor, or that of the memory of which C++ code has made it a view."""
     value = value_of(tensor)
-    if value is not None or type(tensor) is Carried:
+    if value is not None or type(tensor) is Carried or is_wrapper(tensor):
         return value
     base = _bases.get(tensor.untyped_storage()._cdata)
     if base is None or not base.is_known:
