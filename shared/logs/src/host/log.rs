@@ -229,6 +229,8 @@ pub struct Pressure {
     /// Program that asked for memory when none was left, or empty.
     pub asked_by: String,
     pub is_swap_used_up: bool,
+    /// Shared memory of the control group, files in /dev/shm among it.
+    pub shared_bytes: u64,
 }
 
 /// Process that was killed because memory ran out.

@@ -32,7 +32,24 @@ fn total_bytes(line: &str) -> Option<u64> {
 /// earlyoom[7]: sending SIGTERM to process 123 uid 1000 "python": badness 302, VmRSS 10 MiB
 /// ```
 pub(super) fn kill(line: &str) -> Option<Kill> {
-    by_kernel(line).or_else(|| by_earlyoom(line))
+    by_kernel(line).or_else(|| by_earlyoom(line)).or_else(|| by_reason(line)).or_else(|| by_reaper(line))
+}
+
+/// Reads the line before that of the kernel, which pastes have alone: `oom-kill:constraint=CONSTRAINT_MEMCG,…,task=a,pid=3`.
+fn by_reason(line: &str) -> Option<Kill> {
+    let (_, rest) = line.split_once("oom-kill:constraint=")?;
+    let (_, task) = rest.split_once(",task=")?;
+    let (name, pid) = task.split_once(",pid=")?;
+    let killer = if rest.starts_with("CONSTRAINT_MEMCG") { Killer::ControlGroup } else { Killer::Kernel };
+    Some(Kill { pid: leading_number(pid)? as u32, name: name.to_owned(), rss_bytes: None, killer, sample: None })
+}
+
+/// Reads the line behind it: `oom_reaper: reaped process 21877 (python), now anon-rss:0kB, …`.
+fn by_reaper(line: &str) -> Option<Kill> {
+    let (pid, rest) = line.split_once("oom_reaper: reaped process ")?.1.split_once(" (")?;
+    let (name, _) = rest.split_once("), now")?;
+    let (pid, name) = (pid.parse().ok()?, name.to_owned());
+    Some(Kill { pid, name, rss_bytes: None, killer: Killer::Kernel, sample: None })
 }
 
 fn by_earlyoom(line: &str) -> Option<Kill> {
@@ -86,6 +103,8 @@ pub(super) fn pressure(line: &str, pressure: &mut Pressure) -> bool {
         .any(|words| line.contains(words))
     {
         pressure.is_of_cgroup = true;
+    } else if let Some(bytes) = line.split_once("] shmem ").and_then(|(_, bytes)| bytes.trim().parse().ok()) {
+        pressure.shared_bytes = bytes;
     } else if let Some((_, free)) = line.split_once("Free swap ") {
         pressure.is_swap_used_up = free.trim_start_matches(['=', ' ']).trim_end() == "0kB";
     } else {
@@ -153,6 +172,15 @@ mod tests {
         let cut = line.split_once(" total").unwrap().0;
         assert_eq!(kill(cut), Some(Kill { rss_bytes: None, ..expected }));
         assert_eq!(kill("Killed process x"), None);
+        let reason =
+            "oom-kill:constraint=CONSTRAINT_MEMCG,nodemask=(null),oom_memcg=/a,task=pt_main_thread,pid=463120,uid=0";
+        let killed = kill(reason).unwrap();
+        assert_eq!(
+            (killed.pid, killed.name.as_str(), killed.killer),
+            (463_120, "pt_main_thread", Killer::ControlGroup)
+        );
+        let reaped = kill("oom_reaper: reaped process 21877 (python), now anon-rss:0kB, file-rss:0kB").unwrap();
+        assert_eq!((reaped.pid, reaped.rss_bytes, reaped.killer), (21_877, None, Killer::Kernel));
     }
 
     #[test]

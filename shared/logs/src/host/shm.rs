@@ -4,9 +4,11 @@
 //! # /dev/shm: 8392704 of 67108864 bytes in use; 4194304 bytes in 1 new files, 12 so far
 //! # shared memory of the machine: 104857600 bytes
 //! # left in /dev/shm: 4194304 bytes in 1 files, such as psm_3f2a91bc
+//! tmpfs                 16G  702M   16G   5% /dev/shm             as df has it
 //! ```
 
 use super::log::{LeftFiles, SharedFolder, SharedSample};
+use shared::base::size;
 
 /// What a line says, in bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,6 +26,16 @@ pub(super) fn line(line: &str) -> Option<SharedLine> {
         "# shared memory of the machine" => number(rest.trim_end().strip_suffix(" bytes")?).map(SharedLine::Machine),
         _ => None,
     }
+}
+
+/// Reads a row of `df`, whose sizes are KiB unless they have a unit.
+pub(super) fn row_of_df(line: &str) -> Option<SharedLine> {
+    let cells: Vec<&str> = line.split_ascii_whitespace().collect();
+    let [_, size, used, _, share, "/dev/shm"] = cells[..] else { return None };
+    share.strip_suffix('%')?;
+    let bytes = |cell: &str| size::cell(cell, 1 << 10);
+    let now = SharedSample { used_bytes: bytes(used)?, ..SharedSample::default() };
+    Some(SharedLine::Now(now, bytes(size)?, 0))
 }
 
 fn now(rest: &str) -> Option<SharedLine> {

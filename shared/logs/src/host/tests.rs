@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::reader::read_text;
-use crate::{LogReader, log_report};
+use crate::{Log, LogReader, log_report};
 use shared::base::Severity;
 
 fn read(text: &str) -> HostLog {
@@ -492,4 +492,40 @@ fn containers_have_limits() {
         "Job ID: 42\nState: COMPLETED (exit code 0)\nMemory Utilized: 31.5 GB\nMemory Efficiency: 98.4% of 32.0 GB\n";
     let findings = crate::source::Source::part(&read(job)).findings;
     assert_eq!(findings[0].title, "Job 42 uses 31.5 GiB of the 32.0 GiB that it may");
+}
+
+#[test]
+fn rows_of_df_are_samples_of_shared_memory() {
+    let row = |used: &str, share: u32| format!("tmpfs                 16G  {used}   14G  {share}% /dev/shm\n");
+    let log = read_text(&(row("31M", 1) + &row("2.1G", 14) + &row("16G", 97)));
+    assert!(log.has_host());
+    let found = log_report(&log).diagnosis.findings;
+    assert_eq!(found[0].title, "/dev/shm is almost full: 16.0 GiB of 16.0 GiB are in use");
+    assert!(found[0].evidence.shows.contains("It rose from 31.0 MiB in 3 samples"), "{:?}", found[0]);
+    assert!(!read_text(&row("31M", 1)).has_host());
+}
+
+#[test]
+fn three_lines_about_one_process_are_one_kill() {
+    let log = read_text(
+        "oom-kill:constraint=CONSTRAINT_NONE,nodemask=(null),task=python,pid=6120,uid=0\n\
+         Out of memory: Killed process 6120 (python) total-vm:9kB, anon-rss:11840236kB, file-rss:0kB, shmem-rss:0kB\n\
+         oom_reaper: reaped process 6120 (python), now anon-rss:0kB, file-rss:0kB, shmem-rss:0kB\nKilled\n",
+    );
+    let titles: Vec<String> = log_report(&log).diagnosis.findings.into_iter().map(|one| one.title).collect();
+    assert_eq!(titles, ["The kernel killed process 6120 (python) at 11.3 GiB: the machine is full"]);
+}
+
+#[test]
+fn few_samples_that_rise_far_are_told() {
+    let log = |last: u32| {
+        let row = |minute: u32, kib: u32| {
+            let share = f64::from(kib) / 656_000.0;
+            format!("10:{minute:02}:00\nml 40211 101 {share:.1} 64590776 {kib} pts/1 Rl+ 10:00 5:10 python eval.py\n")
+        };
+        read_text(&(row(5, 9_838_412) + &row(10, 9_838_412 / 2 + last / 2) + &row(15, last)))
+    };
+    let titles = |log: &Log| log_report(log).diagnosis.findings.into_iter().map(|one| one.title).collect::<Vec<_>>();
+    assert_eq!(titles(&log(42_460_112)), ["A process rises from 9.38 GiB to 40.5 GiB in 3 samples: process 40211"]);
+    assert!(titles(&log(9_900_000)).is_empty());
 }

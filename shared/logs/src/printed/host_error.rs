@@ -3,6 +3,7 @@
 
 use super::oom::{Call, Work};
 use crate::engine::engine_of;
+use crate::source::number_after;
 use shared::analysis::SourceLine;
 use shared::base::{frame_rules, size};
 
@@ -43,6 +44,14 @@ pub enum HostErrorKind {
     OpenFiles,
     Dispatched,
     Fault,
+    /// Kubernetes ended a container that did not answer.
+    Probe,
+    /// Candidates that need more than there is were left out.
+    Skipped,
+    /// Another process has the GPU to itself.
+    Busy,
+    /// The GPU reports a fault of its own.
+    Hardware,
 }
 
 /// Words of each error, all of which stand in a line.
@@ -52,6 +61,9 @@ pub(super) const WORDS: &[(&[&str], HostErrorKind)] = {
         (&["block: [", "Assertion `"], Fault),
         (&["device-side assert triggered"], Fault),
         (&["illegal memory access was encountered"], Fault),
+        (&["Liveness probe failed"], Probe),
+        (&["failed liveness probe"], Probe),
+        (&["Probe failed", "Liveness"], Probe),
         (&["Too many open files"], OpenFiles),
         (&["received 0 items of ancdata"], OpenFiles),
         (&["creating shared memory segment /dev/shm"], SharedMemory),
@@ -72,6 +84,7 @@ pub(super) const WORDS: &[(&[&str], HostErrorKind)] = {
         (&["DefaultCPUAllocator: "], HostMemory),
         (&["posix_memalign(", "12 vs 0"], HostMemory),
         (&["unable to mmap", "memory"], Mapping),
+        (&["ibv_reg_mr", "Cannot allocate memory"], Pinned),
         (&["Cannot allocate memory"], HostMemory),
         (&["cannot allocate memory on host"], HostMemory),
         (&["Unable to allocate ", "for an array with shape"], HostMemory),
@@ -112,6 +125,8 @@ pub(super) const WORDS: &[(&[&str], HostErrorKind)] = {
         (&["RayOutOfMemoryError"], RayKilled),
         (&["killed due to the node running low on memory"], RayKilled),
         (&["of pinned memory"], Pinned),
+        (&["pinned host memory"], Pinned),
+        (&["bytes on host: CUDA_ERROR_OUT_OF_MEMORY"], Pinned),
         (&["cudaHostRegister", "out of memory"], Pinned),
         (&["cudaHostAlloc", "out of memory"], Pinned),
         (&["out of resource: shared memory"], OnChip),
@@ -138,7 +153,18 @@ pub(super) const WORDS: &[(&[&str], HostErrorKind)] = {
         (&["OutOfMemory Error in allocate"], TensorRt),
         (&["Error Code 1: Cuda Runtime (out of memory)"], TensorRt),
         (&["Requested amount of ", "memory (", "could not be allocated"], TensorRt),
-        (&["Skipping tactic", "insufficient memory"], TensorRt),
+        (&["Skipping tactic", "insufficient memory"], Skipped),
+        (&["CUDA Error: out of memory at"], Library),
+        (&["NvMapMemAlloc", " error 12"], Library),
+        (&["NVML_SUCCESS == r INTERNAL ASSERT FAILED"], Library),
+        (&["Unable to find a valid cuDNN algorithm"], Library),
+        (&["CUDA-capable devices are busy or unavailable"], Busy),
+        (&["NVRM: Xid (", "): 48,"], Hardware),
+        (&["NVRM: Xid (", "): 63,"], Hardware),
+        (&["NVRM: Xid (", "): 64,"], Hardware),
+        (&["NVRM: Xid (", "): 79,"], Hardware),
+        (&["NVRM: Xid (", "): 94,"], Hardware),
+        (&["NVRM: Xid (", "): 95,"], Hardware),
         (&["ERROR_OUT_OF_RESOURCES"], Resources),
     ]
 };
@@ -165,29 +191,71 @@ impl HostError {
             "Scoped allocation with size ",
             "unable to mmap ",
             "failed to allocate ",
+            "failed to alloc ",
+            "host memory of size: ",
             "Requested amount of GPU memory (",
             "Requested amount of memory (",
         ];
-        let asked_bytes = asked_bytes.iter().find_map(|words| size::after(line, words));
+        // PyTorch 1.1 and older forgot to put the number in its place.
+        let misplaced = || Some(number_after::<u64>(line, "%dGB. Buy new RAM!")? << 30);
+        let asked_bytes = asked_bytes.iter().find_map(|words| size::after(line, words)).or_else(misplaced);
         let at = row.and_then(|(words, _)| words.iter().filter_map(|words| line.find(words)).min());
         Some(Self { kind, text: excerpt(line, at.unwrap_or(0)), asked_bytes })
+    }
+
+    /// Adds what a line below the error states of who had how much; returns true if it does.
+    ///
+    /// ```text
+    /// PID   MEM(GB) COMMAND                          of Ray, the process with the most first
+    /// 6502  88.31   python run_sim.py --tasks a
+    ///     Max Memory :                                 24310 MB
+    /// ```
+    pub(super) fn detail(&mut self, line: &str) -> bool {
+        let cells: Vec<&str> = line.split_ascii_whitespace().collect();
+        if self.kind == HostErrorKind::OnChip && line.contains("Ignoring this choice") {
+            self.kind = HostErrorKind::Skipped;
+            return true;
+        }
+        let said = match (self.kind, &cells[..]) {
+            (HostErrorKind::JobKilled, ["Max", "Memory", ":", ..] | ["Total", "Requested", "Memory", ":", ..]) => {
+                format!(" {}.", cells.join(" ").replace(" :", ":"))
+            }
+            (HostErrorKind::RayKilled, [pid, gb, command @ ..]) if !self.text.contains("most memory") => {
+                let is_row = pid.parse::<u32>().is_ok() && gb.contains('.') && gb.parse::<f64>().is_ok();
+                if !is_row {
+                    return false;
+                }
+                let command: String = command.join(" ").chars().take(60).collect();
+                format!(" The process with the most memory is {pid} ({command}), with {gb} GB.")
+            }
+            _ => return false,
+        };
+        self.text += &said;
+        true
     }
 
     /// Takes over the size that another message states about the same kind of failure; returns false if it is another.
     pub(super) fn complete(&mut self, other: &Self) -> bool {
         // TensorFlow tries with less each time.
-        let is_series = |error: &Self| error.kind == HostErrorKind::Library && error.text.contains(" from device: ");
+        let is_series = |error: &Self| {
+            let is_of_host = error.text.contains(" on host: ") || error.text.contains("pinned host memory");
+            error.kind == HostErrorKind::Library && error.text.contains(" from device: ")
+                || error.kind == HostErrorKind::Pinned && is_of_host
+        };
         let agree = self.asked_bytes.is_none()
             || other.asked_bytes.is_none()
             || self.asked_bytes == other.asked_bytes
             || is_series(self) && is_series(other);
         // What says why a program ended comes with its exit code.
         let says_why = |kind| {
-            matches!(kind, HostErrorKind::ContainerKilled | HostErrorKind::SlurmKilled | HostErrorKind::JobKilled)
+            use HostErrorKind::{ContainerKilled, JobKilled, Probe, SlurmKilled};
+            matches!(kind, ContainerKilled | SlurmKilled | JobKilled | Probe)
         };
         let is_killed = |kind| kind == HostErrorKind::Killed;
         let is_explained = is_killed(self.kind) && says_why(other.kind);
-        let is_same_kind = self.kind == other.kind || is_explained || says_why(self.kind) && is_killed(other.kind);
+        let is_left_out = (self.kind, other.kind) == (HostErrorKind::Skipped, HostErrorKind::OnChip);
+        let is_same_kind =
+            self.kind == other.kind || is_left_out || is_explained || says_why(self.kind) && is_killed(other.kind);
         let is_same = is_same_kind && agree;
         if is_same {
             // Ray states its figures in one of its messages.
@@ -247,6 +315,17 @@ const LONGEST_CALL: usize = 400;
 const LOADING: &str = "from_pretrained load_model load_weights create_weights initialize_model \
                        set_module_tensor_to_device align_module_device";
 
+/// Functions in a traceback that tell what was done.
+const CALLS: [(&str, Call); 7] = [
+    ("__deepcopy__", Call::Copy),
+    ("default_restore_location _cuda_deserialize", Call::Load),
+    ("nested_concat torch_pad_and_concatenate", Call::Collect),
+    ("_full_pre_state_dict_hook _common_unshard_pre_state_dict_hook", Call::GatherWeights),
+    ("cross_entropy log_softmax selective_log_softmax fixed_cross_entropy ForCausalLMLoss nll_loss", Call::Loss),
+    ("bbox_overlaps", Call::Boxes),
+    ("_init_group", Call::State),
+];
+
 const PINNING: [&str; 3] = ["allocate_cpu_cache", "pin_memory", "_pin_memory_loop"];
 
 /// Frames of the traceback that was printed last, outermost first.
@@ -297,8 +376,18 @@ impl TraceBack {
 
     pub(super) fn call(&self) -> Call {
         let has = |name: &str| self.frames.iter().any(|(frame, _)| frame.function == name);
+        let of_frame = |(frame, _): &(SourceLine, String)| {
+            let is_of_pipeline = frame.function == "to" && frame.file.ends_with("pipeline_utils.py");
+            let known = CALLS.iter().find(|(names, _)| names.split(' ').any(|name| frame.function == name));
+            if is_of_pipeline { Some(Call::Pipeline) } else { known.map(|(_, call)| *call) }
+        };
         match () {
-            () if has("__deepcopy__") => Call::Copy,
+            () if self.frames.iter().any(|frame| of_frame(frame).is_some()) => {
+                self.frames.iter().rev().find_map(of_frame).unwrap_or_default()
+            }
+            () if self.frames.last().is_some_and(|(_, call)| call.contains("scaled_dot_product_attention(")) => {
+                Call::Attention
+            }
             () if has("decorate_context") => Call::WithoutGraph,
             () => Call::Other,
         }

@@ -134,11 +134,23 @@ impl HostReader {
             line.clone_into(&mut self.head_line);
             self.head = Some(head);
         } else if let Some(kill) = machine::kill(line) {
-            self.log.kills.push(Kill { sample: self.current_sample(), ..kill });
+            // Three lines tell of one.
+            match self.log.kills.last_mut().filter(|last| last.pid == kill.pid) {
+                Some(last) if last.rss_bytes.is_none() => *last = Kill { sample: last.sample, ..kill },
+                Some(_) => {}
+                None => self.log.kills.push(Kill { sample: self.current_sample(), ..kill }),
+            }
         } else if let Some(total) = machine::total(line) {
             self.total(total);
         } else if let Some(said) = shm::line(line) {
             self.shared(said);
+        } else if let Some(said) = shm::row_of_df(line) {
+            let last = self.log.shared.samples.last().map(|last| last.sample);
+            if self.current_sample().is_none() || self.log.clock == Clock::Samples && last == self.current_sample() {
+                self.next_sample();
+            }
+            self.shared(said);
+            other(line);
         } else if let Some(left) = shm::left(line) {
             self.log.shared.left = Some(left);
         } else if let Some(container) = self.containers.line(line) {
@@ -441,5 +453,5 @@ fn is_known(line: &str) -> bool {
     const STARTS: [&str; 12] = [
         "Tasks:", "Threads:", "%Cpu", "Cpu(s)", "KiB ", "MiB ", "GiB ", "Swap:", "total ", "Linux ", "Average:", "---",
     ];
-    STARTS.iter().any(|start| line.starts_with(start)) || line.contains("oom-kill:constraint=")
+    STARTS.iter().any(|start| line.starts_with(start))
 }

@@ -40,8 +40,10 @@ pub(super) fn curves(log: &HostLog) -> Option<LogCurves> {
 }
 
 pub(super) fn fact(machine: &Machine) -> Option<String> {
-    let most = machine.used_bytes().into_iter().max().filter(|_| machine.total_bytes.is_some())?;
-    Some(format!("at most {} of the machine's memory are in use", format::bytes(most)))
+    let used = machine.used_bytes();
+    let most = used.iter().copied().max().filter(|_| machine.total_bytes.is_some())?;
+    let most = format!("at most {} of the machine's memory are in use", format::bytes(most));
+    Some(if used.len() > 1 { format!("{most}, {} at first", format::bytes(used[0])) } else { most })
 }
 
 /// Reports memory that climbs, unless processes explain it, and memory that is almost used up.
@@ -118,13 +120,16 @@ fn nearly_full(log: &HostLog) -> Option<Finding> {
     );
     let in_swap = machine.swap_bytes.iter().max().filter(|bytes| **bytes >= total_bytes / 20);
     let in_swap = in_swap.map(|bytes| format!("{} is in swap, which makes everything slow.", format::bytes(*bytes)));
+    let has_most = largest(log, total_bytes.saturating_mul(2)).is_some();
     let largest = largest(log, total_bytes);
     let who = if largest.is_some() { "" } else { SAMPLE };
     let shows: Vec<String> = [shows].into_iter().chain(largest).chain(swap(machine).or(in_swap)).collect();
-    let advice = format!(
-        "Lower what grows with the number of workers: num_workers, prefetch_factor, and whatever each worker keeps.\n{who}\n\
-         Once nothing is available, the kernel kills a process."
-    );
+    let less = if has_most {
+        "Look at what this process keeps: lists, caches and queues that grow, and data that is loaded whole."
+    } else {
+        "Lower what grows with the number of workers: num_workers, prefetch_factor, and whatever each worker keeps."
+    };
+    let advice = format!("{less}\n{who}\nOnce nothing is available, the kernel kills a process.");
     let bytes = total_bytes.saturating_sub(least_bytes);
     let code = FindingCode::HostNearlyFull;
     Some(finding(code, Severity::Warning, bytes, title, shows.join(" "), advice))

@@ -2,6 +2,7 @@
 
 mod climb;
 mod curves;
+mod few;
 mod machine;
 mod shared_memory;
 
@@ -42,7 +43,9 @@ impl Source for HostLog {
         let unread: u64 = unread.map(|one| one.count).sum();
         let is_certain = matches!(self.form, HostForm::Proc | HostForm::Meminfo | HostForm::Free);
         let is_found = if is_certain { rows > 0 } else { rows > 1 && rows * 2 >= unread };
-        self.kills.is_empty() && self.pressure.is_empty() && self.containers.is_empty() && !is_found
+        let is_shared = self.shared.samples.len() > 1 || shared_memory::nearly_full(&self.shared).is_some();
+        let has_ends = !(self.kills.is_empty() && self.pressure.is_empty() && self.containers.is_empty());
+        !(has_ends || is_shared || is_found)
     }
 
     fn part(&self) -> LogPart {
@@ -70,6 +73,9 @@ fn title(log: &HostLog) -> String {
         return format!("Host memory of {}", format::counted(log.containers.len() as u64, what));
     }
     let samples = format::counted(log.times_ms.len() as u64, "sample");
+    if log.processes.is_empty() && log.machine.samples.is_empty() {
+        return format!("Shared memory (/dev/shm): {samples}");
+    }
     let count = log.processes.len();
     let of = match (count, log.machine.samples.is_empty()) {
         (0, false) => "the machine".to_owned(),
@@ -100,6 +106,7 @@ fn findings(log: &HostLog) -> Vec<Finding> {
         findings.extend(climb.kept_bytes.map(|bytes| kept(climb, bytes)));
     } else {
         findings.extend(file_climb(log).as_ref().map(files_climb));
+        findings.extend(few::finding(log));
     }
     findings.extend(arena_holder(log).map(|holder| arenas(&holder)));
     findings.extend(machine::findings(log, climb.as_ref()));
@@ -159,16 +166,25 @@ fn killed(log: &HostLog, killer: Killer, climb: Option<&Climb>) -> Option<Findin
     if let Some(limit) = log.pressure.limit_bytes.filter(|_| killer == Killer::ControlGroup) {
         shows += &format!(" The limit is {}.", format::bytes(limit));
     }
+    let shared_bytes = log.pressure.shared_bytes;
+    if shared_bytes.saturating_mul(4) > log.pressure.limit_bytes.unwrap_or(u64::MAX) {
+        let shared = format::bytes(shared_bytes);
+        shows += &format!(" Of what it had, {shared} was shared memory: batches that workers send through /dev/shm.");
+    }
     let advice = match killer {
         Killer::ControlGroup => OF_GROUP,
-        _ => "Use less host memory: see what else is found here, or sample the processes until it happens again.",
+        _ => {
+            "Use less host memory: fewer workers, shorter queues, files by memory mapping; in WSL, give it more in `.wslconfig`.\n\
+             [record] See which processes climb: ``snapscope host -- python train.py``."
+        }
     };
     let (code, title) = (FindingCode::HostProcessKilled, format!("{who} killed {whom}: {full}"));
     let bytes = kill.rss_bytes.unwrap_or(0);
     Some(finding(code, Severity::Error, bytes, title, shows, advice))
 }
 
-const OF_GROUP: &str = "Raise the memory limit of the container or job, or use less: see what else is found here.";
+const OF_GROUP: &str = "Raise the memory limit of the container or job, or use less: fewer workers, shorter queues, files by \
+                        memory mapping.\n[record] See which processes climb: ``snapscope host -- python train.py``.";
 
 /// Reports memory that ran out where the log does not say whom the kernel killed.
 fn unknown_victim(log: &HostLog) -> Option<Finding> {

@@ -104,14 +104,22 @@ fn left_files(left: &LeftFiles) -> Finding {
     finding(FindingCode::SharedMemoryKept, Severity::Warning, left.bytes, title, shows, advice)
 }
 
-fn nearly_full(folder: &SharedFolder) -> Option<Finding> {
+pub(super) fn nearly_full(folder: &SharedFolder) -> Option<Finding> {
     let (size, used) = (folder.size_bytes?, folder.samples.iter().map(|one| one.used_bytes).max()?);
     if (used as f64) < FULL * size as f64 {
         return None;
     }
     let title = format!("/dev/shm is almost full: {} of {} are in use", format::bytes(used), format::bytes(size));
-    let shows = "A process that writes to shared memory once it is full ends with a bus error.";
-    let advice = "Give the container more of it: ``docker run --shm-size=8g``, or an emptyDir with medium: Memory at \
+    let mut shows = "A process that writes to shared memory once it is full ends with a bus error.".to_owned();
+    let first = folder.samples.first().map_or(used, |first| first.used_bytes);
+    if folder.files_so_far == 0 && first < used / 2 {
+        let count = format::counted(folder.samples.len() as u64, "sample");
+        shows += &format!(
+            " It rose from {} in {count}: something keeps the batches that come through it.",
+            format::bytes(first)
+        );
+    }
+    let advice = "Keep copies of batches alone: ``outputs.append(batch.clone())``, and see ``ls -lt /dev/shm``.\nGive the container more of it: ``docker run --shm-size=8g``, or an emptyDir with medium: Memory at \
                   /dev/shm.\nOr send less through it: fewer workers, a smaller prefetch_factor, smaller samples.\nIf ls /dev/shm lists \
                   files of programs that have ended, remove those.";
     Some(finding(FindingCode::SharedMemoryFull, Severity::Warning, used, title, shows, advice))

@@ -17,6 +17,13 @@ pub(super) fn finding(repeated: &Repeated<HostError>) -> Finding {
             format!("Windows refused {} of memory: {title}", format::bytes(bytes))
         }
         (HostErrorKind::PageFile, None) => format!("Windows refused memory: {title}"),
+        (HostErrorKind::SharedMemory, _) if is_bus_error(error) => {
+            "A process ended by a bus error, most often because /dev/shm has no room".to_owned()
+        }
+        (HostErrorKind::SlurmKilled, _) if limits(&error.text).is_some() => {
+            let (used, limit) = limits(&error.text).unwrap_or_default();
+            format!("Slurm killed the job at {}, more than its {}", format::bytes(used), format::bytes(limit))
+        }
         (HostErrorKind::TensorRt, Some(bytes)) => format!("{title} for {}", format::bytes(bytes)),
         _ if error.text.contains("CUBLAS_STATUS_NOT_INITIALIZED") => {
             "cuBLAS could not start: little of the GPU was free, or an earlier call failed".to_owned()
@@ -46,15 +53,43 @@ pub(super) fn finding(repeated: &Repeated<HostError>) -> Finding {
             "Let it use fewer threads, each of which has buffers of its own: `OPENBLAS_NUM_THREADS=4`, `OMP_NUM_THREADS=4`.\n"
         }
         HostErrorKind::HostMemory if error.asked_bytes.is_some() => {
-            "Look at the size first: a batch, a length or an image that is too large for one operation, or a wrong shape.\n"
+            "Look at the shape first, which may be wrong: one number too large, such as a coordinate, a length or a batch.\n"
         }
-        HostErrorKind::SharedMemory if error.text.contains("Fatal Python error") => {
-            "See what was read at that moment: a mapped file on a full or broken disk ends a program in the same way.\n"
+        HostErrorKind::SharedMemory if is_bus_error(error) => {
+            "See how full it is: ``df -h /dev/shm``. If it has room, look at what was read: a mapped file (LMDB, `np.memmap`) \
+             that was cut, or a full, broken or remote disk, ends a program in the same way.\n"
         }
         HostErrorKind::SharedMemory if error.text.contains("unable to open shared memory object") => {
             "See which limit was reached, which the message does not say: ``df -h /dev/shm`` and ``ulimit -n``.\n"
         }
-        HostErrorKind::Library if error.text.contains(" from device: ") => {
+        HostErrorKind::Library if error.text.contains("/xla/") => {
+            "Let JAX take what it needs: `XLA_PYTHON_CLIENT_PREALLOCATE=false`, or give each process a share: \
+             `XLA_PYTHON_CLIENT_MEM_FRACTION`. It takes three quarters of the GPU at its start.\n"
+        }
+        HostErrorKind::Library if error.text.contains("cumem_allocator") => {
+            "Free what the trainer keeps before vLLM wakes up: ``torch.cuda.empty_cache()``, and offload weights and optimizer; \
+             vLLM's sleep mode needs its whole share again (`gpu_memory_utilization`), and works without \
+             `expandable_segments` only.\n"
+        }
+        HostErrorKind::Library if error.text.contains("NvMap") || error.text.contains("NVML_SUCCESS") => {
+            "On a Jetson, whose GPU uses the memory of the machine, look at ``free -m``: load the model in fewer bits and without \
+             a copy on the host (`low_cpu_mem_usage=True`), and close the desktop. The assertion only hides that memory ran \
+             out.\n"
+        }
+        HostErrorKind::Library if error.text.contains("cuDNN algorithm") => {
+            "Take it for a full GPU first: cuDNN finds no algorithm if none has room for its workspace. Use a smaller batch or \
+             image; a new installation changes nothing.\n"
+        }
+        HostErrorKind::Killed if error.text.contains("systemd-oomd") => {
+            "Look at ``journalctl -u systemd-oomd``: it ends whole groups of processes, such as a terminal with all in it, once \
+             they wait for memory too long. Start the program in a group of its own (``systemd-run --user --scope``), or give \
+             the machine more swap.\n"
+        }
+        HostErrorKind::Killed if error.text.contains("session crashed") => {
+            "Look for what is loaded or converted at once: `astype(\"float32\")` needs four times an array of uint8, and merging \
+             weights needs all of them. Work in parts, keep data on disk (`np.memmap`), or choose a runtime with more RAM.\n"
+        }
+        HostErrorKind::Library if error.text.contains(" from device: ") || error.text.contains("tensorflow") => {
             "Let TensorFlow take what it needs: `TF_FORCE_GPU_ALLOW_GROWTH=true`. It takes nearly all of the GPU at its start, \
              and tries with less each time that it fails, which is no error by itself.\n"
         }
@@ -66,17 +101,34 @@ pub(super) fn finding(repeated: &Repeated<HostError>) -> Finding {
         Some((steps, why)) if error.text.contains("CUBLAS_STATUS_ALLOC_FAILED") => {
             format!("{steps}\n{INDEX_OUT_OF_RANGE}\n{why}")
         }
+        // Who killed it is known.
+        _ if error.kind == HostErrorKind::Killed && !more.is_empty() => {
+            advice.split_once('\n').map_or(advice, |(_, rest)| rest).to_owned()
+        }
         _ => advice.to_owned(),
     };
     let severity = match error.kind {
-        HostErrorKind::WorkerLeft => Severity::Info,
+        HostErrorKind::WorkerLeft | HostErrorKind::Skipped => Severity::Info,
         // The program goes on without.
         HostErrorKind::Pinned if error.text.starts_with("WARNING") => Severity::Warning,
+        HostErrorKind::Probe => Severity::Info,
         _ => Severity::Error,
     };
     let (bytes, title) = (error.asked_bytes.unwrap_or(0), title_of_parts(&title, [times]));
     let found = source::finding(code, device, severity, bytes, title, shows, more.to_owned() + &advice);
     Finding { confidence: Confidence::Medium, line: place.clone(), ..found }
+}
+
+/// Returns true if an error only guesses that shared memory is full.
+fn is_bus_error(error: &HostError) -> bool {
+    error.text.to_lowercase().contains("bus error")
+}
+
+/// Reads what a job used and what it was allowed, in KiB: `exceeded memory limit (268713984 > 209715200)`.
+fn limits(text: &str) -> Option<(u64, u64)> {
+    let (used, rest) = text.split_once("memory limit (")?.1.split_once(" > ")?;
+    let kibibytes = |text: &str| text.parse::<u64>().ok()?.checked_mul(1 << 10);
+    Some((kibibytes(used)?, kibibytes(rest.split_once(')')?.0)?))
 }
 
 /// Requests below 64 MiB are no mistake of the program.
@@ -88,14 +140,14 @@ const INDEX_OUT_OF_RANGE: &str = "See whether an index is out of range, which ca
 fn code(kind: HostErrorKind) -> FindingCode {
     use HostErrorKind::*;
     match kind {
-        WorkerKilled | WorkerLeft | Killed | ContainerKilled | Evicted | SlurmKilled | JobKilled | RayKilled => {
-            FindingCode::HostProcessKilled
-        }
+        WorkerKilled | WorkerLeft | Killed | Probe | ContainerKilled | Evicted | SlurmKilled | JobKilled
+        | RayKilled => FindingCode::HostProcessKilled,
         SharedMemory | BusError | OpenFiles => FindingCode::SharedMemoryFull,
         HostMemory | Fork | Mapping | PageFile | Pinned => FindingCode::HostOutOfMemory,
         Nccl | Rmm | Library | Start => FindingCode::OutsidePytorch,
-        TensorRt | Resources | OnChip | OnTpu | Dispatched => FindingCode::OutOfMemory,
-        Fault => FindingCode::KernelFault,
+        TensorRt | Resources | OnChip | OnTpu | Dispatched | Skipped => FindingCode::OutOfMemory,
+        Busy => FindingCode::GpuShared,
+        Fault | Hardware => FindingCode::KernelFault,
     }
 }
 
@@ -117,7 +169,7 @@ fn statement(kind: HostErrorKind) -> (&'static str, &'static str) {
             "Shared memory has no room: /dev/shm, by which processes send each other tensors",
             "Give the container more shared memory: ``docker run --shm-size=8g`` or `--ipc=host`; in Kubernetes, mount an \
              `emptyDir` with `medium: Memory` at /dev/shm.\nUntil then, use fewer workers or a smaller \
-             `prefetch_factor`.\nOr call ``torch.multiprocessing.set_sharing_strategy(\"file_system\")``.",
+             `prefetch_factor`, and keep no batches that they have sent.",
         ),
         HostErrorKind::BusError => (
             "Processes ended by a bus error, although /dev/shm has room by this text",
@@ -154,10 +206,37 @@ fn statement(kind: HostErrorKind) -> (&'static str, &'static str) {
         HostErrorKind::Killed => (
             "The process was killed, most often because host memory ran out",
             "See who killed it: `Out of memory: Killed process` in ``dmesg``; in a container, ``docker inspect`` or \
-             ``kubectl describe pod`` says `OOMKilled`.\nGive the container or the machine more memory, or keep less in \
-             it: load files by memory mapping, use fewer workers and smaller batches.\n\
+             ``kubectl describe pod`` says `OOMKilled`.\nGive the container, WSL (`.wslconfig`) or the machine more memory, or keep \
+             less in it: load files by memory mapping, use fewer workers and smaller batches.\n\
              [record] See which processes climb: ``snapscope host -- python train.py``.\n\n\
              Signal 9, exit codes 137 and -9 are the same. Whoever is killed prints nothing, and GPU memory is not the reason.",
+        ),
+        HostErrorKind::Probe => (
+            "Kubernetes ended a container that did not answer its probe: no lack of memory",
+            "Give it more time: `initialDelaySeconds` and `timeoutSeconds` of the `livenessProbe`, or a `startupProbe` while \
+             it loads.\nSee what it does meanwhile: loading, compiling, or waiting for others.\n\n\
+             It ends by SIGKILL, exit code 137, if it goes on after its grace period. A container that the kernel killed for \
+             memory is `OOMKilled`.",
+        ),
+        HostErrorKind::Skipped => (
+            "Candidates that need more memory than there is were left out: no failure",
+            "Nothing has to be done: another one is taken, which may be slower.\n\
+             To let TensorRT try more of them, free the GPU from other programs while it builds.\n\n\
+             Autotuning tries many kernels, some of which are made for larger GPUs.",
+        ),
+        HostErrorKind::Busy => (
+            "Another process has the GPU to itself: no lack of memory",
+            "Let each rank use its own GPU before anything else does: ``torch.cuda.set_device(local_rank)``.\n\
+             See who has it: ``nvidia-smi``, where `E. Process` means that one process excludes all others; ``sudo nvidia-smi \
+             -c DEFAULT`` lets several use it.\n\n\
+             A run that was killed may be left on it.",
+        ),
+        HostErrorKind::Hardware => (
+            "The GPU reports a fault of its own memory or of its bus: no lack of memory",
+            "Take the GPU out of use, and reset it or restart the machine: ``nvidia-smi -q -d ECC,ROW_REMAPPER``.\n\
+             If it comes again, have it replaced.\n\n\
+             The driver numbers its faults (Xid): 48, 63, 64, 94 and 95 are of memory that can't be read correctly, 79 is a GPU that \
+             has fallen off the bus.",
         ),
         HostErrorKind::ContainerKilled => (
             "A container was killed because it reached its memory limit",
@@ -175,14 +254,14 @@ fn statement(kind: HostErrorKind) -> (&'static str, &'static str) {
         ),
         HostErrorKind::SlurmKilled => (
             "Slurm killed the job: it used more host memory than it had asked for",
-            "Ask for more than it had: `#SBATCH --mem`, `--mem-per-cpu` or `--mem-per-gpu`; ``seff JOBID`` or ``sacct -j JOBID \
+            "Ask for more than it had: `#SBATCH --mem` (of each node), `--mem-per-cpu` or `--mem-per-gpu`; ``seff JOBID`` or ``sacct -j JOBID \
              -o MaxRSS,ReqMem`` shows what it used.\nOr use less host memory: fewer workers, memory mapping, smaller \
              batches.\n[record] See which processes climb: ``snapscope host -- python train.py``.",
         ),
         HostErrorKind::JobKilled => (
             "The batch system killed the job: it used more host memory than it had asked for",
-            "Ask for more: in LSF `-R \"rusage[mem=16GB]\"` and `-M`, in PBS `-l select=1:mem=16gb`, in Grid Engine `-l \
-             h_vmem=16G`.\nOr use less host memory: fewer workers, memory mapping, smaller batches.\n\
+            "Ask for more than it had: in LSF `-R \"rusage[mem=…]\"` and `-M`, in PBS `-l select=1:mem=…`, in Grid Engine `-l \
+             h_vmem=…`.\nOr use less host memory: fewer workers, memory mapping, smaller batches.\n\
              [record] See which processes climb: ``snapscope host -- python train.py``.",
         ),
         HostErrorKind::RayKilled => (

@@ -10,7 +10,7 @@ const ERRORS: &str = include_str!("../../../../../../tests/data/logs/host-errors
 #[test]
 fn errors_of_the_host_have_their_own_advice() {
     let errors: Vec<&str> = ERRORS.trim_end().split("\n\n").collect();
-    assert_eq!(errors.len(), 73);
+    assert_eq!(errors.len(), 85);
     for error in errors {
         let (told, text) = error.split_once('\n').expect("a text");
         let finding = &log_report(&log(text)).diagnosis.findings[0];
@@ -38,7 +38,14 @@ fn errors_of_the_host_have_their_own_advice() {
                tmpfs            94G  336K   94G   1% /dev/shm\n";
     let told = |text: &str| log_report(&log(text)).diagnosis.findings.swap_remove(0).title;
     assert!(told(bus).contains("although /dev/shm has room"));
-    assert!(told(&bus.replace("  1%", " 99%")).starts_with("Shared memory has no room"));
+    let full = log_report(&log(&bus.replace("336K   94G   1%", "93G   1G   99%"))).diagnosis.findings;
+    let titles: Vec<&str> = full.iter().map(|found| found.title.as_str()).collect();
+    assert!(titles[0].contains("most often because /dev/shm has no room"), "{titles:?}");
+    assert_eq!(titles[1], "/dev/shm is almost full: 93.0 GiB of 94.0 GiB are in use");
+    let guess = told("DataLoader worker (pid 7) is killed by signal: Bus error.");
+    assert!(guess.starts_with("A process ended by a bus error, most often"), "{guess}");
+    let slurm = told("slurmstepd: error: Job 9 exceeded memory limit (268713984 > 209715200), being killed");
+    assert_eq!(slurm, "Slurm killed the job at 256 GiB, more than its 200 GiB");
     let ray = "ray.exceptions.OutOfMemoryError: Task was killed due to the node running low on memory.\nMemory on the node was \
                59.84GB / 62.51GB (0.957), which exceeds the memory usage threshold of 0.95.\n";
     let [killed] = log(ray).printed.host_errors.try_into().unwrap();
