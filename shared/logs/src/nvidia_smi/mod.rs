@@ -9,5 +9,5 @@ mod reader;
 mod report;
 mod table;
 
-pub use query_text::{Card, CardLog, CardProcess};
+pub use query_text::{Card, CardLog, CardProcess, CardSlice};
 pub use reader::CardReader;

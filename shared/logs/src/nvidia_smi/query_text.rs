@@ -108,6 +108,8 @@ pub struct CardLog {
     pub tool: (&'static str, OomApi),
     /// GPUs with the percentage of their memory that was in use, from a tool that prints no bytes.
     pub shares: Vec<(u32, f64)>,
+    /// Slices of GPUs by MIG.
+    pub slices: Vec<CardSlice>,
     /// True if a table says that no process runs.
     pub lists_none: bool,
     /// True if the text ends at the head of the list of processes.
@@ -118,6 +120,26 @@ pub struct CardLog {
     pub chosen: Option<(usize, usize)>,
     /// Number of samples beyond those that are kept.
     pub left_out: u64,
+}
+
+impl CardLog {
+    /// Returns the number of a GPU of which less than 1/20 is in use at the end of the log.
+    pub fn idle(&self) -> Option<u32> {
+        let is_idle = |card: &&Card| {
+            let used = card.samples.last().zip(card.total_bytes);
+            used.is_some_and(|(last, total)| last.bytes < total / 20)
+        };
+        self.cards.iter().find(is_idle).map(|card| card.index)
+    }
+}
+
+/// Memory of a part of a GPU that no other part can use, at the end of the log.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CardSlice {
+    /// Its instance and the GPU: `Slice 3 of GPU 0`.
+    pub name: String,
+    pub used_bytes: u64,
+    pub total_bytes: u64,
 }
 
 /// Memory of one GPU over time.

@@ -1,7 +1,9 @@
 //! Reads the lines of nvidia-smi.
 
 use super::others::OtherTools;
-use super::query_text::{Card, CardLog, CardProcess, MOST_CARDS, MOST_PROCESSES, QueryText, Record, RecordGpu};
+use super::query_text::{
+    Card, CardLog, CardProcess, CardSlice, MOST_CARDS, MOST_PROCESSES, QueryText, Record, RecordGpu,
+};
 use super::table::{CardMetric, Head, Row, mebibytes, wandb_head};
 use crate::sampled::Sample;
 use crate::source::LineReader;
@@ -33,8 +35,12 @@ pub struct CardReader {
     has_table: bool,
     /// True if nvitop prints it, in boxes.
     is_of_nvitop: bool,
+    /// True within the slices of a table.
+    lists_slices: bool,
     /// True within the processes of a table.
     lists_processes: bool,
+    /// True below the head of a list of processes that people have taken out of a table.
+    lists_pids: bool,
     /// True in the head of the list of processes.
     is_at_list: bool,
     /// True below that head, until a row or the end of the list.
@@ -72,6 +78,15 @@ impl LineReader for CardReader {
         let is_process = || process_of(&line.split_ascii_whitespace().collect::<Vec<_>>()).is_some();
         if line.trim_start().starts_with(['|', '+']) || is_title || self.is_of_nvitop && is_process() {
             return self.table(line.trim_start());
+        }
+        self.lists_pids &= !line.is_empty() && !line.contains(':');
+        if let Some((pid, bytes)) = pid_row(line).filter(|_| self.lists_pids) {
+            self.row(&Row::of_process(pid, String::new(), bytes));
+            return true;
+        }
+        if line.starts_with("PID ") && line.contains("GPU Memory") {
+            self.lists_pids = true;
+            return true;
         }
         let row = self.head.as_ref().and_then(|head| head.row(line));
         row.map(|row| self.row(&row)).is_some()
@@ -156,7 +171,7 @@ impl CardReader {
             self.sample(gpu, time, bytes, row.total_bytes, &row.name);
         }
         let (Some(pid), Some(bytes)) = (row.pid, row.process_bytes) else { return };
-        match row.gpu.or(known).or(row.key.is_empty().then_some(0)) {
+        match row.gpu.or(known) {
             Some(gpu) => self.process(gpu, pid, &row.process_name, bytes),
             None => {
                 let position = self.unplaced.iter().position(|(key, _)| key == row.key).unwrap_or(self.unplaced.len());
@@ -198,6 +213,15 @@ impl CardReader {
             self.lists_processes = false;
             return true;
         }
+        self.lists_slices |= line.contains("MIG devices:");
+        if let Some((used, total)) = used_of_total(line).filter(|_| self.lists_slices) {
+            let numbers: Vec<u32> = cells.iter().map_while(|cell| cell.parse().ok()).collect();
+            // The memory of the bus stands below, without numbers.
+            if let [gpu, slice, ..] = numbers[..] {
+                self.slice(format!("Slice {slice} of GPU {gpu}"), used, total);
+            }
+            return true;
+        }
         if let Some((used, total)) = used_of_total(line) {
             // The head may be cut off.
             self.has_table = true;
@@ -224,6 +248,7 @@ impl CardReader {
         }
         // A list without rows is closed at once by older drivers; later ones say that it is empty.
         self.is_at_list |= line.contains("Processes:");
+        self.lists_slices &= !self.is_at_list;
         let closes_list = std::mem::take(&mut self.awaits_process) && line.starts_with('+');
         self.awaits_process = line.starts_with("|=") && std::mem::take(&mut self.is_at_list);
         self.log.lists_none |= closes_list || line.contains("No running processes");
@@ -257,6 +282,16 @@ impl CardReader {
         self.log.has_times = ms.is_some();
     }
 
+    fn slice(&mut self, name: String, used_bytes: u64, total_bytes: u64) {
+        let slices = &mut self.log.slices;
+        let new = CardSlice { name, used_bytes, total_bytes };
+        match slices.iter().position(|known| known.name == new.name) {
+            Some(known) => slices[known] = new,
+            None if slices.len() < MOST_CARDS => slices.push(new),
+            None => {}
+        }
+    }
+
     fn process(&mut self, gpu: u32, pid: u32, name: &str, bytes: u64) {
         self.card(gpu).into_iter().for_each(|card| add(&mut card.processes, pid, name, bytes));
     }
@@ -280,6 +315,12 @@ fn add(processes: &mut Vec<CardProcess>, pid: u32, name: &str, bytes: u64) {
         }
         None => {}
     }
+}
+
+/// Reads a process with its memory: `2811364 5210MiB`.
+fn pid_row(line: &str) -> Option<(u32, u64)> {
+    let (pid, memory) = line.trim().split_once(' ')?;
+    Some((pid.parse().ok()?, binary(&memory.replace(' ', ""))?))
 }
 
 /// Returns true for rules, heads and rows without memory.

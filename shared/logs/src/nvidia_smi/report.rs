@@ -1,13 +1,13 @@
 //! Reports on logs of nvidia-smi: the memory of whole GPUs and of the processes on them.
 
 use crate::host::{Climb, course, curve_climb, when_full};
-use crate::nvidia_smi::{Card, CardLog, CardProcess};
-use crate::printed::OomApi;
+use crate::nvidia_smi::{Card, CardLog, CardProcess, CardSlice};
+use crate::printed::{OTHER_RANKS, OomApi};
 use crate::sampled::sampled;
 use crate::source::{LogPart, Source};
 use shared::analysis::FindingCode;
 use shared::base::{Severity, ShortSort, format};
-use shared::report::{Finding, LogCell, LogCurves, LogLimit, LogNotice, LogOwner, LogOwners, LogTable};
+use shared::report::{Finding, LogCell, LogCurves, LogLimit, LogNotice, LogOwner, LogOwners, LogTable, NO_DEVICE};
 
 /// Fraction of a GPU from which it counts as nearly full.
 const NEARLY_FULL: f64 = 0.95;
@@ -23,7 +23,9 @@ const MOST_NAMED: usize = 6;
 
 impl Source for CardLog {
     fn is_empty(&self) -> bool {
-        self.shares.is_empty() && self.cards.iter().all(|card| card.samples.is_empty() && card.processes.is_empty())
+        self.shares.is_empty()
+            && self.slices.is_empty()
+            && self.cards.iter().all(|card| card.samples.is_empty() && card.processes.is_empty())
     }
 
     fn part(&self) -> LogPart {
@@ -32,7 +34,10 @@ impl Source for CardLog {
             curves: curves(self).into_iter().collect(),
             owners: self.cards.iter().filter_map(owners).collect(),
             findings: findings(self),
-            tables: vec![table(self)],
+            tables: [(!self.cards.is_empty()).then(|| table(self)), (!self.slices.is_empty()).then(|| slices(self))]
+                .into_iter()
+                .flatten()
+                .collect(),
             notices: notices(self),
             ..LogPart::default()
         }
@@ -57,6 +62,9 @@ fn notices(log: &CardLog) -> Vec<LogNotice> {
 
 fn title(log: &CardLog) -> String {
     let word = if log.tool.1 == OomApi::Npu { "NPU" } else { "GPU" };
+    if log.cards.is_empty() && !log.slices.is_empty() {
+        return format!("{}: {} of a GPU", tool(log), format::counted(log.slices.len() as u64, "slice"));
+    }
     if log.cards.is_empty() {
         let shares: Vec<String> = log.shares.iter().map(|(_, share)| format!("{share} %")).collect();
         let gpus = format::counted(shares.len() as u64, word);
@@ -132,9 +140,10 @@ fn findings(log: &CardLog) -> Vec<Finding> {
         let climbs = climbs(log, card);
         // What climbs to the end of the card is told with the reason.
         let full = nearly_full(card).filter(|_| climbs.is_none());
-        [climbs, full, dead(card), shared(log, card), unlisted(log, card), cut(log, card)]
+        [climbs, full, dead(card), ranks(log, card), shared(log, card), unlisted(log, card), cut(log, card)]
     };
-    log.cards.iter().flat_map(of).flatten().collect()
+    let of_cards = log.cards.iter().flat_map(of).flatten();
+    of_cards.chain(uneven(log)).chain(log.slices.iter().filter_map(|slice| full_slice(log, slice))).collect()
 }
 
 /// Reports memory in use that climbs, by the rule for memory of the host.
@@ -214,9 +223,80 @@ fn is_dead(process: &CardProcess) -> bool {
     process.name == "Unknown Error"
 }
 
+/// Returns the processes that have more memory on another GPU, if one that is at home here has more than they.
+fn visitors<'a>(log: &CardLog, card: &'a Card) -> Vec<&'a CardProcess> {
+    let elsewhere = |process: &CardProcess| {
+        let others = log.cards.iter().filter(|other| other.index != card.index).flat_map(|other| &other.processes);
+        others.filter(|other| other.pid == process.pid).map(|other| other.bytes).max().unwrap_or(0)
+    };
+    let (visitors, own): (Vec<&CardProcess>, Vec<_>) =
+        card.processes.iter().partition(|process| elsewhere(process) > process.bytes);
+    let most = own.iter().map(|process| process.bytes).max().unwrap_or(0);
+    visitors.into_iter().filter(|process| process.bytes < most).collect()
+}
+
+/// Reports ranks of a job that have opened a GPU beside their own.
+fn ranks(log: &CardLog, card: &Card) -> Option<Finding> {
+    let ranks = visitors(log, card);
+    let bytes = ranks.iter().map(|process| process.bytes).fold(0, u64::saturating_add);
+    let title = match ranks.len() {
+        1 => format!("A process of another GPU has opened this one, too: {}", format::bytes(bytes)),
+        count => format!("{count} processes of other GPUs have opened this one, too: {}", format::bytes(bytes)),
+    };
+    let named: Vec<String> = ranks.iter().take(MOST_NAMED).map(|process| process_name(process)).collect();
+    let shows = format!("{}: each has more on a GPU of its own.", named.join(", "));
+    let code = (FindingCode::GpuShared, Severity::Warning, bytes);
+    (bytes >= MUCH_BYTES).then(|| finding(card, code, title, shows, OTHER_RANKS))
+}
+
+/// Reports a process that has much more memory on one GPU than on its others.
+fn uneven(log: &CardLog) -> Option<Finding> {
+    let pids = log.cards.iter().flat_map(|card| &card.processes).map(|process| process.pid);
+    pids.filter_map(|pid| {
+        let on = |card: &'_ Card| card.processes.iter().find(|one| one.pid == pid).map(|one| one.bytes);
+        let held = || log.cards.iter().filter_map(|card| Some((card, on(card)?)));
+        let (card, most) = held().max_by_key(|(_, bytes)| *bytes)?;
+        let others = || held().filter(|(other, _)| other.index != card.index).map(|(_, bytes)| bytes);
+        let (least, second) = (others().min()?, others().max()?);
+        let is_visitor = log.cards.iter().flat_map(|card| visitors(log, card)).any(|visitor| visitor.pid == pid);
+        let is_uneven = least >= MUCH_BYTES && second * 5 < most * 4 && !is_visitor;
+        let title = format!(
+            "One process has {} here, and at most {} on its other {}",
+            format::bytes(most),
+            format::bytes(second),
+            format::counted(others().count() as u64, "GPU")
+        );
+        let advice = "Use `DistributedDataParallel` (``torchrun``) instead of `DataParallel`, whose first GPU gathers all \
+                      outputs, computes the loss, and has the optimizer's state.\n\
+                      Or compute the loss within the module, so that each replica returns a number.\n\
+                      If layers are spread over the GPUs, give the first fewer: `max_memory` of a `device_map`.";
+        let shows = format!("It is process {pid}.");
+        let code = (FindingCode::DevicesUneven, Severity::Warning, most - second);
+        is_uneven.then(|| finding(card, code, title, shows, advice))
+    })
+    .next()
+}
+
+/// Reports a slice of a GPU that is nearly full, and where there is room.
+fn full_slice(log: &CardLog, slice: &CardSlice) -> Option<Finding> {
+    let CardSlice { name, used_bytes, total_bytes } = slice;
+    let title = format!("{name} has {} of {} in use", format::bytes(*used_bytes), format::bytes(*total_bytes));
+    let free = |slice: &&CardSlice| slice.total_bytes.saturating_sub(slice.used_bytes);
+    let widest = log.slices.iter().max_by_key(free)?;
+    let advice = format!(
+        "Run the next job where there is room: {} has {} free. `CUDA_VISIBLE_DEVICES` takes its UUID, which ``nvidia-smi -L`` \
+         lists.\nOr make larger slices.\n\nA program can't use the memory of another slice.",
+        widest.name.replacen("Slice", "slice", 1),
+        format::bytes(free(&widest))
+    );
+    let stated = Finding::stated(FindingCode::CardNearlyFull, NO_DEVICE, *used_bytes, title, String::new(), advice);
+    let is_full = *used_bytes as f64 >= NEARLY_FULL * *total_bytes as f64;
+    is_full.then_some(Finding { severity: Severity::Warning, ..stated })
+}
+
 fn shared(log: &CardLog, card: &Card) -> Option<Finding> {
-    let mut large = by_memory(card);
-    large.retain(|process| process.bytes >= MUCH_BYTES && !is_dead(process));
+    let (mut large, ranks) = (by_memory(card), visitors(log, card));
+    large.retain(|process| process.bytes >= MUCH_BYTES && !is_dead(process) && !ranks.contains(process));
     if large.len() < 2 {
         return None;
     }
@@ -290,6 +370,15 @@ fn table(log: &CardLog) -> LogTable {
     LogTable::new("GPUs", columns, log.cards.iter().map(row))
 }
 
+fn slices(log: &CardLog) -> LogTable {
+    let row = |slice: &CardSlice| {
+        let free = slice.total_bytes.saturating_sub(slice.used_bytes);
+        let sizes = [slice.total_bytes, slice.used_bytes, free].map(LogCell::Bytes);
+        [LogCell::Text(slice.name.clone())].into_iter().chain(sizes).collect()
+    };
+    LogTable::new("Slices of GPUs (MIG)", ["Slice", "Memory", "In use", "Free"], log.slices.iter().map(row))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -326,6 +415,36 @@ mod tests {
         assert_eq!(found(table), ["8.79 GiB in use, but nvidia-smi lists no process"]);
         assert!(found(&table.replace(" 9000MiB", " 300MiB")).is_empty());
         assert!(found(&table.replace("No running", "Some")).is_empty());
+    }
+
+    fn told(rows: &[&str]) -> Vec<String> {
+        let text: String = ["| NVIDIA-SMI 470.57 |"].iter().chain(rows).map(|row| format!("{row}\n")).collect();
+        findings(&read_text(&text).cards).into_iter().map(|one| one.title).collect()
+    }
+
+    #[test]
+    fn ranks_on_a_foreign_gpu_are_no_other_programs() {
+        let ranks = ["| 0  11  C  python  4871MiB |", "| 0  12  C  python  719MiB |", "| 1  12  C  python  4853MiB |"];
+        assert_eq!(told(&ranks), ["A process of another GPU has opened this one, too: 719 MiB"]);
+        let strangers = ["| 0  11  C  python  4871MiB |", "| 0  12  C  python  719MiB |"];
+        assert_eq!(told(&strangers), ["2 processes share the GPU"]);
+        let replicas =
+            ["| 0  11  C  python  9871MiB |", "| 4  11  C  python  4612MiB |", "| 5  11  C  python  4580MiB |"];
+        assert_eq!(told(&replicas), ["One process has 9.64 GiB here, and at most 4.50 GiB on its other 2 GPUs"]);
+    }
+
+    #[test]
+    fn slices_are_no_gpus() {
+        let rows =
+            ["| MIG devices: |", "|  0    3   0   0  |  19211MiB / 19968MiB | 28 |", "|  |  4MiB / 32767MiB |  |"];
+        let log = read_text(&format!(
+            "| NVIDIA-SMI 470.57 |\n{}\n|  0    6   0   2  |  13MiB / 19968MiB | 28 |\n",
+            rows.join("\n")
+        ))
+        .cards;
+        assert_eq!((log.cards.len(), log.slices.len()), (0, 2));
+        assert_eq!(told(&rows), ["Slice 3 of GPU 0 has 18.8 GiB of 19.5 GiB in use"]);
+        assert!(findings(&log)[0].advice.contains("slice 6 of GPU 0 has 19.5 GiB free"));
     }
 
     #[test]
