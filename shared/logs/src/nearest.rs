@@ -6,6 +6,8 @@ pub struct Nearest {
     line: String,
     rank: Rank,
     names_engine: bool,
+    /// True if a line about memory means that of the machine.
+    names_host: bool,
     /// Number of lines so far.
     lines: usize,
 }
@@ -59,6 +61,7 @@ impl Nearest {
             return;
         }
         let rank = Rank::of(line);
+        self.names_host |= rank > Rank::Nothing && is_of_host(&line.to_lowercase());
         if rank > self.rank {
             let mut sentences = line.trim().split_inclusive(". ").map(str::trim);
             let sentence = sentences.find(|sentence| Rank::of(sentence) == rank).unwrap_or(line.trim());
@@ -70,7 +73,7 @@ impl Nearest {
     pub fn told(&self) -> (String, String) {
         let line = self.line.to_lowercase();
         let is_of_gpu = ["gpu memory", "gpu ram"].iter().any(|words| line.contains(words));
-        let is_of_host = !is_of_gpu && (has_word(&line, "ram") || HOST.iter().any(|words| line.contains(words)));
+        let is_of_host = !is_of_gpu && (is_of_host(&line) || self.names_host && !line.contains("cuda"));
         let (message, hint) = match self.rank {
             Rank::Nothing => (
                 "No line about memory was found in this text".to_owned(),
@@ -116,6 +119,10 @@ impl Rank {
             false => Self::Memory,
         }
     }
+}
+
+fn is_of_host(line: &str) -> bool {
+    has_word(line, "ram") || HOST.iter().any(|words| line.contains(words))
 }
 
 fn has_word(text: &str, word: &str) -> bool {

@@ -1,6 +1,6 @@
 //! Lists the sources of logs, in the order in which they are tried.
 
-use super::engine::{Engine, EngineLog, EngineReader};
+use super::engine::{Engine, EngineError, EngineLog, EngineReader};
 use super::host::HostLog;
 use super::nccl::{NcclLog, NcclReader};
 use super::nearest::Nearest;
@@ -76,8 +76,11 @@ macro_rules! sources {
             pub(super) fn finish(self, host: HostLog) -> Log {
                 let mut log = Log { host, $($line: self.$line.finish(),)* document: None, nearest: self.nearest };
                 log.printed.engine = log.printed.engine.or(log.engine.engine.map(Engine::name));
-                if !log.engine.errors.is_empty() {
-                    // The shell tells of what was left of an engine that had failed before.
+                log.printed.has_too_small_share = log.engine.errors.iter().any(|error| matches!(error, EngineError::NoCache { .. }));
+                log.printed.has_cards = !log.cards.cards.is_empty();
+                log.printed.idle_gpu = log.cards.idle();
+                // The shell tells of what was left of an engine that had failed before, or of what the kernel tells, too.
+                if !log.engine.errors.is_empty() || !log.host.kills.is_empty() {
                     log.printed.host_errors.retain(|one| one.error.text != "Killed");
                 }
                 log

@@ -68,6 +68,12 @@ impl EngineReader {
         {
             self.begin();
         }
+        // The figures are those of the failure: what follows is of another attempt.
+        if !self.log.errors.is_empty()
+            && self.log.workers.iter().any(|worker| worker.name == name && worker.cache_bytes.is_some())
+        {
+            return false;
+        }
         let is_of_engine = vllm::of_engine(line, &mut self.log);
         let is_of_worker = self.change(name, |worker| vllm::of_worker(line, worker));
         self.is_of(Engine::Vllm, is_of_engine || is_of_worker)

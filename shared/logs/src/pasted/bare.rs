@@ -84,11 +84,18 @@ fn each_text(record: &str, visit: &mut impl FnMut(&str)) {
         if let Some(value) = value.and_then(|value| value.strip_prefix('"')) {
             let (text, after) = unescaped(value);
             rest = after;
-            if TEXTS.split(' ').any(|text| text == word) {
+            if TEXTS.split(' ').any(|text| text == word) || says_memory(&text) {
                 visit(&text);
             }
+        } else if value.is_none() && says_memory(&word) {
+            // An item of a list.
+            visit(&word);
         }
     }
+}
+
+fn says_memory(text: &str) -> bool {
+    text.contains("emory") && text.contains(' ')
 }
 
 /// Returns a string of JSON without its escapes, and what follows its closing quotation mark.
@@ -173,6 +180,7 @@ mod tests {
         check(r#"{"log":"one\n  \"two\" C:\\nn\n","stream":"stderr"}"#, &["one", "  \"two\" C:\\nn"]);
         check(r#"pod-1 | {"ts": 1, "msg" : "\u001b[31mA\u00a0B", "exc_info": "C"}"#, &["A B", "C"]);
         check(r#"{"level":"error","message":"cut in the mid"#, &["cut in the mid"]);
+        check(r#"{"error":"unknown","warnings":["CUDA out of memory","x"]}"#, &["unknown", "CUDA out of memory"]);
         let counters = r#"{"num_ooms": 1, "name": "message"}"#;
         check(counters, &[counters]);
     }

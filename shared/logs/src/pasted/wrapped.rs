@@ -73,7 +73,9 @@ impl Wrapped {
             }
             self.end(visit);
         }
-        let is_error = || ERRORS.iter().any(|word| line.contains(word));
+        // What a shell prints behind a bar of progress ends there.
+        let is_of_shell = || line.trim_end().strip_suffix("Killed").is_some_and(|bar| !bar.ends_with(' '));
+        let is_error = || ERRORS.iter().any(|word| line.contains(word)) && !is_of_shell();
         if line.len() <= LONGEST && is_error() && !is_row(line) {
             self.joined.push_str(line);
             self.cut.push_str(line);

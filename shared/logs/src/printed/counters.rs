@@ -23,7 +23,7 @@
 //!      5   46.492 MiB    7.676 MiB           1       a = [1] * (10 ** 6)
 //! ```
 
-use crate::source::leading_number;
+use crate::source::{leading_number, number_after};
 use shared::base::size;
 
 /// Current and highest value of a counter, in bytes; `None` if the text does not have it.
@@ -173,7 +173,7 @@ pub(super) struct LineTables {
 impl LineTables {
     /// Reads a line; returns true if it belongs to a table, with what it says about memory.
     pub(super) fn line(&mut self, line: &str) -> Option<Option<LineUse>> {
-        if let Some(of_tracemalloc) = line_of_tracemalloc(line) {
+        if let Some(of_tracemalloc) = line_of_tracemalloc(line).or_else(|| statistic(line)) {
             return Some(Some(of_tracemalloc));
         }
         // People keep a table as a comment.
@@ -242,4 +242,25 @@ fn line_of_tracemalloc(line: &str) -> Option<LineUse> {
         times: size::leading_number(counts).0.parse().ok(),
         code: String::new(),
     })
+}
+
+/// Reads a statistic as Python shows it: `… <Frame filename='a.py' lineno=12>,)> size=96 (+32) count=3 (+1)>`.
+///
+/// Of its own lines, tracemalloc says nothing about the program.
+fn statistic(line: &str) -> Option<LineUse> {
+    let (_, place) = line.split_once("<Statistic")?.1.split_once("<Frame filename='")?;
+    let (file, rest) = place.split_once("' lineno=")?;
+    let (_, sizes) = rest.split_once("size=")?;
+    let bytes: u64 = leading_number(sizes)?;
+    let (_, change) = sizes.split_once('(').unwrap_or_default();
+    let added = change.split_once(')').and_then(|(change, _)| change.parse().ok());
+    let of_line = LineUse {
+        file: file.to_owned(),
+        line: leading_number(rest)?,
+        bytes,
+        added_bytes: added.unwrap_or(bytes as i64),
+        times: number_after(sizes, "count="),
+        code: String::new(),
+    };
+    (!file.ends_with("tracemalloc.py")).then_some(of_line)
 }

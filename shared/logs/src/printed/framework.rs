@@ -77,6 +77,8 @@ pub struct FrameworkOom {
     /// Memory of the pool or the GPU that was in use, by whatever process.
     pub in_use_bytes: Option<u64>,
     pub free_bytes: Option<u64>,
+    /// Layers that fit on the GPU, where more were asked for.
+    pub fitting_layers: Option<u64>,
     /// What a compiled program needs, by kind of allocation, without those that need nothing.
     pub program: Vec<(&'static str, u64)>,
     /// True if the list of these parts has come to its end, which is a total.
@@ -126,7 +128,7 @@ impl FrameworkOom {
 pub(super) type Read = fn(&mut FrameworkOom, &str, &str) -> Option<()>;
 
 /// Words of each message, with its framework and its reader.
-pub(super) const MESSAGES: [(&str, Framework, Read); 27] = [
+pub(super) const MESSAGES: [(&str, Framework, Read); 28] = [
     ("OOM when allocating tensor with shape", Framework::TensorFlow, tensor),
     ("ran out of memory trying to allocate ", Framework::TensorFlow, pool),
     // Before version 1.0.
@@ -154,8 +156,9 @@ pub(super) const MESSAGES: [(&str, Framework, Read); 27] = [
     ("maximum recommended size of ", Framework::Mlx, beyond_metal),
     ("allocated size is greater than the recommended max working set size", Framework::Mlx, beyond_metal),
     ("[METAL] Command buffer execution failed: Insufficient Memory", Framework::Mlx, metal),
-    ("error: Insufficient Memory (00000008:kIOGPU", Framework::LlamaCpp, llama),
+    ("error: Insufficient Memory (00000008:kIOGPU", Framework::LlamaCpp, llama_on_metal),
     ("Out of GPU memory trying to allocate ", Framework::CudaJl, julia),
+    ("CUDA memory allocation failed; attempting to free up memory", Framework::CudaJl, julia_retries),
 ];
 
 fn tensor(oom: &mut FrameworkOom, _: &str, rest: &str) -> Option<()> {
@@ -292,18 +295,20 @@ fn llama(oom: &mut FrameworkOom, before: &str, rest: &str) -> Option<()> {
 }
 
 /// Words of llama.cpp's next messages, with what the buffer was for.
-const BUFFERS: [(&str, &str); 5] = [
+const BUFFERS: [(&str, &str); 6] = [
     ("loading model: unable to allocate", WEIGHTS),
     ("for kv cache", KV_CACHE),
     ("ggml_gallocr_reserve", COMPUTING),
     ("allocate compute", COMPUTING),
     ("compute buffers", COMPUTING),
+    ("compute buffer allocation failed", COMPUTING),
 ];
 
 pub(super) const WEIGHTS: &str = "the weights";
 pub(super) const KV_CACHE: &str = "the KV cache";
 pub(super) const COMPUTING: &str = "computing";
 pub(super) const IMAGE: &str = "an image";
+pub(super) const ON_METAL: &str = "a command of Metal";
 
 /// What llama.cpp prints before it encodes an image.
 pub(super) const ENCODING_OF_LLAMA: &str = "encoding image";
@@ -312,11 +317,18 @@ pub(super) const ENCODING_OF_LLAMA: &str = "encoding image";
 pub(super) fn buffer_of_llama(line: &str, error: &mut FrameworkOom) -> Option<()> {
     let is_limited = line.contains("exceeds device memory allocation limit");
     error.is_limited |= is_limited;
+    // Each GPU of a pipeline has its inputs several times.
+    error.is_spared |= line.contains("retrying without pipeline parallelism");
     let buffer = BUFFERS.iter().find(|(words, _)| error.operation.is_empty() && line.contains(words));
     if let Some((_, buffer)) = buffer {
         (*buffer).clone_into(&mut error.operation);
     }
-    (is_limited || buffer.is_some()).then_some(())
+    (is_limited || error.is_spared || buffer.is_some()).then_some(())
+}
+
+fn llama_on_metal(oom: &mut FrameworkOom, _: &str, _: &str) -> Option<()> {
+    ON_METAL.clone_into(&mut oom.operation);
+    Some(())
 }
 
 fn llama_on_vulkan(oom: &mut FrameworkOom, _: &str, rest: &str) -> Option<()> {
@@ -369,6 +381,11 @@ fn beyond_metal(oom: &mut FrameworkOom, before: &str, rest: &str) -> Option<()> 
 fn julia(oom: &mut FrameworkOom, _: &str, rest: &str) -> Option<()> {
     oom.asked_bytes = size::leading(rest);
     julia_figures(rest, oom);
+    Some(())
+}
+
+fn julia_retries(oom: &mut FrameworkOom, _: &str, _: &str) -> Option<()> {
+    oom.is_spared = true;
     Some(())
 }
 

@@ -10,7 +10,8 @@
 use super::framework::{
     COMPUTING, ENCODING_OF_LLAMA, Framework, FrameworkOom, IMAGE, buffer_of_llama, julia_figures, use_of_tpu,
 };
-use crate::source::leading_number;
+use crate::source::{leading_number, number_after};
+use hashbrown::HashMap;
 use shared::analysis::SourceLine;
 use shared::base::size;
 
@@ -29,6 +30,12 @@ const PROGRAM_PARTS: [(&str, &str); 7] = [
 #[derive(Debug, Default)]
 pub(super) struct FrameworkReader {
     last: Option<usize>,
+    /// Counters of TensorFlow's pool in front of an error, where versions before 1.13 print them.
+    counters: FrameworkOom,
+    /// Memory of llama.cpp's GPUs that was free at its start, without the buffers that it has made since.
+    free_bytes: HashMap<u32, u64>,
+    /// Layers that Ollama found room for, where it was told to put more on the GPU.
+    fitting_layers: Option<u64>,
     /// True once llama.cpp has begun to encode an image.
     is_encoding: bool,
 }
@@ -48,6 +55,15 @@ impl FrameworkReader {
         if self.is_encoding && (operation.is_empty() || operation == COMPUTING) {
             IMAGE.clone_into(operation);
         }
+        if error.framework == Framework::LlamaCpp && !error.is_host {
+            error.free_bytes = error.free_bytes.or(self.free_bytes.get(&error.gpu.unwrap_or(0)).copied());
+            error.fitting_layers = self.fitting_layers;
+        }
+        if error.framework == Framework::TensorFlow {
+            let before = std::mem::take(&mut self.counters);
+            error.capacity_bytes = error.capacity_bytes.or(before.capacity_bytes);
+            error.in_use_bytes = error.in_use_bytes.or(before.in_use_bytes);
+        }
         let known = all.iter().rposition(|known| is_same(&known.error, &error));
         if let Some(known) = known {
             complete(&mut all[known].error, &error);
@@ -58,7 +74,11 @@ impl FrameworkReader {
     /// Reads a line that describes the last error; returns true if it does.
     pub(super) fn detail(&mut self, line: &str, all: &mut [Repeated<FrameworkOom>]) -> bool {
         self.is_encoding |= line.contains(ENCODING_OF_LLAMA);
-        let Some(Repeated { error, .. }) = self.last.and_then(|last| all.get_mut(last)) else { return false };
+        self.room_of_llama(line);
+        let Some(Repeated { error, .. }) = self.last.and_then(|last| all.get_mut(last)) else {
+            let is_begun = self.counters.in_use_bytes.is_some() || line.contains("Sum Total of in-use chunks: ");
+            return is_begun && counter_of_pool(line, &mut self.counters).is_some();
+        };
         match error.framework {
             Framework::TensorFlow => counter_of_pool(line, error),
             Framework::Xla if error.asked_bytes.is_none() && line.contains(" hbm") => use_of_tpu(line, error),
@@ -68,6 +88,31 @@ impl FrameworkReader {
             _ => None,
         }
         .is_some()
+    }
+}
+
+impl FrameworkReader {
+    /// Reads what llama.cpp and Ollama say of a GPU's room before a buffer fails.
+    ///
+    /// ```text
+    /// using device CUDA0 (NVIDIA GeForce RTX 3090) - 23867 MiB free
+    /// load_tensors:        CUDA0 model buffer size =  7605.33 MiB
+    /// msg="offload to cuda" layers.requested=99 layers.model=65 layers.offload=33 … memory.available="[11.4 GiB]"
+    /// ```
+    fn room_of_llama(&mut self, line: &str) {
+        if let Some((_, device)) = line.split_once("using device CUDA")
+            && let Some((gpu, free)) = leading_number(device).zip(size::before(line, " free"))
+        {
+            self.free_bytes.insert(gpu, free);
+        } else if let Some((before, size)) = line.split_once("buffer size =")
+            && let Some(free) = number_after(before, "CUDA").and_then(|gpu: u32| self.free_bytes.get_mut(&gpu))
+        {
+            *free = free.saturating_sub(size::leading(size).unwrap_or(0));
+        } else if let Some(free) = size::after(line, "memory.available=\"[") {
+            self.free_bytes.insert(0, free);
+            let (wanted, fitting) = (number_after(line, "layers.requested="), number_after(line, "layers.offload="));
+            self.fitting_layers = fitting.filter(|fitting: &u64| wanted.is_some_and(|wanted: u64| wanted > *fitting));
+        }
     }
 }
 

@@ -22,3 +22,4 @@ pub use oom::{Age, Call, Holder, Oom, OomApi, OomCause, Work};
 pub use operators::OperatorUse;
 pub use progress::{Progress, Series};
 pub use reader::{Printed, PrintedReader};
+pub(crate) use report::OTHER_RANKS;

@@ -137,6 +137,8 @@ pub struct Oom {
     pub work: Work,
     pub call: Call,
     pub age: Age,
+    /// True if a person tells of an earlier one.
+    pub is_said: bool,
 }
 
 /// What a traceback tells of the call that failed, beside the program's work.
@@ -147,6 +149,29 @@ pub enum Call {
     /// It was made under `torch.no_grad()` or `torch.inference_mode()`.
     WithoutGraph,
     Copy,
+    /// `torch.load` puts tensors where they were saved from.
+    Load,
+    /// A framework gathers the predictions of an evaluation.
+    Collect,
+    /// FSDP gathers all weights for a checkpoint.
+    GatherWeights,
+    /// A loss over all classes or tokens.
+    Loss,
+    /// All pairs of boxes are compared.
+    Boxes,
+    /// All parts of a pipeline of diffusers are moved at once.
+    Pipeline,
+    /// An optimizer makes its state.
+    State,
+    /// The line calls PyTorch's own attention, which did not take a kernel that spares the matrix of all pairs.
+    Attention,
+}
+
+impl Call {
+    /// Returns true if nothing else helps as much as another call.
+    pub fn is_all(self) -> bool {
+        matches!(self, Self::Load | Self::Collect | Self::GatherWeights | Self::Pipeline)
+    }
 }
 
 /// Words of the errors, with the interface; the first that stand in a line decide.
@@ -171,6 +196,9 @@ pub(super) const WORDS: [(&str, OomApi); 15] = [
     ("ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY", OomApi::Xpu),
 ];
 
+/// Words in front of an error that was earlier.
+const BEFORE: [&str; 6] = ["i had ", "we had ", "yesterday", "previously", "earlier", "used to get"];
+
 impl Oom {
     pub(super) fn of(line: &str) -> Option<Self> {
         let Some((start, api)) = WORDS.iter().find_map(|&(words, api)| Some((line.find(words)?, api))) else {
@@ -185,7 +213,9 @@ impl Oom {
         // A comment of a script warns of it.
         let is_comment = line.trim_start().starts_with("# ") && of_text == Self { api, ..Self::default() };
         let is_quoted = line[..start].ends_with(['"', '\'', '`']) && !line[start..].contains("allocate");
-        let mut oom = (!is_quoted && !is_comment).then(|| Self { rank: rank(&line[..start]), ..of_text })?;
+        let before = line[..start].to_lowercase();
+        let is_said = of_text.asked_bytes.is_none() && BEFORE.iter().any(|words| before.contains(words));
+        let mut oom = (!is_quoted && !is_comment).then(|| Self { rank: rank(&line[..start]), is_said, ..of_text })?;
         // The figures of `cudaMallocAsync` may have been joined to one line.
         if line.contains("would exceed allowed memory") {
             oom.detail(line);
@@ -291,7 +321,7 @@ impl Oom {
             .or_else(|| Some(size::before::<u64>(text, " cached")?.saturating_add(allocated_bytes?)));
         Self {
             api,
-            gpu: ["GPU ", "NPU ", "XPU ", "on device "].iter().find_map(|words| number_after(text, words)),
+            gpu: ["GPU ", "(NPU ", "NPU ", "XPU ", "on device "].iter().find_map(|words| number_after(text, words)),
             asked_bytes,
             is_absurd,
             capacity_bytes,
@@ -454,7 +484,12 @@ impl OomCause {
         }
         let reserved = oom.reserved_bytes.unwrap_or(0);
         if oom.api == OomApi::Mps {
-            let others = oom.process_bytes.unwrap_or(0).saturating_sub(reserved);
+            let process = oom.process_bytes.unwrap_or(0);
+            let limit = oom.allowed_bytes.filter(|_| oom.asked_bytes.is_some()).unwrap_or(0);
+            if process.saturating_add(asked) < limit - limit / SURPLUS {
+                return Self::MoreFree;
+            }
+            let others = process.saturating_sub(reserved);
             return if others > reserved { Self::Others } else { Self::Limit };
         }
         // The message rounds the limit to hundredths of its unit.
@@ -476,6 +511,10 @@ impl OomCause {
         if missing == 0 && free - asked >= capacity / SURPLUS {
             return Self::MoreFree;
         }
+        // Of a request for most of the GPU, the driver's share is what is missing.
+        if oom.free_bytes.is_some() && missing == 0 && asked >= capacity / 2 {
+            return Self::Full;
+        }
         let unused = oom.unused_bytes().unwrap_or(0);
         // A driver takes a few MiB more than it is asked for. If nothing seems to be missing, unused memory is to blame only
         // if others do not hold far more.
@@ -489,7 +528,7 @@ impl OomCause {
         }
         // What holds most of the GPU is told, even if the last request would have fitted into pieces.
         let is_outside = oom.outside_bytes().max(oom.others_bytes()) > Some(capacity / 2);
-        if unused >= missing && is_share && unused > 0 && (missing > 0 || !is_beside) && !is_outside {
+        if unused >= missing && is_share && unused > 0 && !is_beside && !is_outside {
             return Self::Fragmentation;
         }
         let least = MUCH_BYTES.min(capacity / SMALL).max(capacity / 20);

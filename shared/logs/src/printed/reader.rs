@@ -4,7 +4,7 @@ use super::counters::{self, Counters, LineTables, LineUse};
 use super::framework::{Framework, FrameworkOom};
 use super::framework_reader::{FrameworkReader, MOST_KEPT, Repeated, add};
 use super::host_error::{HostError, HostErrorKind, TraceBack, has_shared_memory};
-use super::oom::{Oom, Work};
+use super::oom::{Oom, OomApi, Work};
 use super::operators::{OperatorTables, OperatorUse};
 use super::progress::{self, Progress};
 use crate::engine::engine_of;
@@ -30,8 +30,17 @@ pub struct Printed {
     pub progress: Vec<Progress>,
     /// Name of the inference engine that printed the text, if one did.
     pub engine: Option<&'static str>,
+    /// True if the text is about one of Apple's GPUs.
+    pub is_of_mps: bool,
+    /// True if ComfyUI printed the text.
+    pub is_of_comfy_ui: bool,
     /// True if the text names files as Windows does.
     pub is_windows: bool,
+    /// True if an engine has also found that less leaves nothing for its cache.
+    pub has_too_small_share: bool,
+    /// True if the text has a table of GPUs, and the number of one that is nearly empty.
+    pub has_cards: bool,
+    pub idle_gpu: Option<u32>,
     /// True if another program than one of PyTorch's printed the text, as far as it names any.
     pub is_foreign: bool,
     /// Number of errors and tables beyond those that are kept.
@@ -62,6 +71,9 @@ pub struct PrintedReader {
     /// Number of lines so far, and whether they name PyTorch or another program.
     lines: usize,
     is_timed_out: bool,
+    /// True if a traceback ends with an error that is not about memory.
+    has_other_error: bool,
+    is_out_of_range: bool,
     has_shared_memory: bool,
     names_torch: bool,
     names_other: bool,
@@ -79,6 +91,11 @@ impl LineReader for PrintedReader {
         }
         if self.lines <= LINES_OF_NAMES {
             self.has_shared_memory |= has_shared_memory(line);
+            self.printed.is_of_comfy_ui |= OF_COMFY_UI.iter().any(|words| line.contains(words));
+            self.printed.is_of_mps |= line.contains("MPS ") || line.contains("torch.mps");
+            if line.contains("LLM(model=") {
+                self.printed.engine.get_or_insert("vLLM");
+            }
             self.printed.is_windows |= line.contains(":\\") || line.contains("\\site-packages\\");
             if self.work == Work::Unknown {
                 self.work = Work::of_line(line);
@@ -146,6 +163,8 @@ impl LineReader for PrintedReader {
         }
         // Gunicorn kills a worker that does not answer in time, and asks whether that was for memory.
         self.is_timed_out |= line.contains("WORKER TIMEOUT");
+        // On the CPU, it is said by name.
+        self.is_out_of_range |= line.contains("index out of range in self");
         let is_error = may_be_error && !(self.is_timed_out && line.contains("was sent SIGKILL!"));
         if let Some(mut error) = is_error.then(|| HostError::of(line, is_ignored)).flatten() {
             let is_of_fork = std::mem::take(&mut self.is_of_fork) || self.trace_back.is_of_fork();
@@ -170,6 +189,10 @@ impl LineReader for PrintedReader {
             add(host_errors, error, self.trace_back.take_own(), left_out, HostError::complete);
             return true;
         }
+        if host_errors.last_mut().is_some_and(|last| last.error.detail(line)) {
+            return true;
+        }
+        self.has_other_error |= is_exception(line);
         if progress::line(line, progress) {
             return true;
         }
@@ -186,12 +209,26 @@ impl LineReader for PrintedReader {
         self.printed.is_foreign = self.names_other && !self.names_torch;
         // The same failure, in the words of a person or of CUDA.
         let Printed { ooms, framework_ooms, host_errors, is_foreign, .. } = &mut self.printed;
-        if framework_ooms.iter().any(|oom| oom.error.framework == Framework::LlamaCpp) {
+        let is_told =
+            |oom: &Repeated<FrameworkOom>| matches!(oom.error.framework, Framework::LlamaCpp | Framework::Xla);
+        if framework_ooms.iter().any(is_told) {
             host_errors.retain(|one| one.error.kind != HostErrorKind::Library);
         }
         let is_library = |one: &Repeated<HostError>| one.error.kind == HostErrorKind::Library;
         if *is_foreign && (!framework_ooms.is_empty() || host_errors.iter().any(is_library)) {
             ooms.retain(|oom| oom.error.asked_bytes.is_some());
+        }
+        // A person tells of what was before.
+        if self.has_other_error {
+            ooms.retain(|oom| !oom.error.is_said);
+        }
+        if self.is_out_of_range {
+            let of_cublas = |one: &&mut Repeated<HostError>| one.error.text.contains("CUBLAS_STATUS");
+            host_errors.iter_mut().filter(of_cublas).for_each(|one| one.error.kind = HostErrorKind::Fault);
+        }
+        // After the first failure, Intel's driver has no room for its own calls either.
+        if ooms.iter().any(|oom| oom.error.api == OomApi::Xpu) {
+            host_errors.retain(|one| one.error.kind != HostErrorKind::Resources);
         }
         let of_shared_memory = |one: &&mut Repeated<HostError>| one.error.kind == HostErrorKind::SharedMemory;
         if self.has_shared_memory {
@@ -211,6 +248,8 @@ const LINES_OF_NAMES: usize = 4096;
 const OF_TORCH: [&str; 8] =
     ["torch", "PyTorch", "transformers", "accelerate", "deepspeed", "diffusers", "lightning", "vllm"];
 
+const OF_COMFY_UI: [&str; 4] = ["ComfyUI", "comfy/", "!!! Exception during processing !!!", "lowram load"];
+
 const OTHERS: &str = ".lua ggml llama.cpp llama_ tensorflow paddle cudf cuml rmm:: RMM numba java.lang rustc jax mxnet \
                       cupy julia";
 
@@ -221,7 +260,7 @@ fn loads(line: &str) -> Option<bool> {
 }
 
 /// Parts of the words of every error: most lines have none of them, and are spared a search for all words.
-const PARTS: [&str; 28] = [
+const PARTS: [&str; 33] = [
     "total capac",
     "emory",
     "ssert",
@@ -250,7 +289,18 @@ const PARTS: [&str; 28] = [
     "MEMLIMIT",
     "session crashed",
     "recommended size",
+    "robe",
+    "busy or",
+    "NVRM",
+    "cuDNN alg",
+    "ASSERT",
 ];
+
+/// Returns true for the line of an exception at the end of a traceback: `RuntimeError: …`.
+fn is_exception(line: &str) -> bool {
+    let name = line.split_once(": ").map_or("", |(name, _)| name);
+    name.ends_with("Error") && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '_'))
+}
 
 fn may_be_error(line: &str) -> bool {
     PARTS.iter().any(|part| line.contains(part))

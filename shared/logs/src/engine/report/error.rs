@@ -86,8 +86,7 @@ pub(super) fn stated(
                               Or use a quantized model, more GPUs (`--tensor-parallel-size`, `--tp`), or a shorter context.";
                 return (0, title, shows.to_owned(), first + others);
             }
-            let most = "Or use a quantized model, or more GPUs (`--tensor-parallel-size`, `--tp`), since the weights \
-                        take nearly all of it.\nMake activations and graphs smaller: a shorter context, fewer tokens and \
+            let most = "Or use a quantized model, or more GPUs (`--tensor-parallel-size`, `--tp`).\nMake activations and graphs smaller: a shorter context, fewer tokens and \
                         requests at a time, no CUDA graphs.";
             let title = format!("The weights leave nothing{under} for the KV cache");
             (0, title, "Weights, activations and CUDA graphs come first.".to_owned(), first + most)

@@ -245,6 +245,14 @@ pub(super) fn printed(all: &[Progress]) -> Vec<Finding> {
     found
 }
 
+/// Says how the host's memory rose by a quarter or more before a program was killed.
+pub(super) fn risen_on_host(progress: &Progress) -> Option<String> {
+    let Series { first_bytes, most_bytes, .. } = progress.host;
+    let (first, most) = (format::bytes(first_bytes), format::bytes(most_bytes));
+    let is_risen = most_bytes / 5 * 4 > first_bytes;
+    is_risen.then(|| format!(" Before, the host's memory in use rose from {first} to {most}."))
+}
+
 fn of_host(progress: &Progress) -> Option<Finding> {
     const MUCH: u64 = 700;
     const NEARLY_ALL: u64 = 900;
@@ -306,7 +314,8 @@ fn of_gpu(progress: &Progress) -> Option<Finding> {
         return Some(finding(code, device, Severity::Warning, grown(cache), title, shows, advice));
     }
     let unused = reserved.last_bytes.saturating_sub(allocated.last_bytes);
-    if allocated.count > 0 && peak_allocated.count == 0 && unused >= MUCH_UNUSED.max(allocated.last_bytes) {
+    let is_past = peak_allocated.count == 0 || peak_allocated.last_bytes <= reserved.last_bytes / 2;
+    if allocated.count > 0 && is_past && unused >= MUCH_UNUSED.max(allocated.last_bytes) {
         let (held, used) = (format::bytes(reserved.last_bytes), format::bytes(allocated.last_bytes));
         let title = format!("PyTorch keeps {held}, of which tensors use {used}");
         let shows = "What an earlier peak has freed stays reserved, so that later steps can use it again.";
@@ -317,6 +326,9 @@ fn of_gpu(progress: &Progress) -> Option<Finding> {
     }
     let without_host = Progress { host: Series::default(), ..*progress };
     let (name, series) = named(&without_host).max_by_key(|(name, series)| (series.most_bytes, *name))?;
+    if series.most_bytes == 0 {
+        return None;
+    }
     let title = format!("At most {} was printed as {}{of_rank}", format::bytes(series.most_bytes), name.to_lowercase());
     let shows = "PyTorch's figures are without the CUDA context, NCCL and other processes.";
     Some(finding(FindingCode::Peak, device, Severity::Info, series.most_bytes, title, shows, RECORD))

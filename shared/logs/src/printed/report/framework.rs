@@ -1,6 +1,6 @@
 //! Builds findings on out-of-memory errors of frameworks other than PyTorch.
 
-use crate::printed::framework::{COMPUTING, IMAGE, KV_CACHE, WEIGHTS};
+use crate::printed::framework::{COMPUTING, IMAGE, KV_CACHE, ON_METAL, WEIGHTS};
 use crate::printed::{Framework, FrameworkOom, OomCause, Repeated};
 use shared::analysis::{Confidence, FindingCode, title_of_parts};
 use shared::base::{Severity, format};
@@ -9,18 +9,25 @@ use shared::report::{Finding, HOST, LogOwner, LogOwners, NO_DEVICE};
 /// A program that needs less than 1 GiB fills no GPU by itself.
 const SMALL_PROGRAM_BYTES: u64 = 1 << 30;
 
+/// Said of a text without figures.
+pub(super) const UNKNOWN: &str = "The text does not state how much memory was free, nor who held the rest.";
+
+/// A buffer for computing beyond 64 GiB fits on no GPU that has a model on it.
+const FAR_TOO_LARGE: u64 = 64 << 30;
+
 pub(super) fn out_of_memory(repeated: &Repeated<FrameworkOom>) -> Finding {
     let Repeated { error: oom, place, count } = repeated;
     let line = place.clone();
     let at = line.as_ref().map_or_else(String::new, |line| format!(" in {}", line.place()));
+    let tensor = if oom.tensor.is_empty() { String::new() } else { format!(", a tensor of shape {}", oom.tensor) };
     let times = if *count > 1 { format!(", printed {}", format::counted(*count, "time")) } else { String::new() };
     let stated = Finding::stated(
         if oom.is_host { FindingCode::HostOutOfMemory } else { FindingCode::OutOfMemory },
         if oom.is_host { HOST } else { oom.gpu.map_or(NO_DEVICE, i64::from) },
         oom.asked_bytes.unwrap_or(0),
-        title_of_parts(&title(oom), [at, times]),
-        shows(oom),
-        advice(oom),
+        title_of_parts(&title(oom), [tensor, at, times]),
+        shape(oom) + &shows(oom),
+        layers(oom) + &advice(oom),
     );
     let confidence = if oom.cause().is_some() { Confidence::High } else { Confidence::Low };
     let severity = match (oom.is_spared, beyond_metal(oom)) {
@@ -29,6 +36,16 @@ pub(super) fn out_of_memory(repeated: &Repeated<FrameworkOom>) -> Finding {
         (false, None) => Severity::Error,
     };
     Finding { severity, confidence, line, ..stated }
+}
+
+fn layers(oom: &FrameworkOom) -> String {
+    let told = |layers| format!("Leave `num_gpu` out, or set it to {layers}: Ollama found room for so many layers.\n");
+    oom.fitting_layers.map_or_else(String::new, told)
+}
+
+/// Says the shape of the tensor, for which a title may have no room.
+fn shape(oom: &FrameworkOom) -> String {
+    if oom.tensor.is_empty() { String::new() } else { format!("The tensor has the shape {}. ", oom.tensor) }
 }
 
 /// Returns what is held and what Metal recommends, if that is less.
@@ -57,6 +74,9 @@ pub(super) fn owners(oom: &FrameworkOom) -> Option<LogOwners> {
 
 fn title(oom: &FrameworkOom) -> String {
     let name = oom.framework.name();
+    if oom.is_spared && oom.framework == Framework::CudaJl {
+        return format!("{name} found no room and freed arrays that nothing refers to: no failure");
+    }
     if oom.is_spared {
         let asked = oom.asked_bytes.map_or_else(|| "memory".to_owned(), format::bytes);
         return format!("{name} found no room for {asked} and went on without it: no failure");
@@ -81,16 +101,15 @@ fn title(oom: &FrameworkOom) -> String {
 fn asked(oom: &FrameworkOom, framework: &str) -> String {
     let by = if framework.is_empty() { String::new() } else { format!(" by {framework}") };
     let operation = if oom.operation.is_empty() { String::new() } else { format!(" for {}", oom.operation) };
-    let tensor = if oom.tensor.is_empty() { String::new() } else { format!(", a tensor of shape {}", oom.tensor) };
     match oom.asked_bytes {
         Some(bytes) if oom.cause() == Some(OomCause::Absurd) && bytes < 1 << 53 => {
             format!(": {} was requested{by}{operation}, more than any GPU has", format::bytes(bytes))
         }
         _ if oom.cause() == Some(OomCause::Absurd) => format!(": an impossible size was requested{by}{operation}"),
         Some(bytes) if is_tpu(oom) => format!(": the program needs {}", format::bytes(bytes)),
-        Some(bytes) => format!(": {} was requested{by}{operation}{tensor}", format::bytes(bytes)),
-        None if by.is_empty() => format!("{operation}{tensor}"),
-        None => format!(": memory was requested{by}{operation}{tensor}"),
+        Some(bytes) => format!(": {} was requested{by}{operation}", format::bytes(bytes)),
+        None if by.is_empty() => operation,
+        None => format!(": memory was requested{by}{operation}"),
     }
 }
 
@@ -141,12 +160,22 @@ fn shows(oom: &FrameworkOom) -> String {
              still referred to, or other processes.",
             format::bytes(program)
         ),
-        _ => "The text does not state how much memory was free, nor who held the rest.".to_owned(),
+        _ => UNKNOWN.to_owned(),
     }
 }
 
 fn advice(oom: &FrameworkOom) -> String {
     let text = match (oom.framework, oom.cause()) {
+        (Framework::CudaJl, _) if oom.is_spared => {
+            "Nothing has to be done, but each collection takes time. Free arrays where a step ends: \
+             ``CUDA.unsafe_free!(x)``, or ``GC.gc(false)`` now and then.\n\
+             Or let it collect earlier: `JULIA_CUDA_SOFT_MEMORY_LIMIT`.\n\n\
+             Julia frees an array on the GPU only when it collects garbage, which the GPU's memory does not make it do."
+        }
+        (Framework::LlamaCpp, _) if oom.is_spared => {
+            "Nothing has to be done: it computes without copies of its inputs, by which GPUs work at the same time.\n\
+             To have them, use smaller batches: `--ubatch-size`."
+        }
         _ if oom.is_spared => {
             "Nothing has to be done: the operation takes a slower algorithm that needs less memory.\n\
              For the faster one, leave more memory free: a smaller batch, or a larger share of the GPU."
@@ -155,6 +184,11 @@ fn advice(oom: &FrameworkOom) -> String {
             "Use a smaller model or one in fewer bits, or a shorter context (`--ctx-size`).\n\
              In llama.cpp, keep fewer layers on the GPU: `--n-gpu-layers`.\n\
              On macOS 15 and later, ``sudo sysctl iogpu.wired_limit_mb=…`` lets the GPU have more of the machine's memory."
+        }
+        (Framework::OnnxRuntime, Some(OomCause::Absurd)) => {
+            "Look at the shapes that the operation gets: one of them may be negative, have overflowed, or not be the one that \
+             was meant.\nIf they are right, a library named the size: update ONNX Runtime and cuDNN, let convolutions do with \
+             less (`cudnn_conv_use_max_workspace=0`), and try it with one process on the GPU."
         }
         (_, Some(OomCause::Absurd)) if oom.operation != COMPUTING => {
             "Look at the shapes that the operation gets: one of them is negative, has overflowed, or is not the one that \
@@ -181,8 +215,15 @@ fn advice(oom: &FrameworkOom) -> String {
         }
         (Framework::Xla, _) if is_tpu(oom) => {
             "Shard the model or the batch over more cores, use a smaller batch or `bfloat16`, or recompute activations \
-             (`jax.checkpoint`, in torch_xla `torch_xla.utils.checkpoint`).\nThe whole message of XLA lists the program's \
+             (`jax.checkpoint`), and compute attention in blocks.\nThe whole message of XLA lists the program's \
              largest allocations with the lines of code that they come from."
+        }
+        (Framework::Xla, _) if (1..SMALL_PROGRAM_BYTES).contains(&oom.program_bytes()) => {
+            "See who holds the GPU: ``nvidia-smi``; JAX reserves most of it when it starts, so that each process needs a share \
+             of its own (`XLA_PYTHON_CLIENT_MEM_FRACTION`).\n\
+             Take results to the host as they come (`jax.device_get`), and delete arrays that are no longer needed.\n\
+             [record] To see which arrays are live, call ``jax.profiler.save_device_memory_profile(\"memory.prof\")`` before \
+             the failing line, and read that file by `pprof`."
         }
         (Framework::Xla, _) => {
             "Use a smaller batch, `bfloat16`, `jax.checkpoint` for large blocks, and `donate_argnums` for arrays that a step \
@@ -213,6 +254,14 @@ fn advice(oom: &FrameworkOom) -> String {
              Make the buffer for computing smaller: smaller batches (`--ubatch-size`), `--flash-attn`, a shorter \
              context (`--ctx-size`).\n\nThe driver allows no single buffer of this size, even if more memory is free."
         }
+        (Framework::LlamaCpp, _) if oom.operation == ON_METAL => {
+            "Use a smaller quantization of the model, or a shorter context (`--ctx-size`, `num_ctx`).\n\
+             Close other programs, which share the memory, or keep fewer layers on the GPU: `--n-gpu-layers`, in Ollama \
+             `num_gpu`.\n\
+             On macOS 15 and later, ``sudo sysctl iogpu.wired_limit_mb=…`` lets the GPU have more of it.\n\n\
+             macOS lets a GPU have about two thirds of a small machine's memory, three quarters of a large one's. What \
+             is computed after a failed command is garbage."
+        }
         (Framework::LlamaCpp, _) if oom.is_host => {
             "Shorten the context (`--ctx-size`): unless it is set, it is the longest that the model knows, for each process.\n\
              Quantize its cache (`--cache-type-k q8_0`, `--cache-type-v q8_0`) with `--flash-attn`.\n\
@@ -228,6 +277,13 @@ fn advice(oom: &FrameworkOom) -> String {
              cache (`--cache-type-k q8_0`, `--cache-type-v q8_0`) with `--flash-attn`.\nKeep it on the host: `--no-kv-offload`.\n\
              Or keep fewer layers on the GPU (`--n-gpu-layers`): the rest of the cache goes with them."
         }
+        (Framework::LlamaCpp, _)
+            if oom.operation == COMPUTING && (oom.is_limited || oom.asked_bytes > Some(FAR_TOO_LARGE)) =>
+        {
+            "Use smaller batches: `--ubatch-size`, which this buffer grows with.\nUse `--flash-attn`, without which it grows with \
+             the context, too, and shorten that (`--ctx-size`).\nWith several GPUs, build it with one copy of its inputs: \
+             `-DGGML_SCHED_MAX_COPIES=1`."
+        }
         (Framework::LlamaCpp, _) if oom.operation == COMPUTING => {
             "Use smaller batches: `--ubatch-size`, which this buffer grows with.\nUse `--flash-attn`, without which it grows with \
              the context, too, and shorten that (`--ctx-size`).\nOr keep fewer layers on the GPU: `--n-gpu-layers`."
@@ -240,7 +296,8 @@ fn advice(oom: &FrameworkOom) -> String {
         }
         (Framework::Ollama, _) => {
             "Choose a smaller model, or a smaller quantization of it.\nShorten the context (`num_ctx`), or quantize its \
-             cache: ``OLLAMA_KV_CACHE_TYPE=q8_0``.\nEnd other programs, or give the container or the virtual machine more \
+             cache: ``OLLAMA_KV_CACHE_TYPE=q8_0``.\nSee which models it still has: ``ollama ps``, and ``ollama stop`` ends one.\nEnd \
+             other programs, or give the container or the virtual machine more \
              memory.\n\nWhat is not on the GPU has to fit in the host's memory."
         }
         (Framework::Cupy, _) => {

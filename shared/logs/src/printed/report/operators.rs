@@ -17,7 +17,8 @@ pub(super) fn largest(operators: &[OperatorUse]) -> Option<Finding> {
     let is_primitive = |operator: &OperatorUse| {
         ["aten::empty", "aten::resize_", "["].iter().any(|start| operator.name.starts_with(start))
     };
-    let largest = operators.iter().rev().max_by_key(|operator| (!is_primitive(operator), bytes_of(operator)))?;
+    let has_more = |operator: &OperatorUse| bytes_of(operator) > Some(0) && !is_primitive(operator);
+    let largest = operators.iter().rev().max_by_key(|operator| (has_more(operator), bytes_of(operator)))?;
     let bytes = bytes_of(largest)?;
     let memory = if has_device { "GPU memory" } else { "host memory" };
     let often = largest.calls.map_or_else(String::new, |calls| format!(" in {}", format::counted(calls, "call")));

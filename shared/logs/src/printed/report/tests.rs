@@ -1,5 +1,7 @@
 //! Checks the diagnosis of messages that strangers have published, each with its source.
 
+mod beside;
+
 use super::*;
 use crate::log_report;
 use crate::reader::read_text as log;
