@@ -136,6 +136,7 @@ pub struct ClassTotal {
     pub groups: u64,
     /// First step, from 0, in which any of them rose.
     pub first_rise: u32,
+    /// Last step in which any of them rose.
     pub last_rise: u32,
 }
 
