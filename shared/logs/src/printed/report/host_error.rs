@@ -108,10 +108,9 @@ pub(super) fn finding(repeated: &Repeated<HostError>) -> Finding {
         _ => advice.to_owned(),
     };
     let severity = match error.kind {
-        HostErrorKind::WorkerLeft | HostErrorKind::Skipped => Severity::Info,
+        HostErrorKind::WorkerLeft | HostErrorKind::Skipped | HostErrorKind::Probe => Severity::Info,
         // The program goes on without.
         HostErrorKind::Pinned if error.text.starts_with("WARNING") => Severity::Warning,
-        HostErrorKind::Probe => Severity::Info,
         _ => Severity::Error,
     };
     let (bytes, title) = (error.asked_bytes.unwrap_or(0), title_of_parts(&title, [times]));

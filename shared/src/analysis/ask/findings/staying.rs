@@ -168,9 +168,9 @@ const OF_PART: &str = "Leave out what no loss uses: do not compute that part, or
 /// Of GANs: a discriminator whose loss goes through the generator needs `retain_graph`.
 const OF_RETAIN_GRAPH: &str = "Remove `retain_graph=True` from `backward()` or `torch.autograd.grad()`; a \
                                discriminator that is trained on ``fake.detach()`` does without.\n\
-         Or delete what keeps the graph at the end of the step: ``del loss, output``.\n\n\
-         `retain_graph=True` keeps what the backward pass would have freed, and a variable such as `loss` or `output` \
-         keeps the graph.";
+                               Or delete what keeps the graph at the end of the step: ``del loss, output``.\n\n\
+                               `retain_graph=True` keeps what the backward pass would have freed, and a variable such as `loss` or `output` \
+                               keeps the graph.";
 
 /// Returns true if most memory that the middle step leaves is alive when half of the next step's graph is made.
 ///
