@@ -5,6 +5,7 @@ use crate::nvidia_smi::{Card, CardLog, CardProcess, CardSlice};
 use crate::printed::{OTHER_RANKS, OomApi};
 use crate::sampled::sampled;
 use crate::source::{LogPart, Source};
+use hashbrown::{HashMap, HashSet};
 use shared::analysis::FindingCode;
 use shared::base::{Severity, ShortSort, format};
 use shared::report::{Finding, LogCell, LogCurves, LogLimit, LogNotice, LogOwner, LogOwners, LogTable, NO_DEVICE};
@@ -136,14 +137,24 @@ fn process_name(CardProcess { pid, name, .. }: &CardProcess) -> String {
 }
 
 fn findings(log: &CardLog) -> Vec<Finding> {
+    let spreads = spreads(log);
     let of = |card: &Card| {
+        let visitors = visitors(&spreads, card);
         let climbs = climbs(log, card);
         // What climbs to the end of the card is told with the reason.
         let full = nearly_full(card).filter(|_| climbs.is_none());
-        [climbs, full, dead(card), ranks(log, card), shared(log, card), unlisted(log, card), cut(log, card)]
+        [
+            climbs,
+            full,
+            dead(card),
+            ranks(card, &visitors),
+            shared(log, card, &visitors),
+            unlisted(log, card),
+            cut(log, card),
+        ]
     };
     let of_cards = log.cards.iter().flat_map(of).flatten();
-    of_cards.chain(uneven(log)).chain(log.slices.iter().filter_map(|slice| full_slice(log, slice))).collect()
+    of_cards.chain(uneven(log, &spreads)).chain(log.slices.iter().filter_map(|slice| full_slice(log, slice))).collect()
 }
 
 /// Reports memory in use that climbs, by the rule for memory of the host.
@@ -223,21 +234,45 @@ fn is_dead(process: &CardProcess) -> bool {
     process.name == "Unknown Error"
 }
 
+/// What a process has on all GPUs.
+#[derive(Default)]
+struct Spread {
+    most_bytes: u64,
+    /// The GPU with the most.
+    home: u32,
+    /// Bytes on the GPU with the most after that one.
+    second_bytes: u64,
+    least_bytes: u64,
+    gpus: usize,
+}
+
+fn spreads(log: &CardLog) -> HashMap<u32, Spread> {
+    let mut spreads: HashMap<u32, Spread> = HashMap::new();
+    for (card, process) in log.cards.iter().flat_map(|card| card.processes.iter().map(move |process| (card, process))) {
+        let spread = spreads.entry(process.pid).or_insert(Spread { least_bytes: u64::MAX, ..Spread::default() });
+        if process.bytes >= spread.most_bytes {
+            spread.second_bytes = std::mem::replace(&mut spread.most_bytes, process.bytes);
+            spread.home = card.index;
+        } else {
+            spread.second_bytes = spread.second_bytes.max(process.bytes);
+        }
+        spread.least_bytes = spread.least_bytes.min(process.bytes);
+        spread.gpus += 1;
+    }
+    spreads
+}
+
 /// Returns the processes that have more memory on another GPU, if one that is at home here has more than they.
-fn visitors<'a>(log: &CardLog, card: &'a Card) -> Vec<&'a CardProcess> {
-    let elsewhere = |process: &CardProcess| {
-        let others = log.cards.iter().filter(|other| other.index != card.index).flat_map(|other| &other.processes);
-        others.filter(|other| other.pid == process.pid).map(|other| other.bytes).max().unwrap_or(0)
-    };
-    let (visitors, own): (Vec<&CardProcess>, Vec<_>) =
-        card.processes.iter().partition(|process| elsewhere(process) > process.bytes);
+fn visitors<'a>(spreads: &HashMap<u32, Spread>, card: &'a Card) -> Vec<&'a CardProcess> {
+    let is_elsewhere =
+        |process: &&CardProcess| spreads.get(&process.pid).is_some_and(|spread| spread.most_bytes > process.bytes);
+    let (visitors, own): (Vec<&CardProcess>, Vec<_>) = card.processes.iter().partition(is_elsewhere);
     let most = own.iter().map(|process| process.bytes).max().unwrap_or(0);
     visitors.into_iter().filter(|process| process.bytes < most).collect()
 }
 
 /// Reports ranks of a job that have opened a GPU beside their own.
-fn ranks(log: &CardLog, card: &Card) -> Option<Finding> {
-    let ranks = visitors(log, card);
+fn ranks(card: &Card, ranks: &[&CardProcess]) -> Option<Finding> {
     let bytes = ranks.iter().map(|process| process.bytes).fold(0, u64::saturating_add);
     let title = match ranks.len() {
         1 => format!("A process of another GPU has opened this one, too: {}", format::bytes(bytes)),
@@ -250,21 +285,23 @@ fn ranks(log: &CardLog, card: &Card) -> Option<Finding> {
 }
 
 /// Reports a process that has much more memory on one GPU than on its others.
-fn uneven(log: &CardLog) -> Option<Finding> {
+fn uneven(log: &CardLog, spreads: &HashMap<u32, Spread>) -> Option<Finding> {
+    let visiting: HashSet<u32> =
+        log.cards.iter().flat_map(|card| visitors(spreads, card)).map(|process| process.pid).collect();
     let pids = log.cards.iter().flat_map(|card| &card.processes).map(|process| process.pid);
     pids.filter_map(|pid| {
-        let on = |card: &'_ Card| card.processes.iter().find(|one| one.pid == pid).map(|one| one.bytes);
-        let held = || log.cards.iter().filter_map(|card| Some((card, on(card)?)));
-        let (card, most) = held().max_by_key(|(_, bytes)| *bytes)?;
-        let others = || held().filter(|(other, _)| other.index != card.index).map(|(_, bytes)| bytes);
-        let (least, second) = (others().min()?, others().max()?);
-        let is_visitor = log.cards.iter().flat_map(|card| visitors(log, card)).any(|visitor| visitor.pid == pid);
-        let is_uneven = least >= MUCH_BYTES && second * 5 < most * 4 && !is_visitor;
+        let spread = spreads.get(&pid).filter(|spread| spread.gpus > 1)?;
+        let (most, second) = (spread.most_bytes, spread.second_bytes);
+        let is_much = spread.least_bytes >= MUCH_BYTES && second < most - most / 5;
+        if !is_much || visiting.contains(&pid) {
+            return None;
+        }
+        let card = log.cards.iter().find(|card| card.index == spread.home)?;
         let title = format!(
             "One process has {} here, and at most {} on its other {}",
             format::bytes(most),
             format::bytes(second),
-            format::counted(others().count() as u64, "GPU")
+            format::counted(spread.gpus as u64 - 1, "GPU")
         );
         let advice = "Use `DistributedDataParallel` (``torchrun``) instead of `DataParallel`, whose first GPU gathers all \
                       outputs, computes the loss, and has the optimizer's state.\n\
@@ -272,7 +309,7 @@ fn uneven(log: &CardLog) -> Option<Finding> {
                       If layers are spread over the GPUs, give the first fewer: `max_memory` of a `device_map`.";
         let shows = format!("It is process {pid}.");
         let code = (FindingCode::DevicesUneven, Severity::Warning, most - second);
-        is_uneven.then(|| finding(card, code, title, shows, advice))
+        Some(finding(card, code, title, shows, advice))
     })
     .next()
 }
@@ -294,8 +331,8 @@ fn full_slice(log: &CardLog, slice: &CardSlice) -> Option<Finding> {
     is_full.then_some(Finding { severity: Severity::Warning, ..stated })
 }
 
-fn shared(log: &CardLog, card: &Card) -> Option<Finding> {
-    let (mut large, ranks) = (by_memory(card), visitors(log, card));
+fn shared(log: &CardLog, card: &Card, ranks: &[&CardProcess]) -> Option<Finding> {
+    let mut large = by_memory(card);
     large.retain(|process| process.bytes >= MUCH_BYTES && !is_dead(process) && !ranks.contains(process));
     if large.len() < 2 {
         return None;

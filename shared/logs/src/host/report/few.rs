@@ -38,7 +38,7 @@ pub(super) fn finding(log: &HostLog) -> Option<Finding> {
                   numbers, or write results to files as they come.\n\
                   [record] Sample it for longer: ``snapscope host -o host.csv -- python train.py``.\n\n\
                   At the start of a program, loading a model or a data set looks the same.";
-    let severity = if last * 2 >= total_bytes { Severity::Warning } else { Severity::Info };
+    let severity = if last >= total_bytes / 2 { Severity::Warning } else { Severity::Info };
     let title = title_of_parts(&format!("{who} rises from {from} to {to} in {count} samples"), name);
     Some(climb::finding(FindingCode::HostMemoryClimbs, severity, last - first, title, shows, advice))
 }
