@@ -6,22 +6,23 @@
 
 use super::code::FindingCode;
 use super::finding::{Confidence, Finding, Rank, events_of};
-use super::own_code::{Own, own_line};
+use super::own_code::{Own, own_line, phase_of, row_of};
 use crate::analysis::study::growth::{Course, Growth, Kept};
 use crate::analysis::study::phases::Phase;
-use crate::analysis::study::sites::{self, Operation};
+use crate::analysis::study::sites::{self, Operation, Site, SpineId};
 use crate::analysis::study::studied::Study;
-use crate::base::{Severity, format};
+use crate::analysis::track::allocations::{AllocationId, Lifetime};
+use crate::base::{Severity, ShortSort, format};
+use crate::trace::StackId;
+use hashbrown::HashMap;
 use std::ops::Range;
 
 /// Less than 1/10 of the peak is not reported, because it does no harm.
 const LEAST_SHARE: u64 = 10;
 
 pub(super) fn findings(study: &Study<'_>) -> Vec<Finding> {
-    [evaluation(study), epoch(study), data(study), gradients(study), cycles(study), queue(study)]
-        .into_iter()
-        .flatten()
-        .collect()
+    let of_steps = [evaluation(study), epoch(study), data(study), gradients(study), cycles(study), queue(study)];
+    of_steps.into_iter().chain([ahead(study), versions(study)]).flatten().collect()
 }
 
 /// Returns the batches and the gradients of batches that are reported.
@@ -96,6 +97,112 @@ fn queue(study: &Study<'_>) -> Option<Finding> {
                   One or two batches ahead are enough, as the GPU takes no longer to wait for more.\n\n\
                   More batches are brought than steps use, for several steps, and later ones use them up.";
     finding(study, &rows, bytes, FindingCode::BatchesKept, &what, advice)
+}
+
+/// A batch has at most 4 tensors of one line, such as those of an input and its target.
+const MOST_OF_STEP: usize = 4;
+
+/// Reports the most batches that are brought before the first of them is used, if that happens again and again.
+///
+/// They are used up when as many steps have run, or each step uses the same number of them.
+fn ahead(study: &Study<'_>) -> Option<Finding> {
+    let steps = study.steps.as_ref().map(|steps| &steps.steps)?;
+    let allocations = &study.timeline.allocations;
+    // With the number of steps that use them.
+    let mut found: Vec<(usize, Vec<Lifetime>)> = Vec::new();
+    let mut start = 0;
+    for (index, step) in steps.iter().enumerate() {
+        let ids = (allocations.born_by(start)..allocations.born_by(step.end)).map(AllocationId);
+        start = step.end;
+        let is_pass = |&id: &AllocationId| study.sites.of_stack(row_of(study, id).1).in_module;
+        let pass = ids.clone().find(|id| is_pass(id) && phase_of(study, *id) == Phase::Forward);
+        let Some(moment) = pass.map(|id| allocations.born_at(id.0)) else { continue };
+        let mut of_stack: HashMap<StackId, Vec<Lifetime>> = HashMap::new();
+        for row in ids.map(|id| Lifetime::of(allocations, study.device, id)).take_while(|row| row.born < moment) {
+            if row.died > moment && is_input(study.sites.of_stack(row.stack)) {
+                of_stack.entry(row.stack).or_default().push(row);
+            }
+        }
+        // The last step may free them itself, and a variable has the last batch until the next one comes.
+        found.extend(of_stack.into_values().filter(|rows| rows.len() as u64 >= LEAST_BATCHES).filter_map(|rows| {
+            let died = rows.iter().map(|row| row.died).max().unwrap_or(0);
+            let lived = steps.partition_point(|step| step.end < died) - index;
+            let is_used = |steps: &usize| {
+                let of_step = rows.len() / steps.max(&1);
+                *steps as u64 >= LEAST_STEPS_HELD && of_step * steps == rows.len() && of_step <= MOST_OF_STEP
+            };
+            let used = [lived, lived + 1, lived.saturating_sub(1)].into_iter().find(is_used)?;
+            Some((used, rows))
+        }));
+    }
+    let bytes = |rows: &[Lifetime]| rows.iter().map(|row| row.bytes).sum::<u64>();
+    let most = found.iter().max_by_key(|(_, rows)| (bytes(rows), rows[0].born));
+    let (used, rows) = most.filter(|_| found.len() > 1)?;
+    let what = format!("Batches of {used} steps are on the GPU before they are used: {}", format::bytes(bytes(rows)));
+    let advice = "Loop over the loader itself, which makes a batch when it is needed: `sorted(loader)` and `list(loader)` make \
+                  all of them first. To use them in another order, sort the indices in a `sampler`.\n\
+                  Or let the loader give batches in host memory, and move each one when it is used: ``batch.cuda()``.\n\n\
+                  Each time, later steps only use them.";
+    at_once(study, rows, FindingCode::BatchesKept, &what, advice)
+}
+
+/// Returns true for tensors that the program brings to the device or makes there, or may do so without C++ frames.
+fn is_input(site: Site) -> bool {
+    let is_made = matches!(site.operation, Operation::Bring | Operation::Make | Operation::Unknown);
+    !site.in_module && site.spine != SpineId::NONE && is_made
+}
+
+/// Fewer lengths at once may be those of batches.
+const LEAST_VERSIONS: usize = 8;
+
+/// Reports tensors that are joined into a longer one again and again without gradients, if the shorter ones stay.
+fn versions(study: &Study<'_>) -> Option<Finding> {
+    let allocations = &study.timeline.allocations;
+    let mut of_stack: HashMap<StackId, Vec<Lifetime>> = HashMap::new();
+    for (id, _) in allocations.alive_at(study.timeline.live_peak().0) {
+        let row = Lifetime::of(allocations, study.device, id);
+        let is_joined = matches!(study.sites.of_stack(row.stack).operation, Operation::Join | Operation::Unknown);
+        if is_joined && phase_of(study, id) == Phase::Evaluation {
+            of_stack.entry(row.stack).or_default().push(row);
+        }
+    }
+    of_stack.retain(|_, rows| {
+        rows.short_sort_by_key(|row| row.born);
+        let mut sizes: Vec<u64> = rows.iter().map(|row| row.bytes).collect();
+        sizes.dedup();
+        let rise = |pair: &[u64]| pair[1].checked_sub(pair[0]);
+        sizes.len() >= LEAST_VERSIONS
+            && sizes.windows(2).all(|pair| rise(pair).is_some() && rise(pair) == rise(&sizes[..2]))
+    });
+    let mut rows: Vec<Lifetime> = of_stack.into_values().flatten().collect();
+    rows.short_sort_by_key(|row| row.born);
+    let bytes = rows.iter().map(|row| row.bytes).sum();
+    let what = format!("Shorter versions of a tensor stay beside longer ones: {}", format::bytes(bytes));
+    let advice = "Keep the latest version alone, such as the one cache of keys and values that the next step reads, and of \
+                  earlier steps only what is needed later, such as tokens and scores.\n\
+                  Or write into a tensor that has room for all steps: ``cache[:, step] = key``.\n\n\
+                  `torch.cat` makes a new tensor that also holds the earlier one. A list, or the objects that it has, keeps \
+                  each of them, so that memory grows with the square of the length.";
+    at_once(study, &rows, FindingCode::TensorGrows, &what, advice)
+}
+
+/// Reports allocations that are live together.
+fn at_once(study: &Study<'_>, rows: &[Lifetime], code: FindingCode, what: &str, advice: &str) -> Option<Finding> {
+    let bytes: u64 = rows.iter().map(|row| row.bytes).sum();
+    let moment = rows.last()?.born;
+    if bytes.saturating_mul(LEAST_SHARE) < study.timeline.live_peak().1 {
+        return None;
+    }
+    let weighed = || rows.iter().map(|row| (row.bytes, row.stack));
+    let shows = format!(
+        "After event {}, {} of them are live, {} in all.",
+        format::count(u64::from(moment).saturating_sub(1)),
+        format::count(rows.len() as u64),
+        format::bytes(bytes)
+    );
+    let found = Finding::warning(study, code, Confidence::Medium, Rank::Cause, bytes);
+    let own = own_line(study, weighed(), Own::Call);
+    Some(found.placed(what, ", in ", own).shown(shows, moment.checked_sub(1), weighed()).advised(advice))
 }
 
 /// Tensors of fewer steps at a time may be those of a window, or of what the program still works on.

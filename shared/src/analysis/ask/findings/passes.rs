@@ -7,19 +7,22 @@
 
 use super::code::FindingCode;
 use super::finding::{Confidence, Finding, Rank};
-use super::own_code::{Own, line_of};
+use super::own_code::{Own, line_of, row_of};
 use crate::analysis::study::left_of_pass::ForwardPass;
 use crate::analysis::study::period::Step;
 use crate::analysis::study::phases::Phase;
 use crate::analysis::study::sites::{Operation, SpineId};
 use crate::analysis::study::studied::Study;
-use crate::analysis::track::allocations::Lifetime;
+use crate::analysis::track::allocations::{AllocationId, Lifetime};
 use crate::base::format;
 use crate::trace::{Action, StackId};
 use hashbrown::HashMap;
 
 /// With fewer stacks, single tensors would look like a graph.
 const LEAST_STACKS: usize = 5;
+
+/// Each pass without a backward must leave tensors of so many stacks: a result, and what led to it.
+const LEAST_OF_EACH: usize = 3;
 
 /// Stacks with less than 1/1000 of a pass's bytes are ignored, because they may occur once for several passes.
 const LEAST_OF_PASS: u64 = 1000;
@@ -30,16 +33,18 @@ const SELDOM: usize = 10;
 /// A call counts as a pass if at least 1/64 of the bytes that wait for backward belong to it.
 const LEAST_WAITING: u64 = 64;
 
+/// Passes whose losses leave nothing must be at least 1/4 of the peak: they may be those of an inner loop.
+const LEAST_SHARE: u64 = 4;
+
 /// Two passes may be two views of one sample, or a real and a generated one.
 const LEAST_PASSES: u64 = 3;
 
 /// A loss is a number of at most 8 bytes.
 const NUMBER_BYTES: u64 = 8;
 
-/// Reports several passes in the middle step, unless backward uses none of them.
+/// Reports several passes in the step of a pass, unless backward uses none of them.
 pub(super) fn finding(study: &Study<'_>, pass: &ForwardPass, unused: &[Vec<Lifetime>]) -> Option<Finding> {
-    let steps = study.repeats();
-    let step = steps[steps.len() / 2];
+    let step = *study.repeats().iter().find(|step| step.contains(pass.moment))?;
     // Without stacks of a Python program, calls can't be counted.
     let has_program = pass.by_stack.keys().any(|&stack| study.sites.of_stack(stack).spine != SpineId::NONE);
     let (passes, stack) = if has_program {
@@ -54,6 +59,23 @@ pub(super) fn finding(study: &Study<'_>, pass: &ForwardPass, unused: &[Vec<Lifet
         return None;
     }
     let line = stack.and_then(|stack| line_of(study, stack, Own::Call));
+    if let Some(bytes) = without_backward(study, step, pass, passes) {
+        let what = format!("{passes} forward passes keep {} for a backward pass that never runs", format::bytes(bytes));
+        let shows = format!(
+            "After event {}, tensors of {passes} forward passes are live from {}, and no backward pass frees them.",
+            format::count(u64::from(pass.moment).saturating_sub(1)),
+            format::counted(pass.by_stack.len() as u64, "stack"),
+        );
+        let rows = pass.by_stack.iter().map(|(&stack, row)| (row.bytes, stack));
+        let found = Finding::warning(study, FindingCode::EvaluationWithGraph, Confidence::Medium, Rank::Cause, bytes);
+        return Some(found.placed(&what, ", in ", line).shown(shows, pass.moment.checked_sub(1), rows).advised(
+            "Detach each result before it is kept: ``tiles.append(out.detach())``, or move it to host memory: \
+             ``out.detach().cpu()``.\n\
+             Or run these passes under ``with torch.no_grad():``, if nothing in them needs a gradient.\n\n\
+             The results are collected with their graphs. What takes a gradient itself, such as normals or guidance, needs a \
+             graph for that pass alone, without `create_graph=True` where no training follows.",
+        ));
+    }
     let what = format!(
         "{passes} forward passes run before one backward pass: their graphs hold {}",
         format::bytes(pass.bytes)
@@ -74,6 +96,24 @@ pub(super) fn finding(study: &Study<'_>, pass: &ForwardPass, unused: &[Vec<Lifet
     ))
 }
 
+/// Returns what a step's passes hold together, with what backward has made of it, if most of it is freed between the last
+/// of them and the next backward pass.
+fn without_backward(study: &Study<'_>, step: Step, pass: &ForwardPass, passes: u64) -> Option<u64> {
+    let allocations = &study.timeline.allocations;
+    let ids = (allocations.born_by(step.start)..allocations.born_by(pass.moment)).map(AllocationId);
+    let of_pass = ids.filter(|&id| allocations.dies_after(id, pass.moment));
+    let (mut all, mut freed) = (0_u64, 0_u64);
+    for id in of_pass {
+        let (died, bytes) = (allocations.died[id.index()], row_of(study, id).0);
+        let ends = died >= study.timeline.events();
+        all += bytes;
+        freed += if ends || matches!(study.phases.at(died), Phase::Backward | Phase::Recompute) { 0 } else { bytes };
+    }
+    // Without a graph, there are only the results.
+    let of_each = pass.by_stack.values().filter(|row| row.count + 1 >= passes).count();
+    (of_each >= LEAST_OF_EACH && freed * 2 > all).then_some(freed)
+}
+
 #[derive(Clone, Copy)]
 struct Calls {
     stack: StackId,
@@ -89,8 +129,9 @@ fn calls(study: &Study<'_>, step: Step, pass: &ForwardPass) -> Option<(u64, Stac
     let allocations = &study.timeline.allocations;
     let mut called: HashMap<SpineId, Calls> = HashMap::new();
     let mut before = None;
-    let mut numbers = 0;
-    let mut inputs: HashMap<StackId, u64> = HashMap::new();
+    // Those that wait for backward, and all.
+    let (mut numbers, mut all_numbers) = (0, 0);
+    let mut inputs: HashMap<StackId, (u64, u64)> = HashMap::new();
     for event in step.start..pass.moment {
         if actions.at(event as usize) != Action::Alloc {
             continue;
@@ -114,14 +155,23 @@ fn calls(study: &Study<'_>, step: Step, pass: &ForwardPass) -> Option<(u64, Stac
             calls.count += u64::from(!was_enough && is_enough(calls.waiting_bytes));
         }
         before = Some((site.spine, site.in_module));
-        numbers += u64::from(waits && allocations.size_bytes(id) <= NUMBER_BYTES);
-        let is_input = !site.in_module && matches!(site.operation, Operation::Bring | Operation::Make);
-        if is_input && allocations.dies_after(id, pass.moment) {
-            *inputs.entry(stack).or_default() += 1;
+        let is_number = allocations.size_bytes(id) <= NUMBER_BYTES;
+        numbers += u64::from(waits && is_number);
+        all_numbers += u64::from(is_number && is_forward && !site.in_module);
+        // Without C++ frames, any tensor of the program outside its modules may be an input.
+        let is_known = matches!(site.operation, Operation::Bring | Operation::Make);
+        if !site.in_module && !is_number && (is_known || site.operation == Operation::Unknown) {
+            let (waiting, all) = inputs.entry(stack).or_default();
+            *waiting += u64::from(is_known && allocations.dies_after(id, pass.moment));
+            *all += 1;
         }
     }
     let most = called.values().max_by_key(|calls| (calls.count, std::cmp::Reverse(calls.stack)))?;
-    let is_told = numbers >= most.count || inputs.values().any(|&count| count >= most.count);
+    let has_inputs = |is_enough: fn(&(u64, u64)) -> u64| inputs.values().any(|counts| is_enough(counts) >= most.count);
+    // A loss that is added to another needs no tensor of its own, an input may be replaced, and the last loss comes later.
+    let is_much = pass.bytes.saturating_mul(LEAST_SHARE) >= study.timeline.live_peak().1;
+    let has_losses = || is_much && all_numbers + 1 >= most.count && has_inputs(|counts| counts.1);
+    let is_told = numbers >= most.count || has_inputs(|counts| counts.0) || has_losses();
     (most.count >= LEAST_PASSES && is_told).then_some((most.count, most.stack))
 }
 

@@ -39,10 +39,33 @@ pub(super) fn findings(study: &Study<'_>, unused: &[Vec<Lifetime>]) -> Vec<Findi
         return Vec::new();
     }
     let Some(steps) = study.steps.as_ref() else { return Vec::new() };
-    let pass = ForwardPass::of(study, steps.steps[steps.steps.len() / 2]);
-    let passes = if is_little(study, pass.bytes) { None } else { super::passes::finding(study, &pass, unused) };
+    let middle = steps.steps[steps.steps.len() / 2];
+    let pass = ForwardPass::of(study, middle);
+    let passes = |pass: &ForwardPass| {
+        let is_much = !is_little(study, pass.bytes);
+        is_much.then(|| super::passes::finding(study, pass, unused)).flatten()
+    };
+    // An evaluation may come in few steps only.
+    let of_evaluation = || {
+        let at_peak = ForwardPass::of(study, step_of_peak(study, &steps.steps)?);
+        passes(&at_peak).filter(|found| found.code == FindingCode::EvaluationWithGraph)
+    };
+    let passes = passes(&pass).or_else(of_evaluation);
     let found = [gradients(study), graph(study, &pass, unused), recomputed(study), passes];
     found.into_iter().flatten().collect()
+}
+
+/// Returns the step that allocated most of what forward passes have live at the peak.
+fn step_of_peak(study: &Study<'_>, steps: &[Step]) -> Option<Step> {
+    let mut bytes = vec![0_u64; steps.len()];
+    for (id, size_bytes) in study.timeline.allocations.alive_at(study.timeline.live_peak().0) {
+        let born = study.timeline.allocations.born_at(id.0);
+        let of_step = bytes.get_mut(steps.partition_point(|step| step.end < born));
+        if let Some(of_step) = of_step.filter(|_| phase_of(study, id) == Phase::Forward) {
+            *of_step += size_bytes;
+        }
+    }
+    (0..steps.len()).max_by_key(|&index| bytes[index]).map(|index| steps[index])
 }
 
 /// Reports gradients that the first step allocates and no step frees.

@@ -25,6 +25,9 @@ const LEAST_STACKS_OF_EVALUATION: usize = 5;
 /// At least 1/2 of the growing bytes must come from the end of forward, to be outputs of the model.
 const LEAST_OF_OUTPUTS: u64 = 2;
 
+/// At least 2/5 of the growing bytes of forward must come from functions of the program, or from modules with hooks.
+const LEAST_OF_KIND: (u64, u64) = (2, 5);
+
 /// Tensors of up to 16 bytes are numbers, such as a loss.
 const NUMBER_BYTES: u64 = 16;
 
@@ -265,14 +268,15 @@ fn of_forward(study: &Study<'_>, grown: &[(&Kept, Group)]) -> Cause {
         };
     }
     let bytes: u64 = of_forward.iter().map(|kept| kept.bytes_per_step).sum();
-    let are_most = |is: fn(Site) -> bool| {
+    let are_many = |is: fn(Site) -> bool| {
         let of_kind = of_forward.iter().filter(|kept| is(study.sites.of_stack(kept.stack)));
-        of_kind.map(|kept| kept.bytes_per_step).sum::<u64>() * 2 > bytes
+        of_kind.map(|kept| kept.bytes_per_step).sum::<u64>() * LEAST_OF_KIND.1 >= bytes * LEAST_OF_KIND.0
     };
-    if are_most(|site| site.is_of_function) {
+    // Its context may keep inputs as well, which others have made.
+    if are_many(|site| site.is_of_function) {
         return Cause::OfFunction;
     }
-    if are_most(|site| site.is_hooked) {
+    if are_many(|site| site.is_hooked) {
         return Cause::Hooked;
     }
     let end = end_of_forward(study, left.step);

@@ -119,3 +119,120 @@ fn several_losses_of_one_pass_are_no_windows() {
         assert_eq!(finding_of(&training, FindingCode::StateChained), None, "seed {seed}, {shape:?}");
     }
 }
+
+#[test]
+fn losses_that_are_added_up_wait_for_one_backward() {
+    law((FindingCode::SeveralGraphsAtOnce, 11), |shape, random| {
+        let windows = 3 + random.below(5);
+        let training = |is_summed: bool| {
+            shape.training(|step| {
+                let gradients = format!("{step}");
+                let begin = |name: &str| format!("alloc one.{name} 4 @backward@v/torch/_tensor.py<train:13<main\n");
+                let backward = |window: u64| {
+                    let name = format!("{step}.w{window}");
+                    let own = format!("alloc h.{name} 1MiB\nfree h.{name}\n");
+                    own + &shape.backward(&name, (window == 0).then_some(gradients.as_str()))
+                };
+                let window = |window: u64| {
+                    let name = format!("{step}.w{window}");
+                    let brought =
+                        format!("alloc x.{name} 1MiB @at::_ops::to_dtype_layout::call()@a.cpp<train:10<main\n");
+                    let loss = format!("free x.{name}\nalloc l.{name} 4 @at::_ops::add::call()@a.cpp<train:12<main\n");
+                    let ended = || begin(&name) + &backward(window) + &format!("free one.{name}\n");
+                    let ended = if is_summed { String::new() } else { ended() };
+                    [brought, shape.call(&name, "train:11<main", true), loss, ended, format!("free l.{name}\n")]
+                        .concat()
+                };
+                let all = || {
+                    begin(&gradients) + &(0..windows).map(backward).collect::<String>() + &format!("free one.{step}\n")
+                };
+                let all = if is_summed { all() } else { String::new() };
+                let cleared: String = (0..shape.layers.len()).map(|layer| format!("free g{layer}.{step}\n")).collect();
+                let update =
+                    format!("alloc u.{step} 1MiB @step@torch/optim/adam.py<train:14<main\nfree u.{step}\n{cleared}");
+                (0..windows).map(window).collect::<String>() + &all + &update
+            })
+        };
+        (training(true), training(false))
+    });
+}
+
+#[test]
+fn results_of_gradients_that_are_collected_keep_their_graphs() {
+    law((FindingCode::EvaluationWithGraph, 30), |shape, random| {
+        let (calls, at) = (4 + random.below(5), random.below(shape.steps - 1));
+        let training = |is_detached: bool| {
+            let name = |call: u64| format!("r{call}");
+            let free = |call: u64| freed(shape, &name(call)) + &format!("free h.{0}\nfree n.{0}\n", name(call));
+            let render = |call: u64| {
+                let name = name(call);
+                let brought =
+                    format!("alloc n.{name} 64KiB @at::_ops::to_dtype_layout::call()@a.cpp<draw:29<main:20\n");
+                let begin =
+                    format!("alloc one.{name} 4 @_engine_run_backward@v/torch/autograd/graph.py<draw:31<main:20\n");
+                let graph = format!("alloc h.{name} 1MiB\nfree one.{name}\nalloc o.{name} 4KiB @draw:32<main:20\n");
+                let ended = if is_detached { free(call) } else { String::new() };
+                [brought, shape.call(&name, "draw:30<main:20", true), begin, graph, ended].concat()
+            };
+            let ended = if is_detached { String::new() } else { (0..calls).map(free).collect() };
+            let tiles: String = (0..calls).map(|call| format!("free o.{}\n", name(call))).collect();
+            let joined = "alloc all 64KiB @at::_ops::cat::call()@a.cpp<draw:33<main:20\n".to_owned();
+            let picture = (0..calls).map(render).collect::<String>() + &joined + &ended + &tiles + "free all\n";
+            shape.training(|step| shape.step(step, "", "") + if step == at { &picture } else { "" })
+        };
+        (training(false), training(true))
+    });
+}
+
+#[test]
+fn batches_that_are_sorted_first_lie_on_the_gpu() {
+    law((FindingCode::BatchesKept, 10), |shape, random| {
+        let (epochs, length) = (2 + random.below(2), 8 + random.below(8));
+        let mib = 2 + shape.layers.iter().map(|(mib, _)| mib + 1).sum::<u64>();
+        let training = |is_sorted: bool| {
+            let bring =
+                |step: u64| format!("alloc x.{step} {mib}MiB @at::_ops::to_dtype_layout::call()@a.cpp<train:10<main\n");
+            let is_of_input = |line: &str| line.starts_with("alloc x.") || line.starts_with("free x.");
+            let step = |step: u64| {
+                let (first, last) = (step / length * length, step % length == length - 1);
+                let rest = lines_of(&shape.step(step, "", ""), |line| !is_of_input(line));
+                let (brought, freed) = match (is_sorted, step == first, last) {
+                    (false, ..) => (step..step + 1, step..step + 1),
+                    (true, true, _) => (step..step + length, 0..0),
+                    (true, _, true) => (0..0, first..first + length),
+                    _ => (0..0, 0..0),
+                };
+                let free = |step: u64| format!("free x.{step}\n");
+                brought.map(bring).collect::<String>() + &rest + &freed.map(free).collect::<String>()
+            };
+            Shape { layers: shape.layers.clone(), steps: epochs * length, ..*shape }.training(step)
+        };
+        (training(true), training(false))
+    });
+}
+
+#[test]
+fn a_list_of_beams_keeps_each_version_of_their_cache() {
+    for (seed, shape, mut random) in shapes() {
+        let tokens = 10 + random.below(20);
+        let generation = |is_kept: bool| {
+            let inside =
+                format!("forward@m.py:28<{MODULE}<search:69<decorate_context@v/torch/utils/_contextlib.py<main");
+            let layers = || 0..shape.layers.len();
+            let free = |token: u64| layers().map(|layer| format!("free k{layer}.{token}\n")).collect::<String>();
+            let step = |token: u64| {
+                let join = |layer| {
+                    let mib = shape.layers[0].0 * (token + 1);
+                    format!("alloc k{layer}.{token} {mib}MiB @at::_ops::cat::call()@a.cpp<{inside}\n")
+                };
+                let picked = format!("alloc p.{token} 64KiB @search:77<main\nfree p.{token}\n");
+                let old = token.checked_sub(1).filter(|_| !is_kept).map(free).unwrap_or_default();
+                layers().map(join).collect::<String>() + &old + &picked
+            };
+            let last = if is_kept { (0..tokens).map(free).collect() } else { free(tokens - 1) };
+            shape.weights("m") + &(0..tokens).map(step).collect::<String>() + &last
+        };
+        let told = |text: &str| findings_in(text).iter().any(|found| found.title.starts_with("Shorter versions"));
+        assert!(told(&generation(true)) && !told(&generation(false)), "seed {seed}, {shape:?}");
+    }
+}
