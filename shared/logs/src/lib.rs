@@ -15,6 +15,7 @@ pub mod torch_profiler;
 pub mod tracemalloc;
 
 mod card_shares;
+mod clues;
 mod nearest;
 mod open;
 mod pasted;

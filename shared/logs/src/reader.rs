@@ -1,5 +1,6 @@
 //! Reads a log of any source, or of several.
 
+use super::clues::Clues;
 use super::host::HostReader;
 use super::pasted::PastedLines;
 use super::sources::{DocumentReader, LineReaders, Log};
@@ -26,6 +27,7 @@ struct TextReader {
     lines: PastedLines,
     host: HostReader,
     others: LineReaders,
+    clues: Clues,
 }
 
 /// Returns true if the beginning of a file is a log that says something about memory.
@@ -101,14 +103,20 @@ impl TextReader {
         let narrow: Vec<u8> =
             if self.is_utf_16 { bytes.iter().copied().filter(|byte| *byte != 0).collect() } else { Vec::new() };
         let bytes = if self.is_utf_16 { &narrow } else { bytes };
-        let Self { lines, host, others, .. } = self;
-        lines.push(bytes, &mut |line| host.line(line, &mut |line| others.line(line)));
+        let Self { lines, host, others, clues, .. } = self;
+        lines.push(bytes, &mut |line| {
+            clues.see(line);
+            host.line(line, &mut |line| others.line(line));
+        });
     }
 
     fn finish(self) -> Log {
-        let Self { lines, mut host, mut others, .. } = self;
-        lines.finish(&mut |line| host.line(line, &mut |line| others.line(line)));
-        others.finish(host.finish())
+        let Self { lines, mut host, mut others, mut clues, .. } = self;
+        lines.finish(&mut |line| {
+            clues.see(line);
+            host.line(line, &mut |line| others.line(line));
+        });
+        Log { clues, ..others.finish(host.finish()) }
     }
 }
 

@@ -1,5 +1,6 @@
 //! Lists the sources of logs, in the order in which they are tried.
 
+use super::clues::Clues;
 use super::engine::{Engine, EngineError, EngineLog, EngineReader};
 use super::host::HostLog;
 use super::nccl::{NcclLog, NcclReader};
@@ -28,6 +29,8 @@ macro_rules! sources {
             pub document: Option<Document>,
             /// What comes nearest to memory in lines that no source understands.
             pub nearest: Nearest,
+            /// What stands beside errors and changes the advice.
+            pub clues: Clues,
         }
 
         #[derive(Clone, Debug, PartialEq)]
@@ -54,7 +57,7 @@ macro_rules! sources {
                 let document = self.document.as_ref().map(|document| match document {
                     $(Document::$name(document) => &**document as &dyn Source,)*
                 });
-                let lines = [&self.host as &dyn Source, $(&self.$line),*];
+                let lines = [&self.host as &dyn Source, $(&self.$line,)* &self.clues];
                 lines.into_iter().chain(document).filter(|source| !source.is_empty())
             }
         }
@@ -74,9 +77,13 @@ macro_rules! sources {
 
             /// Returns the log after the last line.
             pub(super) fn finish(self, host: HostLog) -> Log {
-                let mut log = Log { host, $($line: self.$line.finish(),)* document: None, nearest: self.nearest };
+                let mut log = Log { host, $($line: self.$line.finish(),)* document: None, nearest: self.nearest, clues: Clues::default() };
                 log.printed.engine = log.printed.engine.or(log.engine.engine.map(Engine::name));
                 log.printed.has_too_small_share = log.engine.errors.iter().any(|error| matches!(error, EngineError::NoCache { .. }));
+                // The failures at two shares are one.
+                if log.printed.has_too_small_share && !log.printed.ooms.is_empty() {
+                    log.engine.errors.retain(|error| !matches!(error, EngineError::NoCache { .. }));
+                }
                 log.printed.has_cards = !log.cards.cards.is_empty();
                 log.printed.idle_gpu = log.cards.idle();
                 // The shell tells of what was left of an engine that had failed before, or of what the kernel tells, too.
@@ -143,5 +150,7 @@ impl Log {
 }
 
 pub fn log_report(log: &Log) -> LogReport {
-    joined(log.sources().map(Source::part))
+    let mut report = joined(log.sources().map(Source::part));
+    log.clues.apply(&mut report.diagnosis.findings);
+    report
 }

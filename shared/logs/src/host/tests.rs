@@ -326,6 +326,9 @@ fn free_has_the_memory_of_the_machine() {
     assert_eq!((log.form, log.times_ms.len(), log.machine.total_bytes), (HostForm::Free, 3, Some(62_880_028 << 10)));
     assert_eq!(log.machine.available_bytes, rows.map(|[_, available]| available << 10));
     assert_eq!(log.diagnostics, []);
+    let rounded =
+        read(&format!("{head}Mem:           1.0Ti        41Gi       961Gi       280Mi       4.0Gi       961Gi\n"));
+    assert_eq!(rounded.machine.used_bytes(), [45 << 30]);
 }
 
 /// One moment of one machine with 24,684,092 KiB, printed by procps 4.0 with several options.
@@ -528,4 +531,11 @@ fn few_samples_that_rise_far_are_told() {
     let titles = |log: &Log| log_report(log).diagnosis.findings.into_iter().map(|one| one.title).collect::<Vec<_>>();
     assert_eq!(titles(&log(42_460_112)), ["A process rises from 9.38 GiB to 40.5 GiB in 3 samples: process 40211"]);
     assert!(titles(&log(9_900_000)).is_empty());
+    let worker = |pid: u32, kib: u32| {
+        format!("ml {pid} 40.2 {:.1} 14110220 {kib} pts/2 Sl+ 13:59 0:41 python t.py\n", f64::from(kib) / 656_000.0)
+    };
+    let at =
+        |hour: u32, kib: u32| format!("{hour}:00:00\n{}", (1..5).map(|pid| worker(pid, kib + pid)).collect::<String>());
+    let workers = read_text(&(at(10, 1_153_440) + &at(11, 2_400_000) + &at(12, 3_489_016)));
+    assert_eq!(titles(&workers), ["4 processes alike rise together from 4.40 GiB to 13.3 GiB in 3 samples"]);
 }

@@ -112,7 +112,15 @@ impl UsageReader {
             ([_, _, free] | [_, _, free, _, _], _) => *free,
             _ => return None,
         };
-        let total_bytes = Some(sizes[0]).filter(|total| *total >= available_bytes);
+        // `free -h` rounds a large total to more than its parts, which are all of it.
+        let parts = match sizes.as_slice() {
+            [_, used, free, _, cached, _] if cells[0].ends_with("Ti") => {
+                used.saturating_add(*free).saturating_add(*cached)
+            }
+            [total, ..] => *total,
+            [] => return None,
+        };
+        let total_bytes = Some(parts).filter(|total| *total >= available_bytes);
         Some(Said::Usage(Usage { form: HostForm::Free, total_bytes, available_bytes, swap_bytes: 0 }))
     }
 

@@ -74,7 +74,8 @@ fn title(log: &CardLog) -> String {
     }
     let gpus = format::counted(log.cards.len() as u64, word);
     let samples = log.cards.iter().map(|card| card.samples.len()).max().unwrap_or(0) as u64;
-    format!("{}: {gpus}, {}", tool(log), format::counted(samples, "sample"))
+    let samples = if samples == 0 { String::new() } else { format!(", {}", format::counted(samples, "sample")) };
+    format!("{}: {gpus}{samples}", tool(log))
 }
 
 fn tool(log: &CardLog) -> &'static str {
@@ -320,11 +321,17 @@ fn full_slice(log: &CardLog, slice: &CardSlice) -> Option<Finding> {
     let title = format!("{name} has {} of {} in use", format::bytes(*used_bytes), format::bytes(*total_bytes));
     let free = |slice: &&CardSlice| slice.total_bytes.saturating_sub(slice.used_bytes);
     let widest = log.slices.iter().max_by_key(free)?;
-    let advice = format!(
+    let where_to = format!(
         "Run the next job where there is room: {} has {} free. `CUDA_VISIBLE_DEVICES` takes its UUID, which ``nvidia-smi -L`` \
-         lists.\nOr make larger slices.\n\nA program can't use the memory of another slice.",
+         lists.\n",
         widest.name.replacen("Slice", "slice", 1),
         format::bytes(free(&widest))
+    );
+    let has_room = free(&widest).saturating_mul(2) > widest.total_bytes;
+    let advice = format!(
+        "{}Ask for a larger slice, or make larger ones: ``nvidia-smi mig -lgip`` lists their sizes.\n\n\
+         The rest of the GPU belongs to other slices, whose memory a program can't use.",
+        if has_room { &where_to } else { "" }
     );
     let stated = Finding::stated(FindingCode::CardNearlyFull, NO_DEVICE, *used_bytes, title, String::new(), advice);
     let is_full = *used_bytes as f64 >= NEARLY_FULL * *total_bytes as f64;
@@ -334,7 +341,8 @@ fn full_slice(log: &CardLog, slice: &CardSlice) -> Option<Finding> {
 fn shared(log: &CardLog, card: &Card, ranks: &[&CardProcess]) -> Option<Finding> {
     let mut large = by_memory(card);
     large.retain(|process| process.bytes >= MUCH_BYTES && !is_dead(process) && !ranks.contains(process));
-    if large.len() < 2 {
+    // Clients of MPS share it on purpose.
+    if large.len() < 2 || card.processes.iter().any(|process| process.name.contains("nvidia-cuda-mps")) {
         return None;
     }
     let name = |process: &&CardProcess| format!("{} has {}", process_name(process), format::bytes(process.bytes));

@@ -23,7 +23,7 @@
 //!      5   46.492 MiB    7.676 MiB           1       a = [1] * (10 ** 6)
 //! ```
 
-use crate::source::{leading_number, number_after};
+use crate::source::leading_number;
 use shared::base::size;
 
 /// Current and highest value of a counter, in bytes; `None` if the text does not have it.
@@ -252,14 +252,15 @@ fn statistic(line: &str) -> Option<LineUse> {
     let (file, rest) = place.split_once("' lineno=")?;
     let (_, sizes) = rest.split_once("size=")?;
     let bytes: u64 = leading_number(sizes)?;
-    let (_, change) = sizes.split_once('(').unwrap_or_default();
-    let added = change.split_once(')').and_then(|(change, _)| change.parse().ok());
+    // Of a difference, what was added stands in brackets.
+    let added = |text: &str| text.split_once('(')?.1.split_once(')')?.0.parse::<i64>().ok();
+    let (sizes, counts) = sizes.split_once("count=").unwrap_or((sizes, ""));
     let of_line = LineUse {
         file: file.to_owned(),
         line: leading_number(rest)?,
         bytes,
-        added_bytes: added.unwrap_or(bytes as i64),
-        times: number_after(sizes, "count="),
+        added_bytes: added(sizes).unwrap_or(bytes as i64),
+        times: added(counts).map_or_else(|| leading_number(counts), |count| count.try_into().ok()),
         code: String::new(),
     };
     (!file.ends_with("tracemalloc.py")).then_some(of_line)

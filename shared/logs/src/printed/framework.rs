@@ -77,10 +77,15 @@ pub struct FrameworkOom {
     /// Memory of the pool or the GPU that was in use, by whatever process.
     pub in_use_bytes: Option<u64>,
     pub free_bytes: Option<u64>,
+    /// Of CUDA.jl's pool, what arrays take and what it keeps for more of them, and what a collection then freed.
+    pub pool_bytes: Option<(u64, u64)>,
+    pub collected_bytes: Option<u64>,
     /// Layers that fit on the GPU, where more were asked for.
     pub fitting_layers: Option<u64>,
     /// What a compiled program needs, by kind of allocation, without those that need nothing.
     pub program: Vec<(&'static str, u64)>,
+    /// Size and shape of the largest allocation of that program, the shape empty until its line comes.
+    pub largest: Option<(u64, String)>,
     /// True if the list of these parts has come to its end, which is a total.
     pub is_listed: bool,
 }
@@ -395,6 +400,7 @@ fn julia_retries(oom: &mut FrameworkOom, _: &str, _: &str) -> Option<()> {
 /// Effective GPU memory usage: 99.85% (15.758 GiB/15.782 GiB)
 /// Memory pool usage: 13.411 GiB (15.281 GiB reserved)             since 3.0
 /// Memory pool usage: 980.317 MiB (980.317 MiB allocated, 0 bytes cached)
+/// ... running a quick GC (freed 16.913 GiB)
 /// ```
 pub(super) fn julia_figures(text: &str, oom: &mut FrameworkOom) -> Option<()> {
     let of_gpu = text.split_once("Effective GPU memory usage: ").and_then(|(_, rest)| rest.split_once('('));
@@ -406,10 +412,13 @@ pub(super) fn julia_figures(text: &str, oom: &mut FrameworkOom) -> Option<()> {
         let used: Option<u64> = size::leading(pool);
         let reserved = || Some(size::before::<u64>(pool, " reserved")?.saturating_sub(used?));
         let cached = size::before(pool, " cached").or_else(reserved)?;
+        oom.pool_bytes = used.zip(Some(cached));
         // What the pool keeps is there for arrays.
         oom.in_use_bytes = oom.in_use_bytes.map(|bytes| bytes.saturating_sub(cached));
     }
-    (of_gpu.is_some() || pool.is_some()).then_some(())
+    let collected = text.split_once(" GC (freed ").and_then(|(_, rest)| size::leading(rest));
+    oom.collected_bytes = oom.collected_bytes.or(collected);
+    (of_gpu.is_some() || pool.is_some() || collected.is_some()).then_some(())
 }
 
 fn shortened(name: &str) -> String {

@@ -138,6 +138,17 @@ fn part_of_program(line: &str, error: &mut FrameworkOom) -> Option<()> {
         error.is_listed = true;
         return Some(());
     }
+    // The list of the largest begins with the first of them.
+    if let (Some(size), None) = (line.split_once("1. Size: "), &error.largest) {
+        error.largest = Some((size::leading(size.1)?, String::new()));
+        return Some(());
+    }
+    if let (Some(shape), Some((_, empty))) = (line.strip_prefix("Shape: "), &mut error.largest)
+        && empty.is_empty()
+    {
+        shape.split('{').next().unwrap_or_default().clone_into(empty);
+        return Some(());
+    }
     let (rest, name) = PROGRAM_PARTS.iter().find_map(|(words, name)| Some((line.strip_prefix(words)?, *name)))?;
     let bytes = size::leading(rest)?;
     if bytes > 0 && error.program.iter().all(|(known, _)| *known != name) {

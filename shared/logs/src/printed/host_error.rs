@@ -115,6 +115,7 @@ pub(super) const WORDS: &[(&[&str], HostErrorKind)] = {
         (&["session crashed after using all available RAM"], Killed),
         (&["exit status 137"], Killed),
         (&["exit code 137"], Killed),
+        (&["Exited (137)"], Killed),
         (&["Exit Code:", "137"], Killed),
         (&["systemd-oomd", "due to memory pressure"], Killed),
         (&["OOMKilled"], ContainerKilled),
@@ -155,6 +156,7 @@ pub(super) const WORDS: &[(&[&str], HostErrorKind)] = {
         (&["Requested amount of ", "memory (", "could not be allocated"], TensorRt),
         (&["Skipping tactic", "insufficient memory"], Skipped),
         (&["CUDA Error: out of memory at"], Library),
+        (&["cudaMalloc error out of memory"], Library),
         (&["NvMapMemAlloc", " error 12"], Library),
         (&["NVML_SUCCESS == r INTERNAL ASSERT FAILED"], Library),
         (&["Unable to find a valid cuDNN algorithm"], Library),
@@ -168,6 +170,9 @@ pub(super) const WORDS: &[(&[&str], HostErrorKind)] = {
         (&["ERROR_OUT_OF_RESOURCES"], Resources),
     ]
 };
+
+/// Words before the process that has the most memory by Ray's list.
+pub(super) const MOST_OF_RAY: &str = " Most: ";
 
 impl HostError {
     /// Recognizes the error that a line contains; `is_ignored` if the line before says that Python ignores it.
@@ -220,13 +225,13 @@ impl HostError {
             (HostErrorKind::JobKilled, ["Max", "Memory", ":", ..] | ["Total", "Requested", "Memory", ":", ..]) => {
                 format!(" {}.", cells.join(" ").replace(" :", ":"))
             }
-            (HostErrorKind::RayKilled, [pid, gb, command @ ..]) if !self.text.contains("most memory") => {
+            (HostErrorKind::RayKilled, [pid, gb, command @ ..]) if !self.text.contains(MOST_OF_RAY) => {
                 let is_row = pid.parse::<u32>().is_ok() && gb.contains('.') && gb.parse::<f64>().is_ok();
                 if !is_row {
                     return false;
                 }
                 let command: String = command.join(" ").chars().take(60).collect();
-                format!(" The process with the most memory is {pid} ({command}), with {gb} GB.")
+                format!("{MOST_OF_RAY}process {pid} ({command}) has {gb} GB.")
             }
             _ => return false,
         };

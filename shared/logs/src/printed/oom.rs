@@ -390,7 +390,10 @@ impl Oom {
             return Some(listed - own.map_or(0, |own| own.bytes));
         }
         let used_bytes = self.capacity_bytes?.saturating_sub(self.free_bytes?);
-        self.process_bytes.map(|own| used_bytes.saturating_sub(own))
+        // Three sizes with two decimals each leave that much.
+        const ROUNDING: u64 = 16 << 20;
+        let others = self.process_bytes.map(|own| used_bytes.saturating_sub(own))?;
+        Some(if others < ROUNDING { 0 } else { others })
     }
 
     /// Returns the memory of this process outside PyTorch's allocator: context, NCCL and other libraries.

@@ -95,6 +95,8 @@ impl Progress {
             "ed memory:",
             "emory consumed",
             "CPU Virtual Memory:",
+            "llocated ",
+            " alloc ",
         ]
         .iter()
         .any(has)
@@ -119,7 +121,9 @@ impl Progress {
         for &(words, place) in KEYS.iter().chain(short) {
             // What is unallocated is something else.
             let Some(start) = text.find(words).filter(|start| !text[..*start].ends_with("un")) else { continue };
-            let Some(bytes) = value(&text[start + words.len()..], unit) else { continue };
+            let rest = &text[start + words.len()..];
+            let found = if BARE.contains(&words) { size::leading(rest) } else { value(rest, unit) };
+            let Some(bytes) = found else { continue };
             // The shorter keys are parts of the longer ones.
             text.replace_range(start..start + words.len(), "");
             // DeepSpeed rounds `Max_CA` to GB.
@@ -152,8 +156,11 @@ const OF_HOST: &str = "cpu virtual memory: used ";
 
 type Place = fn(&mut Progress) -> &mut Series;
 
+/// Words that stand in sentences, too, so that their values need a unit.
+const BARE: [&str; 3] = ["allocated ", " alloc ", " reserved "];
+
 /// Words before a value, in lower case and with blanks; the longer ones first.
-const KEYS: [(&str, Place); 27] = [
+const KEYS: [(&str, Place); 30] = [
     (OF_HOST, |progress| &mut progress.host),
     ("gpu total peak memory consumed during the train (max)", |progress| &mut progress.peak_allocated),
     ("gpu total peak memory consumed during the eval (max)", |progress| &mut progress.peak_allocated),
@@ -181,6 +188,9 @@ const KEYS: [(&str, Place); 27] = [
     ("reserved memory:", |progress| &mut progress.reserved),
     ("allocated: ", |progress| &mut progress.allocated),
     ("reserved: ", |progress| &mut progress.reserved),
+    ("allocated ", |progress| &mut progress.allocated),
+    (" alloc ", |progress| &mut progress.allocated),
+    (" reserved ", |progress| &mut progress.reserved),
 ];
 
 /// Returns the number of the GPU or rank that a line names, and true for a rank: `GPU-1`, `cuda:1`, `[Rank 1]`.

@@ -260,7 +260,7 @@ fn loads(line: &str) -> Option<bool> {
 }
 
 /// Parts of the words of every error: most lines have none of them, and are spared a search for all words.
-const PARTS: [&str; 33] = [
+const PARTS: [&str; 34] = [
     "total capac",
     "emory",
     "ssert",
@@ -283,6 +283,7 @@ const PARTS: [&str; 33] = [
     "dispatched on",
     "background workers",
     "Exit Code:",
+    "Exited (",
     "CUBLAS",
     "posix_memalign",
     "ancdata",

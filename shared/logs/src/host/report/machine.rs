@@ -2,10 +2,11 @@
 
 use super::climb::{course, duration, finding, is_almost_full};
 use super::curves::at_times;
-use crate::host::{Climb, HostLog, Machine, Process, TotalSource, machine_climb, most_bytes};
+use crate::host::{Climb, HostLog, Machine, TotalSource, machine_climb, most_bytes};
 use shared::analysis::FindingCode;
 use shared::base::{Severity, format};
 use shared::report::{Finding, LogCurves, LogLimit, LogSeries, MOST_TIMES, extremes};
+use std::collections::BTreeMap;
 
 /// Smallest climb that counts, as a fraction of the machine's memory: other programs use memory, too.
 const LEAST_CLIMB: f64 = 0.05;
@@ -15,6 +16,9 @@ const MUCH: f64 = 0.75;
 
 /// Fraction of the machine's memory below which the available memory counts as almost nothing.
 const ALMOST_NOTHING: f64 = 0.05;
+
+/// The same, below which it counts as little.
+const LITTLE: f64 = 0.1;
 
 /// Returns the memory in use over time; `None` with fewer than two samples.
 pub(super) fn curves(log: &HostLog) -> Option<LogCurves> {
@@ -106,15 +110,18 @@ fn swap(machine: &Machine) -> Option<String> {
 fn nearly_full(log: &HostLog) -> Option<Finding> {
     let machine = &log.machine;
     let (total_bytes, least_bytes) = (machine.total_bytes?, *machine.available_bytes.iter().min()?);
-    if least_bytes as f64 > ALMOST_NOTHING * total_bytes as f64 {
+    if least_bytes as f64 > LITTLE * total_bytes as f64 {
         return None;
     }
+    let is_almost = least_bytes as f64 <= ALMOST_NOTHING * total_bytes as f64;
     let (least, total) = (format::bytes(least_bytes), format::bytes(total_bytes));
-    let title = format!("The machine's memory is almost full: only {least} of {total} were available");
-    let below = |bytes: &&u64| **bytes as f64 <= ALMOST_NOTHING * total_bytes as f64;
+    let what =
+        if is_almost { "The machine's memory is almost full: only" } else { "Little of the machine's memory is left:" };
+    let title = format!("{what} {least} of {total} were available");
+    let below = |bytes: &&u64| **bytes as f64 <= LITTLE * total_bytes as f64;
     let count = machine.available_bytes.iter().filter(below).count() as u64;
     let shows = format!(
-        "{} of {} have at most 5 % available, with the caches that the system would drop.",
+        "{} of {} have at most 10 % available, with the caches that the system would drop.",
         format::counted(count, "sample"),
         machine.samples.len()
     );
@@ -125,26 +132,35 @@ fn nearly_full(log: &HostLog) -> Option<Finding> {
     let who = if largest.is_some() { "" } else { SAMPLE };
     let shows: Vec<String> = [shows].into_iter().chain(largest).chain(swap(machine).or(in_swap)).collect();
     let less = if has_most {
-        "Look at what this process keeps: lists, caches and queues that grow, and data that is loaded whole."
+        "Look at what it keeps: lists, caches and queues that grow, and data that is loaded whole."
     } else {
         "Lower what grows with the number of workers: num_workers, prefetch_factor, and whatever each worker keeps."
     };
     let advice = format!("{less}\n{who}\nOnce nothing is available, the kernel kills a process.");
     let bytes = total_bytes.saturating_sub(least_bytes);
     let code = FindingCode::HostNearlyFull;
-    Some(finding(code, Severity::Warning, bytes, title, shows.join(" "), advice))
+    let severity = if is_almost { Severity::Warning } else { Severity::Info };
+    Some(finding(code, severity, bytes, title, shows.join(" "), advice))
 }
 
 const SAMPLE: &str = "[record] Or sample the processes to see which of them has the memory: \
                       ``snapscope host -o host.csv -- python train.py``.\n";
 
-/// Names the process with the most memory, if that is at least a quarter of the machine's.
+/// Names the program whose processes have the most memory at their last samples, if that is at least a quarter of the
+/// machine's.
 fn largest(log: &HostLog, total_bytes: u64) -> Option<String> {
-    let most_kib = |process: &Process| process.counted_kib().iter().max().copied();
-    let process = log.processes.iter().max_by_key(|process| most_kib(process))?;
-    let bytes = u64::from(most_kib(process)?) << 10;
-    let Process { pid, command, .. } = process;
-    (bytes >= total_bytes / 4).then(|| format!("Process {pid} ({command}) has the most, {}.", format::bytes(bytes)))
+    let mut programs: BTreeMap<&str, (u64, Vec<u32>)> = BTreeMap::new();
+    for process in &log.processes {
+        let (bytes, pids) = programs.entry(&process.command).or_default();
+        *bytes += process.counted_kib().last().map_or(0, |&kib| u64::from(kib) << 10);
+        pids.push(process.pid);
+    }
+    let (command, (bytes, pids)) = programs.into_iter().max_by_key(|(_, (bytes, _))| *bytes)?;
+    let who = match pids.as_slice() {
+        [pid] => format!("Process {pid} ({command}) has"),
+        several => format!("{} processes of {command} together have", several.len()),
+    };
+    (bytes >= total_bytes / 4).then(|| format!("{who} the most, {}.", format::bytes(bytes)))
 }
 
 /// Reports processes that have almost all of the memory that they can have, if the log does not have the machine's.
@@ -164,7 +180,7 @@ fn processes_nearly_full(log: &HostLog) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::host::Total;
+    use crate::host::{Process, Total};
 
     #[test]
     fn processes_can_fill_their_control_group() {

@@ -20,7 +20,7 @@ pub(super) fn out_of_memory(repeated: &Repeated<FrameworkOom>) -> Finding {
     let line = place.clone();
     let at = line.as_ref().map_or_else(String::new, |line| format!(" in {}", line.place()));
     let tensor = if oom.tensor.is_empty() { String::new() } else { format!(", a tensor of shape {}", oom.tensor) };
-    let times = if *count > 1 { format!(", printed {}", format::counted(*count, "time")) } else { String::new() };
+    let times = if *count > 2 { format!(", printed {}", format::counted(*count, "time")) } else { String::new() };
     let stated = Finding::stated(
         if oom.is_host { FindingCode::HostOutOfMemory } else { FindingCode::OutOfMemory },
         if oom.is_host { HOST } else { oom.gpu.map_or(NO_DEVICE, i64::from) },
@@ -69,7 +69,16 @@ pub(super) fn owners(oom: &FrameworkOom) -> Option<LogOwners> {
         (framework, Some(gpu)) => format!("{}'s pool on GPU {gpu}", framework.name()),
         (framework, None) => format!("{}'s pool", framework.name()),
     };
-    Some(LogOwners { title, capacity_bytes, parts: vec![owner("in use", in_use), owner("free", free)] })
+    let Some((arrays, cached)) = oom.pool_bytes else {
+        return Some(LogOwners { title, capacity_bytes, parts: vec![owner("in use", in_use), owner("free", free)] });
+    };
+    let parts = vec![
+        owner("arrays", arrays),
+        owner("CUDA.jl's cache", cached),
+        owner("outside its pool", in_use.saturating_sub(arrays)),
+        owner("free", free.saturating_sub(cached)),
+    ];
+    Some(LogOwners { title: "The GPU".to_owned(), capacity_bytes, parts })
 }
 
 fn title(oom: &FrameworkOom) -> String {
@@ -126,13 +135,21 @@ fn shows(oom: &FrameworkOom) -> String {
     }
     match (oom.capacity_bytes, oom.in_use_bytes, oom.free_bytes) {
         (Some(capacity), _, _) if is_tpu(oom) => {
-            format!("The memory of the TPU that programs can use is {}.", format::bytes(capacity))
+            let largest = oom.largest.as_ref().map_or_else(String::new, |(bytes, shape)| {
+                format!(" Its largest allocation is {}, {shape}.", format::bytes(*bytes))
+            });
+            format!("The memory of the TPU that programs can use is {}.{largest}", format::bytes(capacity))
         }
         (Some(capacity), Some(in_use), Some(free)) => format!(
             "Of the GPU's {}, {} was in use, by {name} or by other processes, and {} was free.",
             format::bytes(capacity),
             format::bytes(in_use),
             format::bytes(free)
+        ),
+        _ if oom.collected_bytes.is_some() => format!(
+            "A collection freed {} of the {} that arrays took.",
+            format::bytes(oom.collected_bytes.unwrap_or(0)),
+            format::bytes(oom.pool_bytes.map_or(0, |(arrays, _)| arrays))
         ),
         (Some(capacity), Some(in_use), None) => format!(
             "Of the {} that {name} may use, {} was in use and {} was free.",
@@ -149,7 +166,7 @@ fn shows(oom: &FrameworkOom) -> String {
             format::bytes(held)
         ),
         (None, None, Some(free)) if oom.is_host => {
-            format!("{} of the host's memory was available.", format::bytes(free))
+            format!("{} was available to it.", format::bytes(free))
         }
         (None, None, Some(free)) => format!("{} of the GPU was free.", format::bytes(free)),
         _ if program >= SMALL_PROGRAM_BYTES => {
@@ -212,6 +229,10 @@ fn advice(oom: &FrameworkOom) -> String {
              ``tf.keras.mixed_precision.set_global_policy(\"mixed_float16\")``.\nOr use `tf.recompute_grad` for large \
              blocks.\nTensorFlow takes what is free when it starts: if its limit is well below the GPU's memory, end other \
              processes first (`nvidia-smi` lists them, forgotten notebooks among them)."
+        }
+        (Framework::Xla, _) if is_tpu(oom) && oom.largest.is_some() => {
+            "Avoid the largest allocation first: compute attention in blocks, a loss in chunks, and recompute activations \
+             (`jax.checkpoint`).\nOr shard the model or the batch over more cores, or use a smaller batch or `bfloat16`."
         }
         (Framework::Xla, _) if is_tpu(oom) => {
             "Shard the model or the batch over more cores, use a smaller batch or `bfloat16`, or recompute activations \

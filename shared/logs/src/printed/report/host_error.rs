@@ -1,5 +1,6 @@
 //! Builds findings on errors of memory that state no figures of the GPU.
 
+use crate::printed::host_error::MOST_OF_RAY;
 use crate::printed::{HostError, HostErrorKind, Repeated};
 use crate::source;
 use shared::analysis::{Confidence, FindingCode, title_of_parts};
@@ -31,12 +32,15 @@ pub(super) fn finding(repeated: &Repeated<HostError>) -> Finding {
         _ => title.to_owned(),
     };
     // The state of a container stands in several lines of every tool.
-    let is_repeated = *count > 1 && error.kind != HostErrorKind::ContainerKilled;
+    let is_repeated = *count > 2 && error.kind != HostErrorKind::ContainerKilled;
     let times = if is_repeated { format!(", printed {}", format::counted(*count, "time")) } else { String::new() };
     let is_of_gpu = matches!(code, FindingCode::OutsidePytorch | FindingCode::OutOfMemory);
     let device = if is_of_gpu { NO_DEVICE } else { HOST };
-    let shows = format!("The text says: {}", error.text);
+    let (text, most) = error.text.split_once(MOST_OF_RAY).unwrap_or((&error.text, ""));
+    let shows = format!("The text says: {text}");
+    let of_ray = format!("Look first at the process with the most memory: {most}\n");
     let more = match error.kind {
+        HostErrorKind::RayKilled if !most.is_empty() => &of_ray,
         _ if error.text.contains("huge page") => {
             "Reserve huge pages: ``sysctl vm.nr_hugepages=…``; without any, most programs go on with ordinary pages.\n"
         }
@@ -249,7 +253,7 @@ fn statement(kind: HostErrorKind) -> (&'static str, &'static str) {
             "Request as much memory as the pod needs (`resources.requests.memory`): those that use more than they request \
              go first, and without a request that is any.\n\
              See what fills the node: ``kubectl top pods -A --sort-by=memory`` and ``kubectl describe node``.\n\n\
-             The container that is named has not filled the node by itself.",
+             A limit, or none, does not keep a pod on a node that has no memory left.",
         ),
         HostErrorKind::SlurmKilled => (
             "Slurm killed the job: it used more host memory than it had asked for",
@@ -267,7 +271,7 @@ fn statement(kind: HostErrorKind) -> (&'static str, &'static str) {
             "Ray killed a task: its node used more memory than Ray's threshold",
             "Run fewer tasks at a time: give each more `num_cpus` or a `memory` of its own.\n\
              Keep smaller batches and replay buffers, and release references to objects in the object store.\n\n\
-             Ray's message may list the processes with the most memory. `RAY_memory_usage_threshold` changes the limit, and \
+             `RAY_memory_usage_threshold` changes the limit, and \
              `RAY_memory_monitor_refresh_ms=0` turns it off; then the kernel kills processes instead.",
         ),
         HostErrorKind::Nccl => (

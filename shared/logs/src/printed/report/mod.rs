@@ -82,7 +82,8 @@ fn findings(printed: &Printed) -> Vec<Finding> {
     findings.extend(printed.host_errors.iter().map(|error| {
         let mut found = host_error::finding(error);
         if let Some(risen) = risen.as_ref().filter(|_| found.code == FindingCode::HostProcessKilled) {
-            found.evidence.shows += risen;
+            let stop = if found.evidence.shows.ends_with('.') { "" } else { "." };
+            found.evidence.shows += &format!("{stop}{risen}");
         }
         found
     }));
@@ -181,7 +182,7 @@ fn out_of_memory(group: &Group<'_>, printed: &Printed) -> Finding {
     };
     let (devices, number) = devices(group);
     let (often, times) = match (group.len(), count) {
-        (1, 2..) => (String::new(), format!(", printed {}", format::counted(count, "time"))),
+        (1, 3..) => (String::new(), format!(", printed {}", format::counted(count, "time"))),
         (different, _) if different == number => (String::new(), String::new()),
         (different, _) => (format!(" {}", format::counted(different as u64, "time")), String::new()),
     };
@@ -274,6 +275,10 @@ fn shows(oom: &Oom, cause: OomCause) -> String {
              shares, and the figures are of two pools.",
             format::bytes(oom.free_bytes.unwrap_or(0))
         );
+    }
+    let is_free = oom.free_bytes.zip(oom.asked_bytes).is_some_and(|(free, asked)| free >= asked);
+    if is_free && matches!(cause, OomCause::Full | OomCause::Others | OomCause::Outside | OomCause::Ranks) {
+        text += " More was free than was asked for, but not in one piece that the driver could give.";
     }
     if cause == OomCause::Fragmentation {
         text += &format!(

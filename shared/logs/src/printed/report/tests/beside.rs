@@ -41,8 +41,10 @@ fn programs_get_options_of_their_own() {
     );
     let julia = only(
         "WARNING: CUDA memory allocation failed; attempting to free up memory...\n\
-                      Effective GPU memory usage: 99.41% (23.507 GiB/23.647 GiB)\n",
+                      Effective GPU memory usage: 99.41% (23.507 GiB/23.647 GiB)\n\
+                      Memory pool usage: 17.220 GiB (21.844 GiB reserved)\n... running a quick GC (freed 16.913 GiB)\n",
     );
+    assert_eq!(julia.evidence.shows, "A collection freed 16.9 GiB of the 17.2 GiB that arrays took.");
     assert!(julia.severity == Severity::Info && julia.advice.contains("unsafe_free!"), "{julia:?}");
 }
 
@@ -50,8 +52,11 @@ fn programs_get_options_of_their_own() {
 fn what_a_text_states_beside_an_error_is_told_with_it() {
     let ray = "Memory on the node was 121.93GB / 128.32GB (0.950203), which exceeds the memory usage threshold of 0.95.\n\
                PID\tMEM(GB)\tCOMMAND\n6502\t88.31\tpython run_sim.py\n6611\t2.10\tray::SimEnv\n";
-    let shows = only(ray).evidence.shows;
-    assert!(shows.ends_with("The process with the most memory is 6502 (python run_sim.py), with 88.31 GB."), "{shows}");
+    let first = only(ray).steps.remove(0).text;
+    assert!(first.ends_with("the most memory: process 6502 (python run_sim.py) has 88.31 GB."), "{first}");
+    let tpu = "RESOURCE_EXHAUSTED: XLA:TPU compile permanent error. Ran out of memory in memory space hbm. Used 47.12G of 30.75G hbm.\n\
+               \x20 1. Size: 8.00G\n     Shape: f32[8,16,4096,4096]{3,2,1,0:T(8,128)}\n  2. Size: 9.00G\n     Shape: f32[9]\n";
+    assert!(only(tpu).evidence.shows.ends_with("Its largest allocation is 8.00 GiB, f32[8,16,4096,4096]."));
     let lsf = "TERM_MEMLIMIT: job killed after reaching LSF memory usage limit.\n    Max Memory :    24310 MB\n\
                \x20   Total Requested Memory :   20000.00 MB\n";
     assert!(only(lsf).evidence.shows.ends_with("Max Memory: 24310 MB. Total Requested Memory: 20000.00 MB."));
