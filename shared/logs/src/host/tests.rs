@@ -536,6 +536,15 @@ fn few_samples_that_rise_far_are_told() {
     };
     let at =
         |hour: u32, kib: u32| format!("{hour}:00:00\n{}", (1..5).map(|pid| worker(pid, kib + pid)).collect::<String>());
+    let row = |minute: u32, kib: u32| {
+        format!(
+            "09:{minute}\nsvc 2210 88.1 {:.1} 21455312 {kib} ? Sl 08:51 8:12 python serve.py\n",
+            f64::from(kib) / 656_000.0
+        )
+    };
+    let alone =
+        read_text(&(10..15).map(|minute| row(minute, 4_182_344 + (minute - 10) * 1_300_000)).collect::<String>());
+    assert_eq!((titles(&alone).len(), alone.host.times_ms[1] - alone.host.times_ms[0]), (1, 60_000));
     let workers = read_text(&(at(10, 1_153_440) + &at(11, 2_400_000) + &at(12, 3_489_016)));
     assert_eq!(titles(&workers), ["4 processes alike rise together from 4.40 GiB to 13.3 GiB in 3 samples"]);
 }

@@ -239,7 +239,11 @@ fn line_of_tracemalloc(line: &str) -> Option<LineUse> {
         line: number.parse().ok()?,
         bytes,
         added_bytes: added.unwrap_or(bytes as i64),
-        times: size::leading_number(counts).0.parse().ok(),
+        times: {
+            // Of a difference, what was added stands in brackets.
+            let added = counts.split_once("(+").map_or(counts, |(_, added)| added);
+            size::leading_number(added).0.parse().ok()
+        },
         code: String::new(),
     })
 }

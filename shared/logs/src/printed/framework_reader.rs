@@ -26,6 +26,9 @@ const PROGRAM_PARTS: [(&str, &str); 7] = [
     ("arguments ", "arguments"),
 ];
 
+/// GPUs of llama.cpp beyond this number are not followed.
+const MOST_GPUS: u32 = 64;
+
 /// Reader that knows which error the next lines describe.
 #[derive(Debug, Default)]
 pub(super) struct FrameworkReader {
@@ -34,6 +37,8 @@ pub(super) struct FrameworkReader {
     counters: FrameworkOom,
     /// Memory of llama.cpp's GPUs that was free at its start, without the buffers that it has made since.
     free_bytes: HashMap<u32, u64>,
+    /// Buffers that llama.cpp has made on each GPU.
+    made_bytes: HashMap<u32, u64>,
     /// Layers that Ollama found room for, where it was told to put more on the GPU.
     fitting_layers: Option<u64>,
     /// True once llama.cpp has begun to encode an image.
@@ -58,6 +63,10 @@ impl FrameworkReader {
         if error.framework == Framework::LlamaCpp && !error.is_host {
             error.free_bytes = error.free_bytes.or(self.free_bytes.get(&error.gpu.unwrap_or(0)).copied());
             error.fitting_layers = self.fitting_layers;
+            if error.free_bytes.is_none() {
+                let made = self.made_bytes.get(&error.gpu.unwrap_or(0)).copied();
+                error.in_use_bytes = error.in_use_bytes.or(made);
+            }
         }
         if error.framework == Framework::TensorFlow {
             let before = std::mem::take(&mut self.counters);
@@ -105,9 +114,12 @@ impl FrameworkReader {
         {
             self.free_bytes.insert(gpu, free);
         } else if let Some((before, size)) = line.split_once("buffer size =")
-            && let Some(free) = number_after(before, "CUDA").and_then(|gpu: u32| self.free_bytes.get_mut(&gpu))
+            && let Some(gpu) = number_after(before, "CUDA").filter(|gpu| *gpu < MOST_GPUS)
         {
-            *free = free.saturating_sub(size::leading(size).unwrap_or(0));
+            let bytes: u64 = size::leading(size).unwrap_or(0);
+            self.free_bytes.entry(gpu).and_modify(|free| *free = free.saturating_sub(bytes));
+            let made = self.made_bytes.entry(gpu).or_default();
+            *made = made.saturating_add(bytes);
         } else if let Some(free) = size::after(line, "memory.available=\"[") {
             self.free_bytes.insert(0, free);
             let (wanted, fitting) = (number_after(line, "layers.requested="), number_after(line, "layers.offload="));

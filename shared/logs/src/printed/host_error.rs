@@ -13,6 +13,8 @@ pub struct HostError {
     pub kind: HostErrorKind,
     pub text: String,
     pub asked_bytes: Option<u64>,
+    /// Programs of Ray's list: the command, the first process, how many there are, and their memory in MB.
+    pub programs: Vec<(String, u32, u32, u64)>,
 }
 
 /// What an error of memory is about; `report/host_error.rs` has a title for each.
@@ -29,6 +31,8 @@ pub enum HostErrorKind {
     Killed,
     ContainerKilled,
     Evicted,
+    /// Kubernetes ended a pod that filled its disk.
+    DiskFull,
     SlurmKilled,
     JobKilled,
     RayKilled,
@@ -67,6 +71,8 @@ pub(super) const WORDS: &[(&[&str], HostErrorKind)] = {
         (&["Too many open files"], OpenFiles),
         (&["received 0 items of ancdata"], OpenFiles),
         (&["creating shared memory segment /dev/shm"], SharedMemory),
+        (&["creating shared memory segment nccl-shm"], SharedMemory),
+        (&["posix_fallocate failed", "No space left"], SharedMemory),
         (&["insufficient shared memory (shm)"], SharedMemory),
         (&["is killed by signal: Bus error"], SharedMemory),
         (&["Fatal Python error: Bus error"], SharedMemory),
@@ -120,6 +126,8 @@ pub(super) const WORDS: &[(&[&str], HostErrorKind)] = {
         (&["systemd-oomd", "due to memory pressure"], Killed),
         (&["OOMKilled"], ContainerKilled),
         (&["The node was low on resource: memory"], Evicted),
+        (&["ephemeral local storage usage exceeds"], DiskFull),
+        (&["The node was low on resource: ephemeral-storage"], DiskFull),
         (&["zsh: killed"], Killed),
         (&["exceeds the memory usage threshold of"], RayKilled),
         (&["killed due to memory pressure"], RayKilled),
@@ -171,8 +179,8 @@ pub(super) const WORDS: &[(&[&str], HostErrorKind)] = {
     ]
 };
 
-/// Words before the process that has the most memory by Ray's list.
-pub(super) const MOST_OF_RAY: &str = " Most: ";
+/// Ray lists ten processes.
+const MOST_PROGRAMS: usize = 32;
 
 impl HostError {
     /// Recognizes the error that a line contains; `is_ignored` if the line before says that Python ignores it.
@@ -205,7 +213,7 @@ impl HostError {
         let misplaced = || Some(number_after::<u64>(line, "%dGB. Buy new RAM!")? << 30);
         let asked_bytes = asked_bytes.iter().find_map(|words| size::after(line, words)).or_else(misplaced);
         let at = row.and_then(|(words, _)| words.iter().filter_map(|words| line.find(words)).min());
-        Some(Self { kind, text: excerpt(line, at.unwrap_or(0)), asked_bytes })
+        Some(Self { kind, text: excerpt(line, at.unwrap_or(0)), asked_bytes, programs: Vec::new() })
     }
 
     /// Adds what a line below the error states of who had how much; returns true if it does.
@@ -225,13 +233,19 @@ impl HostError {
             (HostErrorKind::JobKilled, ["Max", "Memory", ":", ..] | ["Total", "Requested", "Memory", ":", ..]) => {
                 format!(" {}.", cells.join(" ").replace(" :", ":"))
             }
-            (HostErrorKind::RayKilled, [pid, gb, command @ ..]) if !self.text.contains(MOST_OF_RAY) => {
-                let is_row = pid.parse::<u32>().is_ok() && gb.contains('.') && gb.parse::<f64>().is_ok();
-                if !is_row {
+            (HostErrorKind::RayKilled, [pid, gb, command @ ..]) => {
+                let gb = Some(gb).filter(|gb| gb.contains('.')).and_then(|gb| gb.parse::<f64>().ok());
+                let Some((pid, gb)) = pid.parse::<u32>().ok().zip(gb.filter(|gb| (0.0..1e6).contains(gb))) else {
                     return false;
-                }
+                };
                 let command: String = command.join(" ").chars().take(60).collect();
-                format!("{MOST_OF_RAY}process {pid} ({command}) has {gb} GB.")
+                let has_room = self.programs.len() < MOST_PROGRAMS;
+                match self.programs.iter_mut().find(|program| program.0 == command) {
+                    Some((_, _, count, mb)) => (*count, *mb) = (*count + 1, *mb + (gb * 1e3) as u64),
+                    None if has_room => self.programs.push((command, pid, 1, (gb * 1e3) as u64)),
+                    None => {}
+                }
+                return true;
             }
             _ => return false,
         };
@@ -253,8 +267,8 @@ impl HostError {
             || is_series(self) && is_series(other);
         // What says why a program ended comes with its exit code.
         let says_why = |kind| {
-            use HostErrorKind::{ContainerKilled, JobKilled, Probe, SlurmKilled};
-            matches!(kind, ContainerKilled | SlurmKilled | JobKilled | Probe)
+            use HostErrorKind::{ContainerKilled, DiskFull, JobKilled, Probe, SlurmKilled};
+            matches!(kind, ContainerKilled | DiskFull | SlurmKilled | JobKilled | Probe)
         };
         let is_killed = |kind| kind == HostErrorKind::Killed;
         let is_explained = is_killed(self.kind) && says_why(other.kind);

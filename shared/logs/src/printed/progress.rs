@@ -122,6 +122,7 @@ impl Progress {
             // What is unallocated is something else.
             let Some(start) = text.find(words).filter(|start| !text[..*start].ends_with("un")) else { continue };
             let rest = &text[start + words.len()..];
+            let unit = if words.ends_with(" mb ") { Some(1 << 20) } else { unit };
             let found = if BARE.contains(&words) { size::leading(rest) } else { value(rest, unit) };
             let Some(bytes) = found else { continue };
             // The shorter keys are parts of the longer ones.
@@ -157,10 +158,10 @@ const OF_HOST: &str = "cpu virtual memory: used ";
 type Place = fn(&mut Progress) -> &mut Series;
 
 /// Words that stand in sentences, too, so that their values need a unit.
-const BARE: [&str; 3] = ["allocated ", " alloc ", " reserved "];
+const BARE: [&str; 4] = ["allocated ", " alloc ", " peak ", " reserved "];
 
 /// Words before a value, in lower case and with blanks; the longer ones first.
-const KEYS: [(&str, Place); 30] = [
+const KEYS: [(&str, Place); 32] = [
     (OF_HOST, |progress| &mut progress.host),
     ("gpu total peak memory consumed during the train (max)", |progress| &mut progress.peak_allocated),
     ("gpu total peak memory consumed during the eval (max)", |progress| &mut progress.peak_allocated),
@@ -189,9 +190,52 @@ const KEYS: [(&str, Place); 30] = [
     ("allocated: ", |progress| &mut progress.allocated),
     ("reserved: ", |progress| &mut progress.reserved),
     ("allocated ", |progress| &mut progress.allocated),
+    ("alloc mb ", |progress| &mut progress.allocated),
     (" alloc ", |progress| &mut progress.allocated),
+    (" peak ", |progress| &mut progress.peak_allocated),
     (" reserved ", |progress| &mut progress.reserved),
 ];
+
+/// Columns of a table with commas that hold statistics of PyTorch's allocator, as Lightning's `DeviceStatsMonitor` logs them:
+/// `step,DeviceStatsMonitor.on_train_batch_end/allocated_bytes.all.current,…`.
+#[derive(Debug, Default)]
+pub(super) struct Columns(Vec<(usize, Place)>);
+
+const COLUMNS: [(&str, Place); 4] = [
+    ("allocated_bytes.all.current", |progress| &mut progress.allocated),
+    ("allocated_bytes.all.peak", |progress| &mut progress.peak_allocated),
+    ("reserved_bytes.all.current", |progress| &mut progress.reserved),
+    ("reserved_bytes.all.peak", |progress| &mut progress.peak_reserved),
+];
+
+impl Columns {
+    /// Reads a head or a row; returns true if it is one.
+    pub(super) fn line(&mut self, line: &str, all: &mut Vec<Progress>) -> bool {
+        if line.contains("_bytes.all.") && line.contains(',') {
+            let place = |cell: &str| COLUMNS.iter().find(|(name, _)| cell.ends_with(name)).map(|(_, place)| *place);
+            let cells = line.trim().split(',').enumerate();
+            self.0 = cells.filter_map(|(number, cell)| Some((number, place(cell.trim_matches('"'))?))).collect();
+            return !self.0.is_empty();
+        }
+        if self.0.is_empty() {
+            return false;
+        }
+        // A hook that was not called leaves its cells empty.
+        let cells: Vec<&str> = line.trim().split(',').collect();
+        let value = |number: usize| cells.get(number)?.parse::<f64>().ok().filter(|bytes| (0.0..1e15).contains(bytes));
+        let values: Vec<_> = self.0.iter().filter_map(|(number, place)| Some((value(*number)?, place))).collect();
+        if values.is_empty() {
+            return false;
+        }
+        if !all.iter().any(|one| one.gpu.is_none()) {
+            all.push(Progress::default());
+        }
+        for one in all.iter_mut().filter(|one| one.gpu.is_none()) {
+            values.iter().for_each(|(bytes, place)| place(one).push(*bytes as u64));
+        }
+        true
+    }
+}
 
 /// Returns the number of the GPU or rank that a line names, and true for a rank: `GPU-1`, `cuda:1`, `[Rank 1]`.
 fn gpu(line: &str) -> (Option<u32>, bool) {
@@ -279,6 +323,23 @@ mod tests {
         ] {
             assert_eq!(last(text), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn columns_of_lightning_are_read() {
+        let (mut columns, mut found) = (Columns::default(), Vec::new());
+        for line in [
+            "1,2",
+            "step,DeviceStatsMonitor.on_train_batch_end/allocated_bytes.all.current,a/reserved_bytes.all.peak",
+            "1000,6442450944,8254390272",
+            "1001,,8254390272",
+        ] {
+            columns.line(line, &mut found);
+        }
+        assert_eq!(
+            found.iter().map(|one| (one.allocated.count, one.peak_reserved.count)).collect::<Vec<_>>(),
+            [(1, 2)]
+        );
     }
 
     #[test]

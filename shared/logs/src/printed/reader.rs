@@ -6,7 +6,7 @@ use super::framework_reader::{FrameworkReader, MOST_KEPT, Repeated, add};
 use super::host_error::{HostError, HostErrorKind, TraceBack, has_shared_memory};
 use super::oom::{Oom, OomApi, Work};
 use super::operators::{OperatorTables, OperatorUse};
-use super::progress::{self, Progress};
+use super::progress::{self, Columns, Progress};
 use crate::engine::engine_of;
 use crate::source::LineReader;
 
@@ -53,6 +53,7 @@ pub struct PrintedReader {
     trace_back: TraceBack,
     line_tables: LineTables,
     operator_tables: OperatorTables,
+    columns: Columns,
     frameworks: FrameworkReader,
     /// Lines that may still state figures of the last error.
     lines_of_oom: u8,
@@ -93,8 +94,11 @@ impl LineReader for PrintedReader {
             self.has_shared_memory |= has_shared_memory(line);
             self.printed.is_of_comfy_ui |= OF_COMFY_UI.iter().any(|words| line.contains(words));
             self.printed.is_of_mps |= line.contains("MPS ") || line.contains("torch.mps");
-            if line.contains("LLM(model=") {
-                self.printed.engine.get_or_insert("vLLM");
+            if let Some(engine) = [("LLM(model=", "vLLM"), ("text_generation_launcher", "TGI")]
+                .iter()
+                .find(|(words, _)| line.contains(words))
+            {
+                self.printed.engine.get_or_insert(engine.1);
             }
             self.printed.is_windows |= line.contains(":\\") || line.contains("\\site-packages\\");
             if self.work == Work::Unknown {
@@ -193,7 +197,7 @@ impl LineReader for PrintedReader {
             return true;
         }
         self.has_other_error |= is_exception(line);
-        if progress::line(line, progress) {
+        if self.columns.line(line, progress) || progress::line(line, progress) {
             return true;
         }
         if counters.len() >= MOST_KEPT {
@@ -260,7 +264,7 @@ fn loads(line: &str) -> Option<bool> {
 }
 
 /// Parts of the words of every error: most lines have none of them, and are spared a search for all words.
-const PARTS: [&str; 34] = [
+const PARTS: [&str; 35] = [
     "total capac",
     "emory",
     "ssert",
@@ -284,6 +288,7 @@ const PARTS: [&str; 34] = [
     "background workers",
     "Exit Code:",
     "Exited (",
+    "ephemeral",
     "CUBLAS",
     "posix_memalign",
     "ancdata",

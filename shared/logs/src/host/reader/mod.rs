@@ -92,7 +92,9 @@ impl HostReader {
             self.is_new_sample |= self.log.clock == Clock::Samples;
             return;
         }
-        if let Some(stamp) = stamp::stamp(line) {
+        // `date +%H:%M` alone in a line.
+        let of_minute = is_minute(line).then(|| stamp::stamp(&format!("{line}:00"))).flatten();
+        if let Some(stamp) = of_minute.or_else(|| stamp::stamp(line)) {
             self.end_dumps();
             self.last_time.clear();
             self.sample(stamp);
@@ -454,4 +456,10 @@ fn is_known(line: &str) -> bool {
         "Tasks:", "Threads:", "%Cpu", "Cpu(s)", "KiB ", "MiB ", "GiB ", "Swap:", "total ", "Linux ", "Average:", "---",
     ];
     STARTS.iter().any(|start| line.starts_with(start))
+}
+
+/// Returns true for `09:10`.
+fn is_minute(line: &str) -> bool {
+    let digits = |text: &str| text.len() == 2 && text.bytes().all(|byte| byte.is_ascii_digit());
+    line.split_once(':').is_some_and(|(hour, minute)| digits(hour) && digits(minute))
 }

@@ -11,8 +11,9 @@ use std::ops::Range;
 /// Two samples are no course, and more than seven are judged as a climb.
 const SAMPLES: Range<usize> = 3..8;
 
-/// The rise must be at least 1/8 of the machine's memory.
-const LEAST_SHARE: u64 = 8;
+/// The rise must be at least 1/8 of the machine's memory, or 1/16 in five samples or more.
+const LEAST_SHARE: (u64, u64) = (8, 16);
+const SEVERAL: usize = 5;
 
 /// Reports the processes of one program that rise most, or else the machine.
 pub(super) fn finding(log: &HostLog) -> Option<Finding> {
@@ -20,7 +21,9 @@ pub(super) fn finding(log: &HostLog) -> Option<Finding> {
     let is_steady = |bytes: &[u64]| SAMPLES.contains(&bytes.len()) && bytes.windows(2).all(|pair| pair[0] < pair[1]);
     let rises = |bytes: &[u64]| {
         let (first, last) = (*bytes.first()?, *bytes.last()?);
-        let is_much = (last - first.min(last)).saturating_mul(LEAST_SHARE) >= total_bytes;
+        let is_much =
+            (last - first.min(last)).saturating_mul(if bytes.len() < SEVERAL { LEAST_SHARE.0 } else { LEAST_SHARE.1 })
+                >= total_bytes;
         (is_steady(bytes) && is_much).then_some((first, last))
     };
     // Workers have one command line and rise together.
@@ -50,7 +53,8 @@ pub(super) fn finding(log: &HostLog) -> Option<Finding> {
         Some(process) => format!("It is {}.", process.command),
     };
     let advice = if processes.len() > 1 { OF_WORKERS } else { OF_ONE };
-    let severity = if last >= total_bytes / 2 || processes.len() > 1 { Severity::Warning } else { Severity::Info };
+    let is_course = count >= SEVERAL && !processes.is_empty() || processes.len() > 1;
+    let severity = if last >= total_bytes / 2 || is_course { Severity::Warning } else { Severity::Info };
     let title = title_of_parts(&format!("{who} from {from} to {to} in {count} samples"), name);
     Some(climb::finding(FindingCode::HostMemoryClimbs, severity, last - first, title, shows, advice))
 }

@@ -271,8 +271,9 @@ pub(super) fn advice(oom: &Oom, cause: OomCause, printed: &Printed) -> String {
             let [asked, capacity] = [oom.asked_bytes, oom.capacity_bytes].map(|bytes| bytes.unwrap_or(0));
             format!(
                 "{told}Split the operation into parts (a smaller batch, chunks of the sequence, tiles of the image): this \
-                 one request is {} of the GPU.\nOr avoid the tensor: {avoid}.{record}",
-                format::percent(asked, capacity)
+                 one request is {} of the {}.\nOr avoid the tensor: {avoid}.{record}",
+                format::percent(asked, capacity),
+                if oom.api == OomApi::Npu { "NPU" } else { "GPU" }
             )
         }
         OomCause::Full => {

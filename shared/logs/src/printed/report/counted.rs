@@ -156,11 +156,29 @@ pub(super) fn largest_line(lines: &[LineUse]) -> Option<Finding> {
         "" => format!("It holds {} now, by tracemalloc.", format::bytes(largest.bytes)),
         code => format!("The line is `{code}`. The process had at most {}.", format::bytes(peak)),
     };
+    // What one line makes, another copies.
+    let added = lines_by_size(lines);
+    let is_copy = |other: &&&LineUse| {
+        other.line != largest.line && other.added_bytes.abs_diff(largest.added_bytes) <= added_bytes / 50
+    };
+    if let Some(copy) = added.get(1).filter(|other| is_copy(other) && !largest.code.is_empty()) {
+        let (first, last) = (largest.line.min(copy.line), largest.line.max(copy.line));
+        let title = format!("Lines {first} and {last}{file} add {} each", format::bytes(added_bytes));
+        let advice = "Make one array and fill it: ``np.empty((n, height, width, 3), dtype=np.uint8)``, instead of a list that is then \
+                      stacked or concatenated.\nOr free the first before the second is made, or work on parts.\n\n\
+                      Both are in memory together: what one line collects, the other copies.";
+        return Some(finding(FindingCode::Peak, HOST, Severity::Info, added_bytes, title, shows, advice));
+    }
+    let is_growth = largest.code.is_empty() && added_bytes >= MUCH_ADDED && added_bytes < largest.bytes;
+    let severity = if is_growth { Severity::Warning } else { Severity::Info };
     let advice = "Look for lists and caches that it appends to: a line that adds memory in each run keeps what it \
                   makes.\n\nMemory of a line that loads the data or the model once is no problem by itself.";
     let title = title_of_parts(&title, [times]);
-    Some(finding(FindingCode::Peak, HOST, Severity::Info, added_bytes, title, shows, advice))
+    Some(finding(FindingCode::Peak, HOST, severity, added_bytes, title, shows, advice))
 }
+
+/// What a line adds between two snapshots of tracemalloc, to be told as a warning.
+const MUCH_ADDED: u64 = 512 << 20;
 
 /// Returns the lines that add memory, the most first; the first line of a function has what was there before.
 fn lines_by_size(lines: &[LineUse]) -> Vec<&LineUse> {
@@ -330,6 +348,8 @@ fn of_gpu(progress: &Progress) -> Option<Finding> {
         return None;
     }
     let title = format!("At most {} was printed as {}{of_rank}", format::bytes(series.most_bytes), name.to_lowercase());
-    let shows = "PyTorch's figures are without the CUDA context, NCCL and other processes.";
+    let is_flat = allocated.count >= FEWEST && allocated.falls == 0 && allocated.rises <= 1;
+    let flat = if is_flat { "What tensors take stays as it is after the first values: no leak. " } else { "" };
+    let shows = format!("{flat}PyTorch's figures are without the CUDA context, NCCL and other processes.");
     Some(finding(FindingCode::Peak, device, Severity::Info, series.most_bytes, title, shows, RECORD))
 }

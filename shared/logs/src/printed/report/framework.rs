@@ -161,6 +161,9 @@ fn shows(oom: &FrameworkOom) -> String {
             format!("Metal allows no buffer above {} on this machine.", format::bytes(most))
         }
         (Some(free), ..) => format!("Of the memory that {name} may use, {} was left.", format::bytes(free)),
+        (None, Some(held), None) if oom.asked_bytes > Some(held.saturating_mul(10)) => {
+            format!("{name} itself held only {}: it is this one request that finds no room.", format::bytes(held))
+        }
         (None, Some(held), None) => format!(
             "{name} itself held {}; the rest of the GPU was in use by others, or the GPU has no more.",
             format::bytes(held)
@@ -320,6 +323,12 @@ fn advice(oom: &FrameworkOom) -> String {
              cache: ``OLLAMA_KV_CACHE_TYPE=q8_0``.\nSee which models it still has: ``ollama ps``, and ``ollama stop`` ends one.\nEnd \
              other programs, or give the container or the virtual machine more \
              memory.\n\nWhat is not on the GPU has to fit in the host's memory."
+        }
+        (Framework::Cupy, _)
+            if oom.in_use_bytes.is_some_and(|held| oom.asked_bytes > Some(held.saturating_mul(10))) =>
+        {
+            "Compute it in blocks, such as some rows at a time, and keep of each only what is needed: this is one array.\n\
+             Use smaller types where they are exact enough: `float32` or `float16` instead of `float64`."
         }
         (Framework::Cupy, _) => {
             "Free what CuPy keeps in its pool before others need it: \

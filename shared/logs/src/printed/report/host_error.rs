@@ -1,6 +1,5 @@
 //! Builds findings on errors of memory that state no figures of the GPU.
 
-use crate::printed::host_error::MOST_OF_RAY;
 use crate::printed::{HostError, HostErrorKind, Repeated};
 use crate::source;
 use shared::analysis::{Confidence, FindingCode, title_of_parts};
@@ -36,11 +35,19 @@ pub(super) fn finding(repeated: &Repeated<HostError>) -> Finding {
     let times = if is_repeated { format!(", printed {}", format::counted(*count, "time")) } else { String::new() };
     let is_of_gpu = matches!(code, FindingCode::OutsidePytorch | FindingCode::OutOfMemory);
     let device = if is_of_gpu { NO_DEVICE } else { HOST };
-    let (text, most) = error.text.split_once(MOST_OF_RAY).unwrap_or((&error.text, ""));
-    let shows = format!("The text says: {text}");
-    let of_ray = format!("Look first at the process with the most memory: {most}\n");
+    let shows = format!("The text says: {}", error.text);
+    let most = error.programs.iter().max_by_key(|(.., mb)| *mb);
+    let of_ray = most.map_or_else(String::new, |(command, pid, count, mb)| {
+        let gb = *mb as f64 / 1e3;
+        match count {
+            1 => format!("Look first at process {pid} ({command}), which has the most memory: {gb:.2} GB.\n"),
+            count => format!(
+                "Look first at the {count} processes of {command}, which together have the most memory: {gb:.2} GB.\n"
+            ),
+        }
+    });
     let more = match error.kind {
-        HostErrorKind::RayKilled if !most.is_empty() => &of_ray,
+        HostErrorKind::RayKilled => &of_ray,
         _ if error.text.contains("huge page") => {
             "Reserve huge pages: ``sysctl vm.nr_hugepages=…``; without any, most programs go on with ordinary pages.\n"
         }
@@ -112,7 +119,9 @@ pub(super) fn finding(repeated: &Repeated<HostError>) -> Finding {
         _ => advice.to_owned(),
     };
     let severity = match error.kind {
-        HostErrorKind::WorkerLeft | HostErrorKind::Skipped | HostErrorKind::Probe => Severity::Info,
+        HostErrorKind::WorkerLeft | HostErrorKind::Skipped | HostErrorKind::Probe | HostErrorKind::DiskFull => {
+            Severity::Info
+        }
         // The program goes on without.
         HostErrorKind::Pinned if error.text.starts_with("WARNING") => Severity::Warning,
         _ => Severity::Error,
@@ -143,7 +152,7 @@ const INDEX_OUT_OF_RANGE: &str = "See whether an index is out of range, which ca
 fn code(kind: HostErrorKind) -> FindingCode {
     use HostErrorKind::*;
     match kind {
-        WorkerKilled | WorkerLeft | Killed | Probe | ContainerKilled | Evicted | SlurmKilled | JobKilled
+        WorkerKilled | WorkerLeft | Killed | Probe | ContainerKilled | Evicted | DiskFull | SlurmKilled | JobKilled
         | RayKilled => FindingCode::HostProcessKilled,
         SharedMemory | BusError | OpenFiles => FindingCode::SharedMemoryFull,
         HostMemory | Fork | Mapping | PageFile | Pinned => FindingCode::HostOutOfMemory,
@@ -254,6 +263,11 @@ fn statement(kind: HostErrorKind) -> (&'static str, &'static str) {
              go first, and without a request that is any.\n\
              See what fills the node: ``kubectl top pods -A --sort-by=memory`` and ``kubectl describe node``.\n\n\
              A limit, or none, does not keep a pod on a node that has no memory left.",
+        ),
+        HostErrorKind::DiskFull => (
+            "Kubernetes ended a pod because its disk was full: no lack of memory",
+            "Write less to the container's disk: keep fewer checkpoints, and caches of data and models on a volume \
+             (`HF_HOME`, `TMPDIR`).\nOr raise the limit: `resources.limits.ephemeral-storage`.",
         ),
         HostErrorKind::SlurmKilled => (
             "Slurm killed the job: it used more host memory than it had asked for",

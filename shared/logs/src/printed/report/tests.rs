@@ -323,6 +323,14 @@ fn tables_of_memory_profiler_and_tracemalloc_name_the_largest_line() {
     let title = "Line 110 of sampler.py adds the most host memory: 7.62 MiB in 221,927 blocks";
     assert_eq!(report.diagnosis.findings[0].title, title);
     assert_eq!(report.tables[0].rows[1][1], LogCell::Text("-20.0 KiB".to_owned()));
+    let hourly = only("/srv/tracker.py:57: size=1311 MiB (+1204 MiB), count=448211 (+411960), average=3067 B\n");
+    assert_eq!(hourly.title, "Line 57 of tracker.py adds the most host memory: 1.18 GiB in 411,960 blocks");
+    assert_eq!(hourly.severity, Severity::Warning);
+    let copied = "Filename: v.py\n\nLine #    Mem usage    Increment  Occurrences   Line Contents\n\
+                  =====================================================\n\
+                  \x20   11   6391.8 MiB   6238.9 MiB        1055           ok, f = cap.read()\n\
+                  \x20   14  12630.7 MiB   6238.9 MiB           1       arr = np.stack(frames)\n";
+    assert_eq!(only(copied).title, "Lines 11 and 14 of v.py add 6.09 GiB each");
 }
 
 #[test]
@@ -335,6 +343,11 @@ fn memory_that_a_program_prints_shows_its_growth_and_its_peak() {
     assert_eq!(grows, "Allocated memory climbs from 1.00 GiB to 2.19 GiB");
     let flat = title(&steps(&|step| (1 << 30) + ((step % 2) << 26)));
     assert_eq!(flat, "At most 1.06 GiB was printed as allocated");
+    let bare: String =
+        (0..6).map(|step: u64| format!("step {step}  alloc {} MB  peak 9911 MB\n", 1270 + step.min(1) * 9)).collect();
+    assert!(only(&bare).evidence.shows.contains("no leak"), "{:?}", only(&bare));
+    let before: String = (0..6).map(|step| format!("{step}00 alloc MB {}\n", 1532 + 316 * step)).collect();
+    assert_eq!(title(&before), "Allocated memory climbs from 1.50 GiB to 3.04 GiB");
     let line = |step: u64| {
         format!("nvidia-smi GPU-0 memory (MB) {}\ntorch.cuda.memory_allocated(0) 318986240\n", 2796 + 2 * step)
     };

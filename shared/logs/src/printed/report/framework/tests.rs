@@ -161,4 +161,9 @@ fn a_buffer_of_llama_has_advice_of_its_own() {
         assert_eq!(findings.len(), 1, "{text}");
         assert!(findings[0].title.contains(title) && findings[0].advice.contains(advice), "{text}: {findings:?}");
     }
+    let made = format!(
+        "load_tensors:        CUDA0 model buffer size =  8148.38 MiB\nCUDA0 KV buffer size =  6400.00 MiB\n{failed}"
+    );
+    let shows = report(&made).diagnosis.findings.remove(0).evidence.shows;
+    assert!(shows.starts_with("llama.cpp itself held 14.2 GiB"), "{shows}");
 }

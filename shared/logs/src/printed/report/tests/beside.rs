@@ -53,7 +53,7 @@ fn what_a_text_states_beside_an_error_is_told_with_it() {
     let ray = "Memory on the node was 121.93GB / 128.32GB (0.950203), which exceeds the memory usage threshold of 0.95.\n\
                PID\tMEM(GB)\tCOMMAND\n6502\t88.31\tpython run_sim.py\n6611\t2.10\tray::SimEnv\n";
     let first = only(ray).steps.remove(0).text;
-    assert!(first.ends_with("the most memory: process 6502 (python run_sim.py) has 88.31 GB."), "{first}");
+    assert_eq!(first, "Look first at process 6502 (python run_sim.py), which has the most memory: 88.31 GB.");
     let tpu = "RESOURCE_EXHAUSTED: XLA:TPU compile permanent error. Ran out of memory in memory space hbm. Used 47.12G of 30.75G hbm.\n\
                \x20 1. Size: 8.00G\n     Shape: f32[8,16,4096,4096]{3,2,1,0:T(8,128)}\n  2. Size: 9.00G\n     Shape: f32[9]\n";
     assert!(only(tpu).evidence.shows.ends_with("Its largest allocation is 8.00 GiB, f32[8,16,4096,4096]."));
