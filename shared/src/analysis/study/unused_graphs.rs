@@ -44,6 +44,7 @@ pub(in crate::analysis) fn unused_graphs(study: &Study<'_>) -> impl Iterator<Ite
     }
     calls.into_iter().zip(unused).map(move |(call, unused)| match places[&call.spine] {
         // A training whose loss fails now and then, or is not finite.
+        (0, 0) if call.is_kept() => call.kept,
         (of_unused, of_used) if of_used >= of_unused => Vec::new(),
         (1.., _) if unused.is_empty() => call.left_over().copied().collect(),
         _ => unused,
@@ -101,7 +102,8 @@ fn calls(study: &Study<'_>) -> Vec<Call> {
         let is_cut = failure.is_some_and(|&event| event <= row.died);
         call.kept.extend((ends && is_past && phase == Phase::Forward).then_some(row));
         call.rows.push(row);
-        call.are_unused.push((phase == Phase::Evaluation || is_freed_before) && !is_cut);
+        // An autograd function of the program may keep tensors of a graph that backward uses.
+        call.are_unused.push((phase == Phase::Evaluation || is_freed_before) && !is_cut && !site.is_of_function);
     }
     calls
 }
@@ -146,6 +148,14 @@ impl Call {
     fn left_over(&self) -> impl Iterator<Item = &Lifetime> {
         let last = self.is_last.then(|| self.left());
         last.into_iter().flatten().chain(self.kept.iter().filter(|_| !self.is_last))
+    }
+
+    /// Returns true if nearly all that the call leaves outlives a backward that frees others, and is never freed.
+    fn is_kept(&self) -> bool {
+        let add = |sum: u64, row: &Lifetime| sum.saturating_add(row.bytes);
+        let (kept, left) = (self.kept.iter().fold(0, add), self.left().fold(0, add));
+        let stacks: HashSet<StackId> = self.kept.iter().map(|row| row.stack).collect();
+        stacks.len() >= LEAST_STACKS && kept.saturating_mul(5) >= left.saturating_mul(4)
     }
 
     /// Returns true if a backward frees most of what the call leaves.

@@ -94,11 +94,11 @@ fn of_device(study: &Study<'_>, config: &FindingsConfig) -> Vec<Finding> {
     let mut found = memory_out::findings(study);
     found.extend(abandoned::finding(study));
     found.extend(config.capacity_bytes.and_then(|capacity| outside::finding(study, capacity)));
-    found.extend(growing::findings(study, config));
+    let unused: Vec<Vec<Lifetime>> = unused_graphs(study).collect();
+    found.extend(growing::findings(study, config, &unused));
     found.extend(left_optimizer::finding(study));
     found.extend(settled::finding(study));
     found.extend(limits::findings(study, config));
-    let unused: Vec<Vec<Lifetime>> = unused_graphs(study).collect();
     let retained = retained::finding(study);
     // Passes that wait because their graphs are kept do not wait for one backward.
     let is_told = |one: &Finding| retained.is_some() && one.code == FindingCode::SeveralGraphsAtOnce;

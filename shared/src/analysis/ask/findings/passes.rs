@@ -7,7 +7,7 @@
 
 use super::code::FindingCode;
 use super::finding::{Confidence, Finding, Rank};
-use super::own_code::{Own, line_of, row_of};
+use super::own_code::{Own, line_of, phase_of, row_of};
 use crate::analysis::study::left_of_pass::ForwardPass;
 use crate::analysis::study::period::Step;
 use crate::analysis::study::phases::Phase;
@@ -34,6 +34,8 @@ const SELDOM: usize = 10;
 const LEAST_WAITING: u64 = 64;
 
 /// Passes whose losses leave nothing must be at least 1/4 of the peak: they may be those of an inner loop.
+///
+/// Gradients that are 1/4 of what passes hold are part of a graph, too.
 const LEAST_SHARE: u64 = 4;
 
 /// Two passes may be two views of one sample, or a real and a generated one.
@@ -59,7 +61,7 @@ pub(super) fn finding(study: &Study<'_>, pass: &ForwardPass, unused: &[Vec<Lifet
         return None;
     }
     let line = stack.and_then(|stack| line_of(study, stack, Own::Call));
-    if let Some(bytes) = without_backward(study, step, pass, passes) {
+    if let Some((bytes, of_backward)) = without_backward(study, step, pass, passes) {
         let what = format!("{passes} forward passes keep {} for a backward pass that never runs", format::bytes(bytes));
         let shows = format!(
             "After event {}, tensors of {passes} forward passes are live from {}, and no backward pass frees them.",
@@ -68,13 +70,18 @@ pub(super) fn finding(study: &Study<'_>, pass: &ForwardPass, unused: &[Vec<Lifet
         );
         let rows = pass.by_stack.iter().map(|(&stack, row)| (row.bytes, stack));
         let found = Finding::warning(study, FindingCode::EvaluationWithGraph, Confidence::Medium, Rank::Cause, bytes);
-        return Some(found.placed(&what, ", in ", line).shown(shows, pass.moment.checked_sub(1), rows).advised(
-            "Detach each result before it is kept: ``tiles.append(out.detach())``, or move it to host memory: \
-             ``out.detach().cpu()``.\n\
-             Or run these passes under ``with torch.no_grad():``, if nothing in them needs a gradient.\n\n\
-             The results are collected with their graphs. What takes a gradient itself, such as normals or guidance, needs a \
-             graph for that pass alone, without `create_graph=True` where no training follows.",
-        ));
+        let is_second = of_backward * LEAST_SHARE >= bytes;
+        let advice = if is_second { OF_GRADIENTS } else { OF_RESULTS };
+        return Some(found.placed(&what, ", in ", line).shown(shows, pass.moment.checked_sub(1), rows).advised(advice));
+    }
+    // Gradients that are taken of each pass, such as those of an inner loop, have used them one by one.
+    let taken = study
+        .phases
+        .runs()
+        .iter()
+        .filter(|(end, phase)| *phase == Phase::Backward && (step.start..pass.moment).contains(end));
+    if taken.count() as u64 + 1 >= passes {
+        return None;
     }
     let what = format!(
         "{passes} forward passes run before one backward pass: their graphs hold {}",
@@ -96,22 +103,33 @@ pub(super) fn finding(study: &Study<'_>, pass: &ForwardPass, unused: &[Vec<Lifet
     ))
 }
 
-/// Returns what a step's passes hold together, with what backward has made of it, if most of it is freed between the last
+const OF_RESULTS: &str = "Detach each result before it is kept: ``tiles.append(out.detach())``, or move it to host memory: \
+                          ``out.detach().cpu()``.\n\
+                          Or run these passes under ``with torch.no_grad():``, if nothing in them needs a gradient.\n\n\
+                          The results are collected with their graphs, and freed with them.";
+
+const OF_GRADIENTS: &str = "Take gradients without `create_graph=True` where no training follows, as in an evaluation, and keep results \
+                            without their graphs: ``out.detach()``.\n\n\
+                            `create_graph=True` makes tensors of the backward pass part of a graph, which lives as long as any \
+                            result of it, such as adapted weights or a picture.";
+
+/// Returns what a step's passes hold together, and how much of it backward has made, if most of it is freed between the last
 /// of them and the next backward pass.
-fn without_backward(study: &Study<'_>, step: Step, pass: &ForwardPass, passes: u64) -> Option<u64> {
+fn without_backward(study: &Study<'_>, step: Step, pass: &ForwardPass, passes: u64) -> Option<(u64, u64)> {
     let allocations = &study.timeline.allocations;
     let ids = (allocations.born_by(step.start)..allocations.born_by(pass.moment)).map(AllocationId);
     let of_pass = ids.filter(|&id| allocations.dies_after(id, pass.moment));
-    let (mut all, mut freed) = (0_u64, 0_u64);
+    let (mut all, mut freed, mut of_backward) = (0_u64, 0_u64, 0_u64);
     for id in of_pass {
         let (died, bytes) = (allocations.died[id.index()], row_of(study, id).0);
         let ends = died >= study.timeline.events();
         all += bytes;
+        of_backward += if phase_of(study, id) == Phase::Backward { bytes } else { 0 };
         freed += if ends || matches!(study.phases.at(died), Phase::Backward | Phase::Recompute) { 0 } else { bytes };
     }
     // Without a graph, there are only the results.
     let of_each = pass.by_stack.values().filter(|row| row.count + 1 >= passes).count();
-    (of_each >= LEAST_OF_EACH && freed * 2 > all).then_some(freed)
+    (of_each >= LEAST_OF_EACH && freed * 2 > all).then_some((freed, of_backward))
 }
 
 #[derive(Clone, Copy)]

@@ -160,22 +160,34 @@ fn graph(study: &Study<'_>, pass: &ForwardPass, unused: &[Vec<Lifetime>]) -> Opt
     if of_pass < LEAST_STACKS || !is_graph || !meet_the_next(study, &rows) {
         return None;
     }
+    let of_function = rows.iter().filter(|kept| study.sites.of_stack(kept.stack).is_of_function);
+    let is_of_function = of_function.map(|kept| kept.end_bytes).sum::<u64>() * 2 > of_forward;
     // A backward that freed the rest has passed by it.
     let is_part = !left.is_whole_pass() && super::retained::starts_of_backward(study, middle).len() == 1;
     finding(
         study,
         &rows,
         None,
-        (FindingCode::GraphOutlivesStep, "A step's graph stays while the next step builds its own"),
+        (FindingCode::GraphOutlivesStep, if is_of_function { KEPT_BY_FUNCTION } else { KEPT_BY_STEP }),
         "Most of what the forward pass saves for backward is still alive at the end of each step, and is freed in the \
          next step.",
         match (is_differentiable, is_part) {
+            _ if is_of_function => OF_FUNCTION,
             (true, _) => OF_CREATE_GRAPH,
             (false, true) => OF_PART,
             (false, false) => OF_RETAIN_GRAPH,
         },
     )
 }
+
+const KEPT_BY_STEP: &str = "A step's graph stays while the next step builds its own";
+const KEPT_BY_FUNCTION: &str = "An autograd function keeps tensors beyond its backward pass";
+
+const OF_FUNCTION: &str = "Save tensors by ``ctx.save_for_backward(x, y)``: backward frees them, but not the attributes of `ctx`. Compute \
+                           anew in `backward` what is cheap.\n\
+                           Or delete what keeps the graph at the end of the step: ``del loss``.\n\n\
+                           What `forward` stores as `ctx.x = x` lives as long as the graph, which `loss` keeps until the next step \
+                           has a loss of its own.";
 
 const OF_CREATE_GRAPH: &str = "Remove `create_graph=True` from `backward()`, unless the gradients are differentiated again; then \
                                take them by `torch.autograd.grad`.\nOr delete what keeps the graph at the end of the step: ``del loss``, \

@@ -14,9 +14,11 @@ use crate::analysis::study::phases::Phase;
 use crate::analysis::study::run_kind::RunKind;
 use crate::analysis::study::sites::{Operation, Site, SpineId};
 use crate::analysis::study::studied::Study;
+use crate::analysis::track::allocations::Lifetime;
 use crate::base::ShortSort;
 use crate::trace::Action;
-use hashbrown::HashMap;
+use crate::trace::StackId;
+use hashbrown::{HashMap, HashSet};
 use std::cmp::Ordering;
 
 /// Fewer stacks of an evaluation are single tensors.
@@ -72,12 +74,16 @@ pub(super) enum Cause {
 }
 
 /// Returns the causes with the groups that each makes grow; the cause with the largest single group comes first.
-pub(super) fn causes<'a>(study: &Study<'_>, growing: &[&'a Kept]) -> Vec<(Cause, Vec<&'a Kept>)> {
+pub(super) fn causes<'a>(
+    study: &Study<'_>,
+    growing: &[&'a Kept],
+    unused: &[Vec<Lifetime>],
+) -> Vec<(Cause, Vec<&'a Kept>)> {
     let weights = by_design::lasting_sizes(study);
     let grown: Vec<(&Kept, Group)> = growing.iter().map(|&kept| (kept, of_group(study, kept, &weights))).collect();
     let own: Vec<&Kept> = of(&grown, Group::Own).collect();
     let has_gradients = of(&grown, Group::Known(Cause::Gradients)).next().is_some();
-    let forward = match of_forward(study, &grown) {
+    let forward = match of_forward(study, &grown, unused) {
         graphs if is_graph(graphs) && has_gradients => Cause::GraphsOfGradients,
         forward => forward,
     };
@@ -247,7 +253,7 @@ fn of_own_code(study: &Study<'_>, kept: &Kept, own: &[&Kept]) -> Cause {
 }
 
 /// Infers which tensors of forward remain: all that lead to a loss, or only some.
-fn of_forward(study: &Study<'_>, grown: &[(&Kept, Group)]) -> Cause {
+fn of_forward(study: &Study<'_>, grown: &[(&Kept, Group)], unused: &[Vec<Lifetime>]) -> Cause {
     let of_forward: Vec<&Kept> = of(grown, Group::Forward).collect();
     if of_forward.is_empty() {
         return Cause::Unknown;
@@ -259,7 +265,15 @@ fn of_forward(study: &Study<'_>, grown: &[(&Kept, Group)]) -> Cause {
     let left = LeftOfPass::of(study, &of_forward);
     // Outputs of checkpointed layers are all that their graphs save.
     let has_grad = of_forward.iter().any(|kept| !study.sites.of_stack(kept.stack).is_without_grad);
-    let is_graph = || has_grad && left.is_graph(study, &of_forward) && !held::are_held(study, &of_forward);
+    // Whole calls that no backward passes, beside others whose graphs backward frees.
+    let ends = |row: &&Lifetime| row.died >= study.timeline.events();
+    let stays: HashSet<StackId> = unused.iter().flatten().filter(ends).map(|row| row.stack).collect();
+    let bytes_of = |is: &dyn Fn(&Kept) -> bool| -> u64 {
+        of_forward.iter().filter(|kept| is(kept)).map(|kept| kept.bytes_per_step).sum()
+    };
+    let are_calls = || bytes_of(&|kept| stays.contains(&kept.stack)).saturating_mul(5) >= bytes_of(&|_| true) * 4;
+    let is_whole = || left.is_graph(study, &of_forward) || !stays.is_empty() && are_calls();
+    let is_graph = || has_grad && is_whole() && !held::are_held(study, &of_forward);
     if held::are_in_graphs(study, &of_forward) || held::are_of_graphs(study, &of_forward) || is_graph() {
         return match study.kind {
             RunKind::Training if left.is_whole_pass() => Cause::RetainedGraphs,
@@ -267,7 +281,7 @@ fn of_forward(study: &Study<'_>, grown: &[(&Kept, Group)]) -> Cause {
             _ => Cause::GraphsOfInference,
         };
     }
-    let bytes: u64 = of_forward.iter().map(|kept| kept.bytes_per_step).sum();
+    let bytes = bytes_of(&|_| true);
     let are_many = |is: fn(Site) -> bool| {
         let of_kind = of_forward.iter().filter(|kept| is(study.sites.of_stack(kept.stack)));
         of_kind.map(|kept| kept.bytes_per_step).sum::<u64>() * LEAST_OF_KIND.1 >= bytes * LEAST_OF_KIND.0

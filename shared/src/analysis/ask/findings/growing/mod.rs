@@ -13,6 +13,7 @@ use crate::analysis::study::growth::Kept;
 use crate::analysis::study::phases::PhaseBasis;
 use crate::analysis::study::run_kind::RunKind;
 use crate::analysis::study::studied::Study;
+use crate::analysis::track::allocations::Lifetime;
 use crate::base::{Severity, format};
 use crate::trace::StackId;
 use cause::Cause;
@@ -30,12 +31,13 @@ const HARMLESS_BYTES: u64 = 4096;
 /// With fewer steps it remains unclear whether a cache fills up or memory leaks.
 const STEPS_TO_BE_SURE: usize = 4;
 
-pub(super) fn findings(study: &Study<'_>, config: &FindingsConfig) -> Vec<Finding> {
+/// `unused` has what no backward uses of each call.
+pub(super) fn findings(study: &Study<'_>, config: &FindingsConfig, unused: &[Vec<Lifetime>]) -> Vec<Finding> {
     let growing: Vec<&Kept> = study.growth.growing().collect();
     if growing.is_empty() {
         return Vec::new();
     }
-    let causes = cause::causes(study, &growing);
+    let causes = cause::causes(study, &growing, unused);
     let is_worth_it = |(cause, rows): &&(Cause, Vec<&Kept>)| {
         let bytes: u64 = rows.iter().map(|kept| kept.bytes_per_step).sum();
         let has_graph = matches!(study.kind, RunKind::Training | RunKind::Forward | RunKind::Unknown);

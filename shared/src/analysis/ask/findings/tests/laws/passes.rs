@@ -236,3 +236,78 @@ fn a_list_of_beams_keeps_each_version_of_their_cache() {
         assert!(told(&generation(true)) && !told(&generation(false)), "seed {seed}, {shape:?}");
     }
 }
+
+#[test]
+fn passes_of_an_inner_loop_do_not_wait_for_one_backward() {
+    for (seed, shape, mut random) in shapes() {
+        let inner = 3 + random.below(4);
+        let training = |has_gradients: bool| {
+            shape.training(|step| {
+                let name = |pass: u64| format!("{step}.i{pass}");
+                let pass = |pass: u64| {
+                    let name = name(pass);
+                    let brought =
+                        format!("alloc n.{name} 64KiB @at::_ops::to_dtype_layout::call()@a.cpp<adapt:33<main\n");
+                    let begin =
+                        format!("alloc one.{name} 4 @_engine_run_backward@v/torch/autograd/graph.py<adapt:35<main\n");
+                    let gradient = format!("{begin}alloc h.{name} 1MiB\nfree one.{name}\n");
+                    let taken = if has_gradients { gradient } else { String::new() };
+                    brought + &shape.call(&name, "adapt:34<main", true) + &taken
+                };
+                let end = |pass: u64| {
+                    let name = name(pass);
+                    let gradient = if has_gradients { format!("free h.{name}\n") } else { String::new() };
+                    freed(&shape, &name) + &gradient + &format!("free n.{name}\n")
+                };
+                let before: String = (0..inner).map(pass).collect();
+                shape.step(step, &before, &(0..inner).rev().map(end).collect::<String>())
+            })
+        };
+        let is_told = |text: &str| finding_of(text, FindingCode::SeveralGraphsAtOnce).is_some();
+        assert!(!is_told(&training(true)) && is_told(&training(false)), "seed {seed}, {shape:?}");
+    }
+}
+
+#[test]
+fn what_a_function_keeps_is_used_by_backward() {
+    for (seed, shape, _) in shapes() {
+        let training = |is_of_function: bool| {
+            let text = shape.training(|step| {
+                let old = |layer: usize| format!("free a{layer}.{}\n", step.wrapping_sub(1));
+                let freed: String = if step > 0 { (0..shape.layers.len()).map(old).collect() } else { String::new() };
+                let text = shape.step(step, "", "");
+                let at = text.find("alloc l.").expect("a loss");
+                let kept = lines_of(&text[at..], |line| !line.starts_with("free a"));
+                text[..at].to_owned() + &freed + &kept
+            });
+            let apply = "@m.py<apply@v/torch/autograd/function.py<";
+            if is_of_function { text.replace("@m.py<", apply) } else { text }
+        };
+        let title = |text: &str| finding_of(text, FindingCode::GraphOutlivesStep).map(|found| found.title);
+        let [function, step] = [true, false].map(|is| title(&training(is)).unwrap_or_default());
+        assert!(function.starts_with("An autograd function keeps tensors"), "seed {seed}, {shape:?}: {function}");
+        assert!(step.starts_with("A step's graph stays"), "seed {seed}, {shape:?}: {step}");
+    }
+}
+
+#[test]
+fn calls_whose_graphs_are_chained_and_never_used_are_graphs() {
+    for (seed, shape, _) in shapes() {
+        let training = |has_gradients: bool| {
+            let act = |step: u64| shape.call(&format!("{step}.c"), "act:66<main", has_gradients);
+            let acted = |step: u64| if shape.is_due(step) { act(step) } else { String::new() };
+            shape.training(|step| shape.step(step, &acted(step), ""))
+        };
+        let found = codes_in(&training(true));
+        assert_eq!(found[0].0, FindingCode::GraphsKept, "seed {seed}, {shape:?}: {found:?}");
+        assert!(
+            found.iter().any(|found| found.0 == FindingCode::EvaluationWithGraph),
+            "seed {seed}, {shape:?}: {found:?}"
+        );
+        let kept = codes_in(&training(false));
+        assert!(
+            kept.iter().all(|found| found.0 != FindingCode::EvaluationWithGraph),
+            "seed {seed}, {shape:?}: {kept:?}"
+        );
+    }
+}
