@@ -3,6 +3,8 @@
 //! An error says what was refused, and the lines around it often say why. Each clue changes the advice on one kind of
 //! finding, so that the first step is the one for this text, and no step is one that was taken.
 
+mod words;
+
 use crate::source::{LogPart, Source, finding};
 use shared::analysis::{Advice, AdviceStep, FindingCode};
 use shared::base::{Severity, size};
@@ -57,214 +59,102 @@ const CLUES: &[(Sign, Effect)] = {
     use Of::{Any, Gpu, Host};
     use Sign::{Has, Is};
     &[
-        (Has(&["volatile was removed"]), First(Gpu, NO_GRAD)),
-        (Has(&["get_dummies("]), First(Host, COLUMNS)),
-        (Has(&["cdist("]), First(Any, DISTANCES)),
-        (Has(&["[", " for ", " in ", "loader]"]), First(Any, LIST_OF_BATCHES)),
-        (Has(&["list(", "loader)"]), First(Any, LIST_OF_BATCHES)),
-        (Has(&["self.ref_model", "concatenated_forward"]), First(Gpu, REFERENCE)),
-        (Is(keeps_loss), First(Gpu, NUMBERS)),
-        (Is(keeps_output), First(Gpu, OUTPUTS)),
-        (Has(&["retain_graph=True"]), First(Gpu, STATES)),
-        (Has(&["cache[", "] ="]), First(Host, CACHE)),
-        (Has(&["predicted_logits = torch.zeros("]), First(Gpu, BUFFER)),
-        (Has(&["pipe", ".to(\"cuda\")"]), First(Gpu, PIPELINE)),
-        (Has(&["pipe", ".to('cuda')"]), First(Gpu, PIPELINE)),
-        (Has(&["gunicorn", " -w "]), First(Any, SERVERS)),
-        (Has(&["gunicorn", " --workers "]), First(Any, SERVERS)),
-        (Has(&["gpu_mem_limit"]), First(Gpu, ORT_LIMIT)),
-        (Has(&["gpu_mem_limit"]), Replaces(WITHOUT_ORT_LIMIT)),
-        (Is(was_full), First(Gpu, WAS_FULL)),
-        (Has(&["vae.decode("]), First(Gpu, DECODING)),
-        (Has(&["VAEDecode"]), First(Gpu, DECODING)),
-        (Has(&["_merged(", "merged_16bit"]), First(Host, MERGING)),
-        (Has(&["cudf", "read_csv("]), First(Gpu, DATA_FRAME)),
-        (Has(&["set_per_process_memory_fraction("]), First(Gpu, FRACTION)),
-        (Has(&["CUPY_GPU_MEMORY_LIMIT="]), First(Gpu, CUPY_LIMIT)),
-        (Has(&["Device pinned memory limit for device"]), First(Gpu, MPS_LIMIT)),
-        (Has(&["CUDA_MPS_PINNED_DEVICE_MEM_LIMIT"]), First(Gpu, MPS_LIMIT)),
-        (Has(&["mem_limit:"]), First(Host, COMPOSE_LIMIT)),
-        (Is(has_huge_pages), First(Host, HUGE_PAGES)),
-        (Has(&["WSL2"]), First(Host, WSL)),
-        (Has(&["microsoft-standard-WSL"]), First(Host, WSL)),
-        (Has(&["Docker Desktop"]), First(Host, DOCKER_DESKTOP)),
-        (Has(&["deepspeed.launcher.launch"]), First(Host, EACH_RANK_LOADS)),
-        (Has(&["expandable_segments:True"]), Drops("expandable_segments:True")),
+        (Has(&["volatile was removed"]), First(Gpu, words::NO_GRAD)),
+        (Has(&["get_dummies("]), First(Host, words::COLUMNS)),
+        (Has(&["cdist("]), First(Any, words::DISTANCES)),
+        (Has(&[".unsqueeze(1)", ".unsqueeze(0)"]), First(Any, words::DISTANCES)),
+        (Has(&["[:, None", "[None"]), First(Any, words::DISTANCES)),
+        (Has(&[".toarray()"]), First(Host, words::SPARSE)),
+        (Has(&[".todense()"]), First(Host, words::SPARSE)),
+        (Has(&["[", " for ", " in ", "loader]"]), First(Any, words::LIST_OF_BATCHES)),
+        (Has(&["list(", "loader)"]), First(Any, words::LIST_OF_BATCHES)),
+        (Has(&["self.ref_model", "concatenated_forward"]), First(Gpu, words::REFERENCE)),
+        (Is(keeps_loss), First(Gpu, words::NUMBERS)),
+        (Is(keeps_output), First(Gpu, words::OUTPUTS)),
+        (Has(&["retain_graph=True"]), First(Gpu, words::STATES)),
+        (Has(&["cache[", "] ="]), First(Host, words::CACHE)),
+        (Has(&["predicted_logits = torch.zeros("]), First(Gpu, words::BUFFER)),
+        (Has(&["pipe", ".to(\"cuda\")"]), First(Gpu, words::PIPELINE)),
+        (Has(&["pipe", ".to('cuda')"]), First(Gpu, words::PIPELINE)),
+        (Has(&["gunicorn", " -w "]), First(Any, words::SERVERS)),
+        (Has(&["gunicorn", " --workers "]), First(Any, words::SERVERS)),
+        (Has(&["gpu_mem_limit"]), First(Gpu, words::ORT_LIMIT)),
+        (Has(&["gpu_mem_limit"]), Replaces(words::WITHOUT_ORT_LIMIT)),
+        (Is(was_full), First(Gpu, words::WAS_FULL)),
+        (Has(&["retrying with tiled VAE"]), First(Gpu, words::TILED)),
+        (Has(&["retrying with tiled VAE"]), Drops(words::DECODING)),
+        (Has(&["vae.decode("]), First(Gpu, words::DECODING)),
+        (Has(&["VAEDecode"]), First(Gpu, words::DECODING)),
+        (Has(&["_merged(", "merged_16bit"]), First(Host, words::MERGING)),
+        (Has(&["cudf", "read_csv("]), First(Gpu, words::DATA_FRAME)),
+        (Has(&["set_per_process_memory_fraction("]), First(Gpu, words::FRACTION)),
+        (Has(&["CUPY_GPU_MEMORY_LIMIT="]), First(Gpu, words::CUPY_LIMIT)),
+        (Has(&["Device pinned memory limit for device"]), First(Gpu, words::MPS_LIMIT)),
+        (Has(&["CUDA_MPS_PINNED_DEVICE_MEM_LIMIT"]), First(Gpu, words::MPS_LIMIT)),
+        (Has(&["mem_limit:"]), First(Host, words::COMPOSE_LIMIT)),
+        (Is(has_huge_pages), First(Host, words::HUGE_PAGES)),
+        (Has(&["WSL2"]), First(Host, words::WSL)),
+        (Has(&["microsoft-standard-words::WSL"]), First(Host, words::WSL)),
+        (Has(&["Docker Desktop"]), First(Host, words::DOCKER_DESKTOP)),
+        (Has(&["deepspeed.launcher.launch"]), First(Host, words::EACH_RANK_LOADS)),
+        (Is(sets_expandable), Drops("expandable_segments:True")),
         (Has(&["cumem_allocator.cpp"]), Drops("expandable_segments:True")),
         (Has(&["CUDA_LAUNCH_BLOCKING=1"]), Drops("CUDA_LAUNCH_BLOCKING=1")),
-        (Has(&["torch.no_grad()"]), Replaces(WITHOUT_GRAPHS)),
-        (Has(&["inference_mode()"]), Replaces(WITHOUT_GRAPHS)),
-        (Has(&["scaled_dot_product_attention("]), Replaces(WITHOUT_MATRIX)),
-        (Has(&["dtype=torch.bfloat16"]), Replaces(WITHOUT_TYPE)),
-        (Has(&["dtype=torch.float16"]), Replaces(WITHOUT_TYPE)),
+        (Has(&["torch.no_grad()"]), Replaces(words::WITHOUT_GRAPHS)),
+        (Has(&["inference_mode()"]), Replaces(words::WITHOUT_GRAPHS)),
+        (Has(&["scaled_dot_product_attention("]), Replaces(words::WITHOUT_MATRIX)),
+        (Has(&["dtype=torch.bfloat16"]), Replaces(words::WITHOUT_TYPE)),
+        (Has(&["dtype=torch.float16"]), Replaces(words::WITHOUT_TYPE)),
         (Has(&["/dev/shm", "%"]), Drops("See how full it is: `df -h")),
         (Has(&["--ipc=host"]), Drops("--ipc=host")),
-        (Has(&["batch_size=1,"]), Replaces(WITHOUT_BATCH)),
-        (Has(&["batch_size=1)"]), Replaces(WITHOUT_BATCH)),
-        (Has(&["batch_size 1 "]), Replaces(WITHOUT_BATCH)),
-        (Has(&["gradient_checkpointing=True"]), Replaces(WITHOUT_CHECKPOINTING)),
-        (Has(&["gradient_checkpointing True"]), Replaces(WITHOUT_CHECKPOINTING)),
-        (Has(&["gradient_checkpointing_enable("]), Replaces(WITHOUT_CHECKPOINTING)),
-        (Has(&["dtype=torch.bfloat16"]), Replaces(WITHOUT_BFLOAT16)),
-        (Has(&["bf16=True"]), Replaces(WITHOUT_BFLOAT16)),
-        (Has(&["--bf16"]), Replaces(WITHOUT_BFLOAT16)),
-        (Has(&["Watchdog caught collective operation timeout"]), First(Gpu, TIMEOUT)),
-        (Has(&["faiss::gpu"]), First(Gpu, VECTORS)),
+        (Has(&["no other program"]), Drops("Look for other processes")),
+        (Has(&["no other process"]), Drops("Look for other processes")),
+        (Has(&["没有其他"]), Drops("Look for other processes")),
+        (Has(&["batch_size=1,"]), Replaces(words::WITHOUT_BATCH)),
+        (Has(&["batch_size=1)"]), Replaces(words::WITHOUT_BATCH)),
+        (Has(&["batch_size 1 "]), Replaces(words::WITHOUT_BATCH)),
+        (Has(&["gradient_checkpointing=True"]), Replaces(words::WITHOUT_CHECKPOINTING)),
+        (Has(&["gradient_checkpointing True"]), Replaces(words::WITHOUT_CHECKPOINTING)),
+        (Has(&["gradient_checkpointing_enable("]), Replaces(words::WITHOUT_CHECKPOINTING)),
+        (Has(&["dtype=torch.bfloat16"]), Replaces(words::WITHOUT_BFLOAT16)),
+        (Has(&["bf16=True"]), Replaces(words::WITHOUT_BFLOAT16)),
+        (Has(&["--bf16"]), Replaces(words::WITHOUT_BFLOAT16)),
+        (Has(&["Watchdog caught collective operation timeout"]), First(Gpu, words::TIMEOUT)),
+        (Has(&["faiss::gpu"]), First(Gpu, words::VECTORS)),
         (
             Has(&[" exceeds 10% of free system memory"]),
-            Tells(FindingCode::HostOutOfMemory, Severity::Info, TENTH.0, TENTH.1),
+            Tells(FindingCode::HostOutOfMemory, Severity::Info, words::TENTH.0, words::TENTH.1),
         ),
         (
             Has(&["No available shared memory broadcast block"]),
-            Tells(FindingCode::SharedMemoryFull, Severity::Info, NO_ANSWER.0, NO_ANSWER.1),
+            Tells(FindingCode::SharedMemoryFull, Severity::Info, words::NO_ANSWER.0, words::NO_ANSWER.1),
         ),
         (
             Has(&["bytes for k/v cache"]),
-            Tells(FindingCode::CardNearlyFull, Severity::Info, OF_KV_CACHE.0, OF_KV_CACHE.1),
+            Tells(FindingCode::CardNearlyFull, Severity::Info, words::OF_KV_CACHE.0, words::OF_KV_CACHE.1),
         ),
         (
             Has(&["Executor creation failed due to insufficient GPU memory"]),
-            Tells(FindingCode::KvCacheTooSmall, Severity::Error, NO_EXECUTOR.0, NO_EXECUTOR.1),
+            Tells(FindingCode::KvCacheTooSmall, Severity::Error, words::NO_EXECUTOR.0, words::NO_EXECUTOR.1),
         ),
-        (Has(&["Not enough memory to handle ", " prefill tokens"]), First(Gpu, FEWER_TOKENS)),
+        (Has(&["Not enough memory to handle ", " prefill tokens"]), First(Gpu, words::FEWER_TOKENS)),
         (
             Has(&["Not enough memory to handle ", " prefill tokens"]),
-            Tells(FindingCode::OutOfMemory, Severity::Error, PREFILL.0, PREFILL.1),
+            Tells(FindingCode::OutOfMemory, Severity::Error, words::PREFILL.0, words::PREFILL.1),
         ),
         (
             Has(&["Created device /job:", " MB memory"]),
-            Tells(FindingCode::CardNearlyFull, Severity::Info, AT_START.0, AT_START.1),
+            Tells(FindingCode::CardNearlyFull, Severity::Info, words::AT_START.0, words::AT_START.1),
         ),
-        (Has(&["kill: (", "No such process"]), Tells(FindingCode::GpuShared, Severity::Warning, UNSEEN.0, UNSEEN.1)),
-        (Has(&["AutoBatch: Using batch-size"]), Harmless(OF_BATCH_FINDER)),
-        (Has(&["Batch size ", " failed, trying batch size"]), Harmless(OF_BATCH_FINDER)),
-        (Has(&["Decreasing batch size to: "]), Harmless(OF_BATCH_FINDER)),
+        (
+            Has(&["kill: (", "No such process"]),
+            Tells(FindingCode::GpuShared, Severity::Warning, words::UNSEEN.0, words::UNSEEN.1),
+        ),
+        (Has(&["AutoBatch: Using batch-size"]), Harmless(words::OF_BATCH_FINDER)),
+        (Has(&["Batch size ", " failed, trying batch size"]), Harmless(words::OF_BATCH_FINDER)),
+        (Has(&["Decreasing batch size to: "]), Harmless(words::OF_BATCH_FINDER)),
     ]
 };
-
-const NO_GRAD: &str = "Evaluate under ``with torch.no_grad():``. `volatile=True` has had no effect since PyTorch 0.4, so that the graphs \
-                       of the evaluation are kept.";
-const COLUMNS: &str = "Make fewer or smaller columns: ``pd.get_dummies(…, sparse=True)``, `dtype=\"uint8\"`, or leave out columns with \
-                       thousands of values. It makes one column for each value.";
-const DISTANCES: &str = "Compute the distances of some rows at a time, and keep of each part only what is needed, such as `topk`: a table \
-                         of all pairs grows with the square of the rows.";
-const LIST_OF_BATCHES: &str =
-    "Loop over the loader itself: a list of its batches keeps all of the data in memory at once.";
-const REFERENCE: &str = "Spare the second model: with PEFT's adapters, TRL takes the model without them as its reference; or let it \
-                         compute the reference once, before the training (`precompute_ref_log_probs=True`).";
-const STATES: &str = "Do without `retain_graph=True`: cut states that are carried on off their graph, ``h = h.detach()``, and add up the \
-                      losses of one pass before one `backward()`. With it, each step can go back through all earlier ones, \
-                      and keeps them.";
-const CACHE: &str = "Limit the cache, or leave it out: it keeps all that was ever read, and each worker of a data loader has one of \
-                     its own. Files that are read again come from the system's cache.";
-const BUFFER: &str = "Make this buffer in host memory (`device=\"cpu\"`), and add the parts to it as they come; in nnU-Net: \
-                      `perform_everything_on_device=False`.";
-const PIPELINE: &str = "Keep parts of the pipeline on the host until they run: ``pipe.enable_model_cpu_offload()`` instead of \
-                        `pipe.to(\"cuda\")`.";
-const SERVERS: &str = "Start fewer processes: each worker of Gunicorn (`-w`) has a model and a context of its own. Let one process with \
-                       threads serve all: ``gunicorn -w 1 --threads 8``.";
-const ORT_LIMIT: &str = "Raise `gpu_mem_limit`, which the text sets, or leave it out: the session takes no more than that, whatever is free.";
-const WAS_FULL: &str = "Free the GPU first: little of it was free before the program began (`freeMemory`). ``nvidia-smi`` lists who has it, \
-                        such as an earlier run or a notebook.";
-const NUMBERS: &str = "Add up numbers: ``total_loss += loss.item()``. A sum or a list of losses keeps what each of them was computed \
-                       from.";
-const OUTPUTS: &str = "Keep outputs in host memory: ``outputs.append(out.detach().cpu())``, or update the metric after each batch, under \
-                       ``with torch.no_grad():``. A list of outputs on the GPU keeps all of them, and their graphs if gradients \
-                       are on.";
-const DECODING: &str = "Decode in tiles, since it fails in the VAE: *VAE Decode (Tiled)* in ComfyUI, ``pipe.vae.enable_tiling()`` in \
-                        diffusers.";
-const MERGING: &str = "Save the adapters alone (`save_pretrained`), or let the merge have less memory: `maximum_memory_usage=0.5`. Merging \
-                       takes all weights in 16 bits at once.";
-const DATA_FRAME: &str = "Read the file in parts: `byte_range`, `usecols` and smaller types in `read_csv`, `dask_cudf.read_csv` for all of \
-                          it, or let RMM use the host's memory as well (`managed_memory=True`). Reading takes a multiple of \
-                          the file's size.";
-const FRACTION: &str = "Raise the share that the program gives itself, or leave it out: `torch.cuda.set_per_process_memory_fraction`. \
-                        Beyond it, requests fail however much of the GPU is free.";
-const CUPY_LIMIT: &str =
-    "Raise `CUPY_GPU_MEMORY_LIMIT`, which the text sets, or leave it out: CuPy takes no more than that.";
-const MPS_LIMIT: &str = "Raise the limit of MPS for each client: `CUDA_MPS_PINNED_DEVICE_MEM_LIMIT`, or fewer replicas for each GPU. Beyond \
-                         it, requests fail however much of the GPU is free.";
-const COMPOSE_LIMIT: &str =
-    "Raise `mem_limit` of the service: the container has no more than that, whatever the machine has.";
-const HUGE_PAGES: &str = "Give back the huge pages that nothing uses: ``sysctl vm.nr_hugepages=0``. They are set aside, and no other \
-                          program can have their memory.";
-const WSL: &str = "Give WSL more memory: `memory=` below `[wsl2]` in `.wslconfig`, then ``wsl --shutdown``. Unless it is set, WSL has half \
-                   of the machine's.";
-const DOCKER_DESKTOP: &str =
-    "Give Docker Desktop's virtual machine more memory: Settings, Resources. Containers share what it has.";
-const EACH_RANK_LOADS: &str = "Let the ranks share the loading: each of them reads the whole model into the host's memory. Under ZeRO-3, \
-                               create `HfDeepSpeedConfig` before `from_pretrained`; also load in the checkpoint's type \
-                               (`torch_dtype`), with `low_cpu_mem_usage=True`.";
-
-const TIMEOUT: &str = "Look for the reason of the timeout first, which came before: a rank that failed, waits or is slower. What a rank \
-                       receives after it is garbage, such as the size that it asks for here.";
-const VECTORS: &str = "Keep fewer bytes of each vector on the GPU: `GpuClonerOptions().useFloat16 = True`, or an index with compressed \
-                       vectors (IVF-PQ). Faiss also takes memory for its own work when it starts: \
-                       ``res.setTempMemory(64 << 20)``.";
-
-const TENTH: (&str, &str) = (
-    "TensorFlow notes a request above a tenth of the host's free memory: no failure",
-    "Nothing has to be done unless the host's memory runs out: watch it, as by ``free -h``.\n\
-     If it does, use smaller batches, and keep the data set in files instead of one array.\n\
-     ``TF_CPP_MIN_LOG_LEVEL=2`` hides the message; the tenth can't be changed.",
-);
-const NO_ANSWER: (&str, &str) = (
-    "A worker of the engine does not answer: no lack of memory",
-    "Look for an error of a worker above it, and see what they do: ``py-spy dump --pid PID``.\n\
-     If they compile or load, wait. If they wait for each other, try without direct access between GPUs: \
-     ``NCCL_P2P_DISABLE=1``.\n\n\
-     The block in shared memory carries messages between the engine's processes; it is free once each of them has read it.",
-);
-const OF_KV_CACHE: (&str, &str) = (
-    "TensorRT-LLM takes most of the GPU that is free for its KV cache, on purpose",
-    "Give it less, if others need the memory: ``KvCacheConfig(free_gpu_memory_fraction=0.2)``, \
-     `--kv_cache_free_gpu_mem_fraction`, or a number of tokens (`max_tokens`).\n\n\
-     The cache is allocated once, at the start, as nine tenths of what the weights leave, whatever the requests need.",
-);
-const FEWER_TOKENS: &str = "Lower `--max-batch-prefill-tokens`, to no less than `--max-input-tokens`.";
-const NO_EXECUTOR: (&str, &str) = (
-    "TensorRT-LLM has no room for what it needs beside the weights",
-    "Make the weights smaller on each GPU: quantize to FP8 or 4 bits, or shard them (`tp_size`, `pp_size`).\n\
-     Need less beside them: `max_num_tokens`, `max_batch_size`, and a smaller `free_gpu_memory_fraction` of what is left.\n\
-     The message lists what was free before and after each part.",
-);
-const PREFILL: (&str, &str) = (
-    "TGI has no room for as many tokens at once as it is to accept",
-    "Leave more room for it: a quantized model (`--quantize`), or more GPUs (`--num-shard`).",
-);
-const AT_START: (&str, &str) = (
-    "TensorFlow takes nearly all of the GPU when it starts, whatever the model needs",
-    "Nothing has to be done, unless others need the GPU: `TF_FORCE_GPU_ALLOW_GROWTH=true` lets TensorFlow take what it needs.\n\n\
-     It shares this memory out by itself, so that nvidia-smi does not show what the model needs.",
-);
-const UNSEEN: (&str, &str) = (
-    "A process that holds GPU memory can't be seen from here",
-    "Look on the host itself, outside of containers: ``sudo fuser -v /dev/nvidia*`` and ``docker ps``. Numbers of processes are \
-     those of the host, or of another container.\n\
-     If nobody has it there, either, reset the GPU or restart the machine: ``sudo nvidia-smi --gpu-reset -i 0``.",
-);
-
-const OF_BATCH_FINDER: &str =
-    "Nothing has to be done: it tries batches until one fails, and goes on with a smaller one.";
-
-const WITHOUT_BATCH: &[(&str, &str)] = &[
-    ("a smaller micro-batch with gradient accumulation, ", ""),
-    ("a smaller batch, image or sequence", "a smaller image or a shorter sequence"),
-    ("a smaller batch, chunks of the sequence", "chunks of the sequence"),
-];
-const WITHOUT_GRAPHS: &[(&str, &str)] = &[
-    ("use `with torch.no_grad():` and weights in fewer bits", "use weights in fewer bits"),
-    ("Run it under `torch.inference_mode()`: without, each layer's outputs stay for a backward pass.", ""),
-];
-const WITHOUT_MATRIX: &[(&str, &str)] = &[(
-    "attention without the matrix of all pairs (`scaled_dot_product_attention`)",
-    "attention whose kernel spares the matrix of all pairs (16 bits, no mask of its own)",
-)];
-const WITHOUT_TYPE: &[(&str, &str)] =
-    &[("in fewer bits: `dtype=torch.bfloat16`, or quantized to 8 or 4 bits", "quantized to 8 or 4 bits")];
-const WITHOUT_ORT_LIMIT: &[(&str, &str)] = &[(", and `gpu_mem_limit` so that sessions can share it", "")];
-const WITHOUT_CHECKPOINTING: &[(&str, &str)] = &[("activation checkpointing (`torch.utils.checkpoint`), ", "")];
-const WITHOUT_BFLOAT16: &[(&str, &str)] = &[("`bfloat16` autocast, ", ""), (", or `bfloat16`.", ".")];
 
 /// Kinds of errors that say only what was refused, of findings that say who has the memory, and beginnings of steps that
 /// nobody needs who knows that.
@@ -291,6 +181,13 @@ const KNOWN: [(&[FindingCode], &[FindingCode], &[&str]); 2] = {
         ),
     ]
 };
+
+/// Returns true for a setting of expandable segments, but not for PyTorch's own advice to try it.
+fn sets_expandable(line: &str) -> bool {
+    let is_advice =
+        ["try setting", "avoid fragmentation", "See documentation"].iter().any(|words| line.contains(words));
+    line.contains("expandable_segments:True") && !is_advice
+}
 
 /// Returns true for a statement that adds a loss to a sum or a list, with its graph: `total += loss`.
 fn keeps_loss(line: &str) -> bool {
@@ -358,27 +255,16 @@ impl Clues {
 
     /// Changes the advice of findings, the most severe of which come first.
     pub(super) fn apply(&self, findings: &mut Vec<Finding>) {
-        for (errors, tellers, needless) in KNOWN {
-            let teller = findings.iter().find(|one| tellers.contains(&one.code)).cloned();
-            let error = findings.iter_mut().find(|one| one.severity == Severity::Error && errors.contains(&one.code));
-            let Some((error, teller)) = error.zip(teller) else { continue };
-            let is_needless = |step: &AdviceStep| needless.iter().any(|words| step.text.starts_with(words));
-            if error.steps.iter().any(is_needless) {
-                error.steps.retain(|step| !is_needless(step));
-                let is_of_workers = |step: &&AdviceStep| step.text.starts_with("Lower what grows");
-                let first = teller.steps.first().filter(|step| !is_of_workers(step)).cloned();
-                error.steps.splice(0..0, first);
-                error.why = format!("{}. {}", teller.title, error.why).trim_end().to_owned();
-            }
-        }
+        say_who(findings);
         let mut told = Vec::new();
+        // The first of the list comes to the front.
         for effect in self.found().collect::<Vec<_>>().into_iter().rev() {
-            let first = |of: Of| findings.iter().position(|one| one.severity > Severity::Info && of.has(one.code));
             match *effect {
                 Effect::First(of, step) if !told.contains(&step) => {
                     told.push(step);
-                    if let Some(at) = first(of) {
-                        findings[at].steps.insert(0, AdviceStep::of(step));
+                    let is_wanted = |one: &&mut Finding| one.severity > Severity::Info && of.has(one.code);
+                    if let Some(one) = findings.iter_mut().find(is_wanted) {
+                        one.steps.insert(0, AdviceStep::of(step));
                     }
                 }
                 Effect::First(..) | Effect::Tells(..) => {}
@@ -396,29 +282,34 @@ impl Clues {
                 }
             }
         }
-        // What an error says itself needs no message beside it, and what is usual is no news.
-        let errors: Vec<FindingCode> =
-            findings.iter().filter(|one| one.severity == Severity::Error).map(|one| one.code).collect();
-        let told: Vec<Finding> = self.told().collect();
-        let is_told = |one: &Finding| told.iter().any(|other| other.title == one.title);
-        findings.retain(|one| {
-            let others = errors.iter().filter(|code| **code == one.code).count() > 1;
-            !is_told(one)
-                || !(one.severity == Severity::Error && others || one.severity == Severity::Info && !errors.is_empty())
-        });
-        // Whoever has pasted an error needs no request for one.
-        let has_error = findings.iter().any(|one| one.severity == Severity::Error);
-        for one in findings.iter_mut().filter(|_| has_error) {
-            one.steps.retain(|step| !step.text.starts_with("If errors occur, paste"));
-            one.why = one.why.replace("If it is your own program, nothing has to be done.", "");
-        }
+        self.spare(findings);
         for one in findings.iter_mut() {
             one.advice = Advice { steps: one.steps.clone(), why: one.why.clone() }.text();
         }
     }
-}
 
-impl Clues {
+    /// Leaves out what goes without saying beside an error.
+    fn spare(&self, findings: &mut Vec<Finding>) {
+        let of_error = findings.iter().filter(|one| one.severity == Severity::Error).map(|one| one.code);
+        let errors: Vec<FindingCode> = of_error.collect();
+        if errors.is_empty() {
+            return;
+        }
+        // What an error says itself needs no message beside it, and what is usual is no news.
+        let titles: Vec<String> = self.told().map(|one| one.title).collect();
+        let has_other = |one: &Finding| errors.iter().filter(|code| **code == one.code).count() > 1;
+        let is_needless =
+            |one: &Finding| titles.contains(&one.title) && (one.severity == Severity::Info || has_other(one));
+        // An error tells more of a full GPU.
+        let is_full = |one: &Finding| one.code == FindingCode::CardNearlyFull && one.severity == Severity::Info;
+        let is_of_gpu = errors.iter().any(|code| Of::Gpu.has(*code));
+        findings.retain(|one| !is_needless(one) && !(is_of_gpu && is_full(one)));
+        for one in findings {
+            one.steps.retain(|step| !step.text.starts_with("If errors occur, paste"));
+            one.why = one.why.replace("If it is your own program, nothing has to be done.", "");
+        }
+    }
+
     fn found(&self) -> impl Iterator<Item = &'static Effect> {
         CLUES.iter().enumerate().filter(|(number, _)| self.found & 1 << number != 0).map(|(_, (_, effect))| effect)
     }
@@ -441,12 +332,35 @@ impl Source for Clues {
     }
 }
 
+/// Tells at an error who has the memory, if another finding knows that, instead of advice to look for it.
+fn say_who(findings: &mut [Finding]) {
+    for (errors, tellers, needless) in KNOWN {
+        let teller = findings.iter().find(|one| tellers.contains(&one.code)).cloned();
+        let error = findings.iter_mut().find(|one| one.severity == Severity::Error && errors.contains(&one.code));
+        let Some((error, teller)) = error.zip(teller) else { continue };
+        let is_needless = |step: &AdviceStep| needless.iter().any(|words| step.text.starts_with(words));
+        if error.steps.iter().any(is_needless) {
+            error.steps.retain(|step| !is_needless(step));
+            let is_of_workers = |step: &&AdviceStep| step.text.starts_with("Lower what grows");
+            let first = teller.steps.first().filter(|step| !is_of_workers(step)).cloned();
+            error.steps.splice(0..0, first);
+            error.why = format!("{}. {}", teller.title, error.why).trim_end().to_owned();
+        }
+    }
+}
+
 /// Changes the steps of all findings; those for which `keep` is false go, unless no other is left.
 fn each(findings: &mut [Finding], keep: &dyn Fn(&mut AdviceStep) -> bool) {
     for one in findings {
         let mut kept = one.steps.clone();
         kept.retain_mut(keep);
-        if !kept.is_empty() {
+        if let Some(first) = kept.first_mut() {
+            // Nothing is left to which it would be another way.
+            if let Some(rest) = ["Or ", "Otherwise "].iter().find_map(|word| first.text.strip_prefix(word)) {
+                let mut letters = rest.chars();
+                let begin = letters.next().map(|letter| letter.to_ascii_uppercase());
+                first.text = begin.into_iter().chain(letters).collect();
+            }
             one.steps = kept;
         }
     }
@@ -503,6 +417,14 @@ mod tests {
         ] {
             assert!(all.contains(words) && !steps(line).contains(words), "{line}: {}", steps(line));
         }
+        let pieces = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 40.00 GiB \
+                      of which 1.00 GiB is free. Including non-PyTorch memory, this process has 39.00 GiB memory in use. Of the \
+                      allocated memory 20.00 GiB is allocated by PyTorch, and 18.00 GiB is reserved by PyTorch but unallocated. If \
+                      reserved but unallocated memory is large try setting PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True to avoid \
+                      fragmentation.";
+        let first = |line: &str| findings_of(&[line, pieces])[0].steps[0].text.clone();
+        assert!(first("epoch 1").contains("expandable_segments:True"), "PyTorch's advice is no setting");
+        assert!(!first("export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True").contains("expandable_segments"));
         assert!(!steps("def main(): with torch.no_grad(): pass").contains("no_grad"));
     }
 

@@ -86,6 +86,7 @@ macro_rules! sources {
                 }
                 log.printed.has_cards = !log.cards.cards.is_empty();
                 log.printed.idle_gpu = log.cards.idle();
+                log.printed.holder = log.cards.holder().map(|one| (one.name.clone(), one.pid, one.bytes));
                 // The shell tells of what was left of an engine that had failed before, or of what the kernel tells, too.
                 if !log.engine.errors.is_empty() || !log.host.kills.is_empty() {
                     log.printed.host_errors.retain(|one| one.error.text != "Killed");

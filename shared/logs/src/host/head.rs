@@ -110,6 +110,14 @@ impl Head {
         })
     }
 
+    /// Returns the head that a command prints, as a shell shows it: `$ ps -o pid,rss,vsz,cmd -p 30412 | tail -1`.
+    pub(super) fn of_command(line: &str) -> Option<Self> {
+        let (_, command) = line.split_once("ps ")?;
+        let mut words = command.split_ascii_whitespace();
+        words.find(|word| word.starts_with('-') && word.ends_with('o'))?;
+        Self::of(&words.next()?.replace([',', '='], " ").to_uppercase())
+    }
+
     /// Splits a line into a head and the rows behind it, as a loop prints them that joins the lines of `ps`.
     pub(super) fn before_rows(line: &str) -> Option<(Self, &str)> {
         let command = Self::of(line).filter(|head| head.separator.is_none())?.command?;

@@ -545,6 +545,13 @@ fn few_samples_that_rise_far_are_told() {
     let alone =
         read_text(&(10..15).map(|minute| row(minute, 4_182_344 + (minute - 10) * 1_300_000)).collect::<String>());
     assert_eq!((titles(&alone).len(), alone.host.times_ms[1] - alone.host.times_ms[0]), (1, 60_000));
+    let rows = (0..6).map(|half: u32| {
+        format!("{:02}:00:01\n  30412 {} 28441120 python serve.py\n", 8 + half, 6_120_448 + half * 1_224_192)
+    });
+    let cut = read_text(
+        &("free: 32 GB\n$ ps -o pid,rss,vsz,cmd -p 30412 | tail -1\n".to_owned() + &rows.collect::<String>()),
+    );
+    assert_eq!((cut.host.processes.len(), cut.host.processes[0].rss_kib.len()), (1, 6));
     let workers = read_text(&(at(10, 1_153_440) + &at(11, 2_400_000) + &at(12, 3_489_016)));
     assert_eq!(titles(&workers), ["4 processes alike rise together from 4.40 GiB to 13.3 GiB in 3 samples"]);
 }

@@ -133,6 +133,15 @@ impl CardLog {
     }
 }
 
+impl CardLog {
+    /// Returns the process that has the most memory, and more than half of a GPU's.
+    pub fn holder(&self) -> Option<&CardProcess> {
+        let of_card = |card: &'_ Card| card.total_bytes.unwrap_or(u64::MAX) / 2;
+        let all = self.cards.iter().flat_map(|card| card.processes.iter().map(move |one| (of_card(card), one)));
+        all.filter(|(half, one)| one.bytes > *half).map(|(_, one)| one).max_by_key(|one| one.bytes)
+    }
+}
+
 /// Memory of a part of a GPU that no other part can use, at the end of the log.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CardSlice {

@@ -86,8 +86,9 @@ pub struct FrameworkOom {
     pub program: Vec<(&'static str, u64)>,
     /// Size and shape of the largest allocation of that program, the shape empty until its line comes.
     pub largest: Option<(u64, String)>,
-    /// True if the list of these parts has come to its end, which is a total.
+    /// True if the list of these parts has come to its end, which is a total, and that total: parts may share memory.
     pub is_listed: bool,
+    pub total_bytes: Option<u64>,
 }
 
 impl FrameworkOom {
@@ -125,7 +126,7 @@ impl FrameworkOom {
     /// Returns what a compiled program needs in all; 0 if the list of its parts is missing or was cut.
     pub fn program_bytes(&self) -> u64 {
         let bytes = self.program.iter().map(|(_, bytes)| *bytes).fold(0, u64::saturating_add);
-        if self.is_listed { bytes } else { 0 }
+        if self.is_listed { self.total_bytes.unwrap_or(bytes) } else { 0 }
     }
 }
 

@@ -148,6 +148,8 @@ fn part_of_program(line: &str, error: &mut FrameworkOom) -> Option<()> {
     // The total stands below the parts on GPUs, and above them on TPUs.
     if line.starts_with("total allocation:") || line.starts_with("Total hbm usage") {
         error.is_listed = true;
+        // Of TPUs it is only a lower bound.
+        error.total_bytes = size::after(line, "total allocation:");
         return Some(());
     }
     // The list of the largest begins with the first of them.

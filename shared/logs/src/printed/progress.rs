@@ -158,10 +158,10 @@ const OF_HOST: &str = "cpu virtual memory: used ";
 type Place = fn(&mut Progress) -> &mut Series;
 
 /// Words that stand in sentences, too, so that their values need a unit.
-const BARE: [&str; 4] = ["allocated ", " alloc ", " peak ", " reserved "];
+const BARE: [&str; 5] = ["allocated ", " alloc ", " peak ", " max ", " reserved "];
 
 /// Words before a value, in lower case and with blanks; the longer ones first.
-const KEYS: [(&str, Place); 32] = [
+const KEYS: [(&str, Place); 33] = [
     (OF_HOST, |progress| &mut progress.host),
     ("gpu total peak memory consumed during the train (max)", |progress| &mut progress.peak_allocated),
     ("gpu total peak memory consumed during the eval (max)", |progress| &mut progress.peak_allocated),
@@ -193,6 +193,7 @@ const KEYS: [(&str, Place); 32] = [
     ("alloc mb ", |progress| &mut progress.allocated),
     (" alloc ", |progress| &mut progress.allocated),
     (" peak ", |progress| &mut progress.peak_allocated),
+    (" max ", |progress| &mut progress.peak_allocated),
     (" reserved ", |progress| &mut progress.reserved),
 ];
 

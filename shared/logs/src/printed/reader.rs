@@ -41,6 +41,8 @@ pub struct Printed {
     /// True if the text has a table of GPUs, and the number of one that is nearly empty.
     pub has_cards: bool,
     pub idle_gpu: Option<u32>,
+    /// Process that has most of a GPU by that table: its name, its number and its bytes.
+    pub holder: Option<(String, u32, u64)>,
     /// True if another program than one of PyTorch's printed the text, as far as it names any.
     pub is_foreign: bool,
     /// Number of errors and tables beyond those that are kept.
@@ -264,7 +266,7 @@ fn loads(line: &str) -> Option<bool> {
 }
 
 /// Parts of the words of every error: most lines have none of them, and are spared a search for all words.
-const PARTS: [&str; 35] = [
+const PARTS: [&str; 36] = [
     "total capac",
     "emory",
     "ssert",
@@ -289,6 +291,7 @@ const PARTS: [&str; 35] = [
     "Exit Code:",
     "Exited (",
     "ephemeral",
+    "KilledWorker",
     "CUBLAS",
     "posix_memalign",
     "ancdata",

@@ -92,6 +92,13 @@ impl HostReader {
             self.is_new_sample |= self.log.clock == Clock::Samples;
             return;
         }
+        // A loop may cut the head off.
+        if self.head.is_none()
+            && let Some(head) = Head::of_command(line)
+        {
+            self.head = Some(head);
+            return;
+        }
         // `date +%H:%M` alone in a line.
         let of_minute = is_minute(line).then(|| stamp::stamp(&format!("{line}:00"))).flatten();
         if let Some(stamp) = of_minute.or_else(|| stamp::stamp(line)) {

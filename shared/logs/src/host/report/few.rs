@@ -15,15 +15,20 @@ const SAMPLES: Range<usize> = 3..8;
 const LEAST_SHARE: (u64, u64) = (8, 16);
 const SEVERAL: usize = 5;
 
+/// The rise if the machine's memory is not known, and at least half of what was there.
+const MUCH_BYTES: u64 = 1 << 30;
+
 /// Reports the processes of one program that rise most, or else the machine.
 pub(super) fn finding(log: &HostLog) -> Option<Finding> {
-    let total_bytes = log.machine.total_bytes.or(log.total.map(|total| total.bytes))?;
+    let total_bytes = log.machine.total_bytes.or(log.total.map(|total| total.bytes));
     let is_steady = |bytes: &[u64]| SAMPLES.contains(&bytes.len()) && bytes.windows(2).all(|pair| pair[0] < pair[1]);
     let rises = |bytes: &[u64]| {
         let (first, last) = (*bytes.first()?, *bytes.last()?);
-        let is_much =
-            (last - first.min(last)).saturating_mul(if bytes.len() < SEVERAL { LEAST_SHARE.0 } else { LEAST_SHARE.1 })
-                >= total_bytes;
+        let (rise, is_course) = (last - first.min(last), bytes.len() >= SEVERAL);
+        let is_much = match total_bytes {
+            Some(total) => rise.saturating_mul(if is_course { LEAST_SHARE.1 } else { LEAST_SHARE.0 }) >= total,
+            None => is_course && rise >= MUCH_BYTES.max(first / 2),
+        };
         (is_steady(bytes) && is_much).then_some((first, last))
     };
     // Workers have one command line and rise together.
@@ -54,7 +59,11 @@ pub(super) fn finding(log: &HostLog) -> Option<Finding> {
     };
     let advice = if processes.len() > 1 { OF_WORKERS } else { OF_ONE };
     let is_course = count >= SEVERAL && !processes.is_empty() || processes.len() > 1;
-    let severity = if last >= total_bytes / 2 || is_course { Severity::Warning } else { Severity::Info };
+    let severity = if total_bytes.is_some_and(|total| last >= total / 2) || is_course {
+        Severity::Warning
+    } else {
+        Severity::Info
+    };
     let title = title_of_parts(&format!("{who} from {from} to {to} in {count} samples"), name);
     Some(climb::finding(FindingCode::HostMemoryClimbs, severity, last - first, title, shows, advice))
 }

@@ -38,9 +38,10 @@ pub(super) fn pids(oom: &Oom) -> String {
 }
 
 /// Returns where to look if the message does not say who holds the memory.
-pub(super) fn unknown_holder(oom: &Oom, cause: OomCause) -> String {
+pub(super) fn unknown_holder(oom: &Oom, cause: OomCause, printed: &Printed) -> String {
     let is_known = oom.allocated_bytes.or(oom.process_bytes).is_some() || !oom.others.is_empty();
-    let is_open = matches!(cause, OomCause::Full | OomCause::Unknown) && !is_known;
+    // An engine fills its share by itself.
+    let is_open = matches!(cause, OomCause::Full | OomCause::Unknown) && !is_known && printed.engine.is_none();
     let used = oom.capacity_bytes.zip(oom.free_bytes).and_then(|(capacity, free)| capacity.checked_sub(free));
     used.filter(|_| is_open).map_or_else(String::new, |used| {
         let list = oom.api.tools().0;
@@ -328,7 +329,8 @@ fn of_call(call: Call) -> &'static str {
         }
         Call::GatherWeights => {
             "Save checkpoints in shards (`torch.distributed.checkpoint`), or set ``FullStateDictConfig(offload_to_cpu=True, \
-             rank0_only=True)``: a full state dict gathers all weights on each GPU.\n"
+             rank0_only=True)``, in DeepSpeed `stage3_gather_16bit_weights_on_model_save: false`: a full state dict gathers all \
+             weights on each GPU.\n"
         }
         Call::Pipeline => {
             "Keep parts of the pipeline on the host until they run: ``pipe.enable_model_cpu_offload()`` instead of \

@@ -153,7 +153,7 @@ fn code(kind: HostErrorKind) -> FindingCode {
     use HostErrorKind::*;
     match kind {
         WorkerKilled | WorkerLeft | Killed | Probe | ContainerKilled | Evicted | DiskFull | SlurmKilled | JobKilled
-        | RayKilled => FindingCode::HostProcessKilled,
+        | RayKilled | DaskKilled | YarnKilled => FindingCode::HostProcessKilled,
         SharedMemory | BusError | OpenFiles => FindingCode::SharedMemoryFull,
         HostMemory | Fork | Mapping | PageFile | Pinned => FindingCode::HostOutOfMemory,
         Nccl | Rmm | Library | Start => FindingCode::OutsidePytorch,
@@ -287,6 +287,19 @@ fn statement(kind: HostErrorKind) -> (&'static str, &'static str) {
              Keep smaller batches and replay buffers, and release references to objects in the object store.\n\n\
              `RAY_memory_usage_threshold` changes the limit, and \
              `RAY_memory_monitor_refresh_ms=0` turns it off; then the kernel kills processes instead.",
+        ),
+        HostErrorKind::DaskKilled => (
+            "Dask ended a worker that used more host memory than it may",
+            "Give each worker more: fewer of them on a machine, and a larger `memory_limit`.\n\
+             Work on smaller parts: more partitions, smaller chunks, fewer `persist()` and `compute()` of whole results.\n\n\
+             A worker pauses at 80 % of its limit, and is ended and begun anew at 95 %; `KilledWorker` says that a task has \
+             ended several workers.",
+        ),
+        HostErrorKind::YarnKilled => (
+            "YARN killed a container of Spark: it used more memory than it had asked for",
+            "Ask for more beside the heap: `spark.executor.memoryOverhead`, for Python `spark.executor.pyspark.memory`.\n\
+             Use less at once: fewer cores for each executor (`spark.executor.cores`), more partitions.\n\n\
+             The limit is that of heap and overhead together; arrays of Python and native code lie outside the heap.",
         ),
         HostErrorKind::Nccl => (
             "NCCL found no free memory on the GPU",

@@ -12,7 +12,7 @@ use crate::printed::{Oom, OomApi, OomCause, Printed, Repeated};
 use crate::source::{LogPart, Source, bytes_cell, finding};
 use advice::{OUTSIDE_OF_MPS, advice, idle, pids, unknown_holder};
 use counted::{counted, counter_table, largest_line, line_table};
-use shared::analysis::{Confidence, FindingCode, title_of_parts};
+use shared::analysis::{AdviceStep, Confidence, FindingCode, title_of_parts};
 use shared::base::{Severity, format};
 use shared::report::{Finding, LogCell, LogNotice, LogOwner, LogOwners, LogTable};
 
@@ -92,6 +92,9 @@ fn findings(printed: &Printed) -> Vec<Finding> {
     findings.extend(counted::printed(&printed.progress));
     findings.extend(largest_line(&printed.line_uses));
     findings.extend(operators::largest(&printed.operators));
+    if let Some(holder) = &printed.holder {
+        findings.iter_mut().for_each(|one| name_holder(one, holder));
+    }
     if printed.is_foreign {
         findings.iter_mut().for_each(without_pytorch);
     }
@@ -99,6 +102,28 @@ fn findings(printed: &Printed) -> Vec<Finding> {
         findings.iter_mut().for_each(|finding| finding.steps.retain(|step| !step.text.contains("torch.cuda")));
     }
     findings
+}
+
+/// Names who has the GPU instead of advice to look for it.
+fn name_holder(finding: &mut Finding, (name, pid, bytes): &(String, u32, u64)) {
+    const LOOKS: [&str; 5] = [
+        "Look for other processes",
+        "List its processes",
+        "See who holds",
+        "Free the GPU from",
+        "If other processes use",
+    ];
+    let looks = |step: &AdviceStep| LOOKS.iter().any(|words| step.text.starts_with(words));
+    let is_of_gpu = matches!(finding.code, FindingCode::OutOfMemory | FindingCode::OutsidePytorch);
+    if is_of_gpu && finding.steps.iter().any(looks) {
+        let name = name.rsplit('/').next().unwrap_or_default();
+        let text = format!(
+            "End {name} (process {pid}), which has {} of the GPU, unless it is this program itself.",
+            format::bytes(*bytes)
+        );
+        finding.steps.retain(|step| !looks(step));
+        finding.steps.insert(0, AdviceStep::of(&text));
+    }
 }
 
 /// Leaves out what helps programs of PyTorch alone.
@@ -194,7 +219,7 @@ fn out_of_memory(group: &Group<'_>, printed: &Printed) -> Finding {
         oom.asked_bytes.unwrap_or(0),
         title_of_parts(&what, [at, free, times]),
         shows(oom, cause),
-        unknown_holder(oom, cause) + &idle(oom, cause, printed) + &advice(oom, cause, printed),
+        unknown_holder(oom, cause, printed) + &idle(oom, cause, printed) + &advice(oom, cause, printed),
     );
     Finding { confidence: confidence(oom, cause), line, ..stated }
 }

@@ -10,7 +10,7 @@ const ERRORS: &str = include_str!("../../../../../../tests/data/logs/host-errors
 #[test]
 fn errors_of_the_host_have_their_own_advice() {
     let errors: Vec<&str> = ERRORS.trim_end().split("\n\n").collect();
-    assert_eq!(errors.len(), 90);
+    assert_eq!(errors.len(), 92);
     for error in errors {
         let (told, text) = error.split_once('\n').expect("a text");
         let finding = &log_report(&log(text)).diagnosis.findings[0];

@@ -71,6 +71,19 @@ fn what_a_text_states_beside_an_error_is_told_with_it() {
 }
 
 #[test]
+fn who_has_most_of_the_gpu_is_named() {
+    let table = "|   0  NVIDIA GeForce RTX 3090        Off |   00000000:65:00.0 Off |                  N/A |\n\
+                 | 41%   52C    P2            118W /  350W |   24212MiB /  24576MiB |      3%      Default |\n\
+                 |    0   N/A  N/A      7731      C   ./llama-server                              23012MiB |\n";
+    let error = "RuntimeError: CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`\n";
+    let found = findings(&(error.to_owned() + table));
+    let first = "End llama-server (process 7731), which has 22.5 GiB of the GPU, unless it is this program itself.";
+    assert_eq!((found.len(), found[0].steps[0].text.as_str()), (1, first), "a full GPU is no news then");
+    let steps = findings(&(error.to_owned() + &table.replace("23012MiB", "301MiB"))).remove(0).steps;
+    assert!(steps[0].text.starts_with("Look for other processes"), "{steps:?}");
+}
+
+#[test]
 fn the_failing_call_tells_what_to_do() {
     let first = |frames: &str| at(frames).lines().next().unwrap_or_default().to_owned();
     for (frames, words) in [
