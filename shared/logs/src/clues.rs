@@ -303,7 +303,7 @@ impl Clues {
         // An error tells more of a full GPU.
         let is_full = |one: &Finding| one.code == FindingCode::CardNearlyFull && one.severity == Severity::Info;
         let is_of_gpu = errors.iter().any(|code| Of::Gpu.has(*code));
-        findings.retain(|one| !is_needless(one) && !(is_of_gpu && is_full(one)));
+        findings.retain(|one| !(is_needless(one) || is_of_gpu && is_full(one)));
         for one in findings {
             one.steps.retain(|step| !step.text.starts_with("If errors occur, paste"));
             one.why = one.why.replace("If it is your own program, nothing has to be done.", "");

@@ -18,6 +18,13 @@ const SEVERAL: usize = 5;
 /// The rise if the machine's memory is not known, and at least half of what was there.
 const MUCH_BYTES: u64 = 1 << 30;
 
+/// Processes of one command line with the same samples, and the sum of their memory at each.
+#[derive(Default)]
+struct Program<'a> {
+    sums: Vec<u64>,
+    processes: Vec<&'a Process>,
+}
+
 /// Reports the processes of one program that rise most, or else the machine.
 pub(super) fn finding(log: &HostLog) -> Option<Finding> {
     let total_bytes = log.machine.total_bytes.or(log.total.map(|total| total.bytes));
@@ -32,18 +39,20 @@ pub(super) fn finding(log: &HostLog) -> Option<Finding> {
         (is_steady(bytes) && is_much).then_some((first, last))
     };
     // Workers have one command line and rise together.
-    let mut programs: BTreeMap<(&str, &[u32]), (Vec<u64>, Vec<&Process>)> = BTreeMap::new();
+    let mut programs: BTreeMap<(&str, &[u32]), Program<'_>> = BTreeMap::new();
     for process in &log.processes {
         let bytes: Vec<u64> = process.counted_kib().iter().map(|kib| u64::from(*kib) << 10).collect();
         let grows = bytes.first().zip(bytes.last()).is_some_and(|(first, last)| last - (*first).min(*last) >= last / 4);
         if is_steady(&bytes) && grows {
-            let (sums, processes) = programs.entry((&process.command, &process.samples)).or_default();
+            let Program { sums, processes } = programs.entry((&process.command, &process.samples)).or_default();
             sums.resize(bytes.len(), 0);
             sums.iter_mut().zip(bytes).for_each(|(sum, bytes)| *sum += bytes);
             processes.push(process);
         }
     }
-    let risen = programs.into_values().filter_map(|(sums, processes)| Some((rises(&sums)?, sums.len(), processes)));
+    let risen = programs
+        .into_values()
+        .filter_map(|program| Some((rises(&program.sums)?, program.sums.len(), program.processes)));
     let machine = || Some((rises(&log.machine.used_bytes())?, log.machine.samples.len(), Vec::new()));
     let ((first, last), count, processes) = risen.max_by_key(|((first, last), ..)| last - first).or_else(machine)?;
     let (from, to) = (format::bytes(first), format::bytes(last));
