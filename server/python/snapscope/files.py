@@ -111,12 +111,16 @@ class Files:
         if not self._fill(partial, write):
             return None
         for number in range(1, 10_000):
-            name = f"{stem}{number if number > 1 else ''}"
-            if os.path.exists(os.path.join(self.folder, f"{name}{suffix}.gz")):
+            path = os.path.join(self.folder, f"{stem}{number if number > 1 else ''}{suffix}")
+            packed = f"{path}.gz"
+            if os.path.exists(packed):
                 continue
-            path = os.path.join(self.folder, name + suffix)
             try:
                 os.link(partial, path)
+                if os.path.exists(packed):
+                    # Another process has packed its own file of this name meanwhile.
+                    _remove(path)
+                    continue
                 _remove(partial)
                 return path
             except FileExistsError:

@@ -1,6 +1,6 @@
 //! Tests recordings of ranks and of child processes.
 
-use super::Stage;
+use super::{Stage, names};
 use crate::run::Ran;
 
 #[track_caller]
@@ -61,4 +61,18 @@ fn workers_and_children_are_recorded_if_they_use_cuda() {
     );
     Ran::of(&stage.record(&["-o", "out"]).output().expect("the command")).check(0, &["snapscope diagnose out/"]);
     assert_eq!(stage.names().iter().filter(|name| name.ends_with(".gz")).count(), 2, "{:?}", stage.names());
+}
+
+#[test]
+fn a_name_that_another_process_has_packed_meanwhile_is_left_to_it() {
+    let names = names(
+        "import os, snapscope, torch\n\
+         link = os.link\n\
+         def late(source, path):\n    \
+         if path.endswith('end.pickle'): open(path + '.gz', 'wb').close()\n    link(source, path)\n\
+         os.link = late\n\
+         snapscope.start('out', run='a')\n\
+         kept = torch.Block(7)\n",
+    );
+    assert_eq!(names, ["a.step0.end.pickle.gz", "a.step0.end2.json", "a.step0.end2.pickle.gz"]);
 }
