@@ -82,7 +82,7 @@ const CLUES: &[(Sign, Effect)] = {
         (Has(&["gpu_mem_limit"]), Replaces(words::WITHOUT_ORT_LIMIT)),
         (Is(was_full), First(Gpu, words::WAS_FULL)),
         (Has(&["retrying with tiled VAE"]), First(Gpu, words::TILED)),
-        (Has(&["retrying with tiled VAE"]), Drops(words::DECODING)),
+        (Has(&["retrying with tiled VAE"]), Drops("Decode in tiles, since")),
         (Has(&["vae.decode("]), First(Gpu, words::DECODING)),
         (Has(&["VAEDecode"]), First(Gpu, words::DECODING)),
         (Has(&["_merged(", "merged_16bit"]), First(Host, words::MERGING)),
@@ -94,7 +94,7 @@ const CLUES: &[(Sign, Effect)] = {
         (Has(&["mem_limit:"]), First(Host, words::COMPOSE_LIMIT)),
         (Is(has_huge_pages), First(Host, words::HUGE_PAGES)),
         (Has(&["WSL2"]), First(Host, words::WSL)),
-        (Has(&["microsoft-standard-words::WSL"]), First(Host, words::WSL)),
+        (Has(&["microsoft-standard-WSL"]), First(Host, words::WSL)),
         (Has(&["Docker Desktop"]), First(Host, words::DOCKER_DESKTOP)),
         (Has(&["deepspeed.launcher.launch"]), First(Host, words::EACH_RANK_LOADS)),
         (Is(sets_expandable), Drops("expandable_segments:True")),
@@ -425,6 +425,9 @@ mod tests {
         let first = |line: &str| findings_of(&[line, pieces])[0].steps[0].text.clone();
         assert!(first("epoch 1").contains("expandable_segments:True"), "PyTorch's advice is no setting");
         assert!(!first("export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True").contains("expandable_segments"));
+        let decoding = steps("images = vae.decode(samples)");
+        let again = steps("images = vae.decode(samples); retrying with tiled VAE decoding");
+        assert!(decoding.contains("Decode in tiles, since") && !again.contains("Decode in tiles, since"), "{again}");
         assert!(!steps("def main(): with torch.no_grad(): pass").contains("no_grad"));
     }
 
