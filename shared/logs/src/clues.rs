@@ -43,7 +43,7 @@ enum Effect {
     /// Says that the failure was meant.
     Harmless(&'static str),
     /// Tells something by itself: a title and the advice.
-    Tells(FindingCode, Severity, &'static str, &'static str),
+    Tells(FindingCode, Severity, (&'static str, &'static str)),
 }
 
 /// What a line has.
@@ -123,33 +123,27 @@ const CLUES: &[(Sign, Effect)] = {
         (Has(&["faiss::gpu"]), First(Gpu, words::VECTORS)),
         (
             Has(&[" exceeds 10% of free system memory"]),
-            Tells(FindingCode::HostOutOfMemory, Severity::Info, words::TENTH.0, words::TENTH.1),
+            Tells(FindingCode::HostOutOfMemory, Severity::Info, words::TENTH),
         ),
         (
             Has(&["No available shared memory broadcast block"]),
-            Tells(FindingCode::SharedMemoryFull, Severity::Info, words::NO_ANSWER.0, words::NO_ANSWER.1),
+            Tells(FindingCode::SharedMemoryFull, Severity::Info, words::NO_ANSWER),
         ),
-        (
-            Has(&["bytes for k/v cache"]),
-            Tells(FindingCode::CardNearlyFull, Severity::Info, words::OF_KV_CACHE.0, words::OF_KV_CACHE.1),
-        ),
+        (Has(&["bytes for k/v cache"]), Tells(FindingCode::CardNearlyFull, Severity::Info, words::OF_KV_CACHE)),
         (
             Has(&["Executor creation failed due to insufficient GPU memory"]),
-            Tells(FindingCode::KvCacheTooSmall, Severity::Error, words::NO_EXECUTOR.0, words::NO_EXECUTOR.1),
+            Tells(FindingCode::KvCacheTooSmall, Severity::Error, words::NO_EXECUTOR),
         ),
         (Has(&["Not enough memory to handle ", " prefill tokens"]), First(Gpu, words::FEWER_TOKENS)),
         (
             Has(&["Not enough memory to handle ", " prefill tokens"]),
-            Tells(FindingCode::OutOfMemory, Severity::Error, words::PREFILL.0, words::PREFILL.1),
+            Tells(FindingCode::OutOfMemory, Severity::Error, words::PREFILL),
         ),
         (
             Has(&["Created device /job:", " MB memory"]),
-            Tells(FindingCode::CardNearlyFull, Severity::Info, words::AT_START.0, words::AT_START.1),
+            Tells(FindingCode::CardNearlyFull, Severity::Info, words::AT_START),
         ),
-        (
-            Has(&["kill: (", "No such process"]),
-            Tells(FindingCode::GpuShared, Severity::Warning, words::UNSEEN.0, words::UNSEEN.1),
-        ),
+        (Has(&["kill: (", "No such process"]), Tells(FindingCode::GpuShared, Severity::Warning, words::UNSEEN)),
         (Has(&["AutoBatch: Using batch-size"]), Harmless(words::OF_BATCH_FINDER)),
         (Has(&["Batch size ", " failed, trying batch size"]), Harmless(words::OF_BATCH_FINDER)),
         (Has(&["Decreasing batch size to: "]), Harmless(words::OF_BATCH_FINDER)),
@@ -316,7 +310,7 @@ impl Clues {
 
     fn told(&self) -> impl Iterator<Item = Finding> {
         self.found().filter_map(|effect| {
-            let Effect::Tells(code, severity, title, advice) = *effect else { return None };
+            let Effect::Tells(code, severity, (title, advice)) = *effect else { return None };
             Some(finding(code, NO_DEVICE, severity, 0, title, "", advice))
         })
     }
@@ -391,7 +385,7 @@ mod tests {
             let with = findings_of(&[&line, error]);
             let step = match effect {
                 Effect::First(_, step) => step,
-                Effect::Tells(_, _, title, _) => {
+                Effect::Tells(_, _, (title, _)) => {
                     let alone = findings_of(&[&line]);
                     assert!(alone.iter().any(|one| one.title == *title) && title.len() <= 80, "{line}");
                     continue;

@@ -136,9 +136,11 @@ impl CardLog {
 impl CardLog {
     /// Returns the process that has the most memory, and more than half of a GPU's.
     pub fn holder(&self) -> Option<&CardProcess> {
-        let of_card = |card: &'_ Card| card.total_bytes.unwrap_or(u64::MAX) / 2;
-        let all = self.cards.iter().flat_map(|card| card.processes.iter().map(move |one| (of_card(card), one)));
-        all.filter(|(half, one)| one.bytes > *half).map(|(_, one)| one).max_by_key(|one| one.bytes)
+        let large = self.cards.iter().flat_map(|card| {
+            let half = card.total_bytes.unwrap_or(u64::MAX) / 2;
+            card.processes.iter().filter(move |one| one.bytes > half)
+        });
+        large.max_by_key(|one| one.bytes)
     }
 }
 
