@@ -116,13 +116,16 @@ fn split_bytes(rows: u64, columns: u64, inner: u64, multiprocessors: u64) -> u64
 
 /// Returns the workspace of a kernel that stays on its multiprocessor and counts the tiles that it takes, in bytes.
 ///
-/// An H200 takes such a kernel for a product with more tiles than multiprocessors, if its rows are aligned to 16 bytes.
-fn counter_bytes(product: [u64; 3], batch: u64, is_half: bool, multiprocessors: u64) -> u64 {
+/// An H200 takes such a kernel for a product of matrices, not for one with a vector, if its rows are aligned to 16 bytes
+/// and it has more tiles than multiprocessors, or nearly as many and few columns of floats: a rule with exceptions.
+fn counter_bytes(product: [u64; 3], batch: u64, is_half: bool, is_transposed: bool, multiprocessors: u64) -> u64 {
     let [rows, columns, inner] = product;
     let (aligned, least_inner, bytes) = if is_half { (8, 1, 16) } else { (4, 32, 144) };
     let is_aligned = rows.is_multiple_of(aligned) && inner.is_multiple_of(aligned) && inner >= least_inner;
     let tiles = rows.div_ceil(128) * columns.div_ceil(128) * batch;
-    if is_aligned && tiles > multiprocessors { bytes } else { 0 }
+    let is_near = !is_half && !is_transposed && columns < 1024;
+    let least_tiles = if is_near { multiprocessors - multiprocessors / 32 } else { multiprocessors + 1 };
+    if is_aligned && columns > 1 && tiles >= least_tiles { bytes } else { 0 }
 }
 
 /// Returns the workspace of a product of floats or in half precision, within its limit.
@@ -133,7 +136,7 @@ fn work_space_bytes(product: &Attributes, a: &Layout, d: &Layout, limit: &Attrib
     let Ok(device) = machine().and_then(|machine| machine.current()) else { return 0 };
     let multiprocessors = device.card.multiprocessors.into();
     let inner = if transposed.0 { a.rows } else { a.columns };
-    let counted = |is_half| counter_bytes([d.rows, d.columns, inner], d.batch, is_half, multiprocessors);
+    let counted = |is_half| counter_bytes([d.rows, d.columns, inner], d.batch, is_half, transposed.1, multiprocessors);
     let bytes = match (a.data_type, transposed) {
         // `CUDA_R_16F` and `CUDA_R_16BF`.
         (2 | 14, (false, true)) => split_bytes(d.rows, d.columns, inner, multiprocessors),
@@ -277,10 +280,11 @@ mod tests {
 
     #[test]
     fn a_kernel_that_stays_on_its_multiprocessor_counts_tiles() {
-        let halves = |product| counter_bytes(product, 1, true, 132);
+        let halves = |product| counter_bytes(product, 1, true, false, 132);
         assert_eq!([halves([512, 6272, 128]), halves([96, 6272, 480]), halves([116, 25_088, 116])], [16, 0, 0]);
-        let floats = |product| counter_bytes(product, 8, false, 132);
+        let floats = |product| counter_bytes(product, 8, false, false, 132);
         assert_eq!([floats([3136, 128, 192]), floats([784, 128, 480]), floats([3136, 144, 24])], [144, 0, 0]);
+        assert_eq!([floats([1024, 256, 1024]), floats([196, 1024, 512]), floats([65_536, 1, 64])], [144, 0, 0]);
     }
 
     #[test]

@@ -33,9 +33,8 @@ zeros! {
         cusolverDnCpotrf_bufferSize, cusolverDnZpotrf_bufferSize;
     (c_int) after [_ _ _ _ _ _ _] =>
         cusolverDnCheevd_bufferSize, cusolverDnZheevd_bufferSize, cusolverDnCheevjBatched_bufferSize,
-        cusolverDnZheevjBatched_bufferSize, cusolverDnCheevj_bufferSize, cusolverDnZheevj_bufferSize,
-        cusolverDnSsyevd_bufferSize, cusolverDnDsyevd_bufferSize, cusolverDnSsyevjBatched_bufferSize,
-        cusolverDnDsyevjBatched_bufferSize, cusolverDnSsyevj_bufferSize, cusolverDnDsyevj_bufferSize;
+        cusolverDnZheevjBatched_bufferSize, cusolverDnSsyevd_bufferSize, cusolverDnDsyevd_bufferSize,
+        cusolverDnSsyevjBatched_bufferSize, cusolverDnDsyevjBatched_bufferSize;
     (c_int) after [_ _ _ _ _ _ _ _ _ _ _] =>
         cusolverDnSgesvdjBatched_bufferSize, cusolverDnDgesvdjBatched_bufferSize,
         cusolverDnCgesvdjBatched_bufferSize, cusolverDnZgesvdjBatched_bufferSize;

@@ -16,10 +16,10 @@ const GETRF: &Table = &[(16, 768), (64, 1280), (200, 4096), (513, 8704), (1024, 
 
 /// The others, in elements: QR decomposition, its matrix Q, products with Q, singular values by Jacobi's method,
 /// eigenvalues of symmetric matrices and of others.
-const GEQRF: &Table = &[(64, 786_448), (513, 1_049_616)];
+const GEQRF: &Table = &[(64, 786_448), (300, 831_520), (513, 1_049_616)];
 const ORGQR: &Table = &[(16, 33_280), (200, 93_440), (513, 213_632)];
-const ORMQR: &Table = &[(16, 78_592), (64, 123_200), (513, 986_688)];
-const GESVDJ: &Table = &[(64, 13_408), (513, 563_904), (1024, 2_168_864)];
+const ORMQR: &Table = &[(16, 78_592), (64, 123_200), (300, 476_512), (513, 986_688)];
+const GESVDJ: &Table = &[(64, 13_408), (300, 202_240), (513, 563_904), (1024, 2_168_864)];
 const SYEVD: &Table = &[(200, 339_235), (1024, 4_357_331)];
 const GEEV: &Table = &[(16, 33_408), (200, 93_824)];
 
@@ -45,6 +45,11 @@ fn element_bytes(data_type: c_int) -> usize {
         5 => 16,
         _ => 4,
     }
+}
+
+/// Returns the size of eigenvalues of a symmetric matrix by Jacobi's method, in elements: known of 300 rows only.
+fn syevj(rows: usize) -> usize {
+    rows * rows + rows * 11_974 / 300
 }
 
 fn rows<T: TryInto<usize>>(given: T) -> usize {
@@ -82,6 +87,9 @@ in_elements! {
     |rows, _| size_in(ORMQR, rows), [_ _ _] [_ _ _ _ _ _ _] =>
         cusolverDnSormqr_bufferSize 4, cusolverDnDormqr_bufferSize 8, cusolverDnCunmqr_bufferSize 8,
         cusolverDnZunmqr_bufferSize 16;
+    |rows, _| syevj(rows), [_ _ _] [_ _ _] =>
+        cusolverDnSsyevj_bufferSize 4, cusolverDnDsyevj_bufferSize 8, cusolverDnCheevj_bufferSize 8,
+        cusolverDnZheevj_bufferSize 16;
     |rows, _| size_in(GESVDJ, rows), [_ _ _ _] [_ _ _ _ _ _ _] =>
         cusolverDnSgesvdj_bufferSize 4, cusolverDnDgesvdj_bufferSize 8, cusolverDnCgesvdj_bufferSize 8,
         cusolverDnZgesvdj_bufferSize 16;
@@ -146,6 +154,8 @@ mod tests {
         cusolverDnDgetrf_bufferSize(0, 513, 513, 0, 513, Out::to(&mut size));
         assert_eq!(size, 8704 / 8);
         assert_eq!([64, 200, 513, 1024].map(potrf), [160, 352, 1312, 4224]);
+        cusolverDnSsyevj_bufferSize(0, 0, 0, 300, 0, 300, 0, Out::to(&mut size));
+        assert_eq!(4 * size, 407_896);
     }
 
     #[test]

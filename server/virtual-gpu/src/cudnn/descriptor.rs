@@ -25,6 +25,23 @@ impl Tensor {
         }
         *self = Self { data_type, sizes: sizes.to_vec(), strides };
     }
+
+    /// Returns the channels and the pixels of all images, if the tensor is channels-last in half precision.
+    pub(super) fn half_channels_last(&self) -> Option<(usize, usize)> {
+        /// `CUDNN_DATA_HALF`.
+        const HALF: c_int = 2;
+        let channels = *self.sizes.get(1)? as usize;
+        let pixels = self.sizes.iter().map(|&size| size as usize).product::<usize>() / channels.max(1);
+        (self.data_type == HALF && channels > 1 && self.strides.get(1) == Some(&1)).then_some((channels, pixels))
+    }
+
+    /// Returns images, channels, height and width as a tensor whose channels are neighbors.
+    #[cfg(test)]
+    pub(super) fn channels_last(data_type: c_int, sizes: [c_int; 4]) -> Self {
+        let [_, channels, height, width] = sizes;
+        let strides = vec![height * width * channels, 1, width * channels, channels];
+        Self { data_type, sizes: sizes.to_vec(), strides }
+    }
 }
 
 /// Descriptor of the weights of a convolution or of a part of a recurrent network.
