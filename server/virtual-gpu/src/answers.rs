@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::ffi::Handle;
 use crate::state::launch;
+use crate::state::loading::{LIBRARY, note_load};
 
 /// Returns a handle that is unique in the process.
 ///
@@ -36,6 +37,7 @@ pub(crate) fn launched() {
 
 /// Puts a computation into a stream.
 pub(crate) fn launched_on(stream: Handle) {
+    note_load(LIBRARY);
     // An invalidated capture is reported when it ends, as every other error of a computation is.
     let _ = launch(stream);
 }

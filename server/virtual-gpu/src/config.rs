@@ -35,8 +35,8 @@ pub(crate) struct Config {
     pub(crate) cards: Vec<Card>,
     /// Indices of the cards that CUDA shows, by device ordinal.
     pub(crate) visible: Vec<usize>,
-    /// Number of launches and copies after which a recorded event is done.
-    pub(crate) event_lag: u64,
+    /// Number of launches and copies after which a recorded event is done; `None` for a host that runs ahead.
+    pub(crate) event_lag: Option<u64>,
     /// Memory of a context on each card, in bytes; `None` for what is known of each card.
     pub(crate) context_bytes: Option<u64>,
     /// Order in which fresh addresses are handed out.
@@ -98,7 +98,7 @@ impl Config {
             cards: cards.0,
             visible,
             is_driver: wanted.is_none(),
-            event_lag: number(lookup, "SNAPSCOPE_VIRTUAL_GPU_EVENT_LAG", 0)?,
+            event_lag: number(lookup, "SNAPSCOPE_VIRTUAL_GPU_EVENT_LAG")?,
             context_bytes: bytes(lookup, "SNAPSCOPE_VIRTUAL_GPU_CONTEXT")?,
             addresses: choice(
                 lookup,
@@ -147,9 +147,9 @@ fn choice<T: Copy>(lookup: Lookup<'_>, name: &str, words: &[(&str, T)]) -> std::
     })
 }
 
-fn number(lookup: Lookup<'_>, name: &str, default: u64) -> std::result::Result<u64, String> {
-    let Some(text) = lookup(name) else { return Ok(default) };
-    u64::from_str(&text).map_err(|_| format!("{name} is `{text}`: write a whole number, such as 5"))
+fn number(lookup: Lookup<'_>, name: &str) -> std::result::Result<Option<u64>, String> {
+    let Some(text) = lookup(name) else { return Ok(None) };
+    u64::from_str(&text).map(Some).map_err(|_| format!("{name} is `{text}`: write a whole number, such as 5"))
 }
 
 /// Parses a size: a number of bytes, or a number with a unit.
@@ -173,7 +173,7 @@ mod tests {
         let config = read(&[]).expect("the defaults are valid");
         assert_eq!(config.cards.len(), 1);
         assert_eq!(config.cards[0].name, "a100-80gb");
-        assert_eq!((config.event_lag, config.context_bytes, config.visible), (0, None, vec![0]));
+        assert_eq!((config.event_lag, config.context_bytes, config.visible), (None, None, vec![0]));
         assert_eq!(config.values, Values::Zero);
     }
 

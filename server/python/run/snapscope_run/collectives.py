@@ -6,6 +6,7 @@ for one of a virtual GPU; a look after each of the first steps makes the same ru
 """
 
 import os
+import sys
 import time
 
 # Steps after which the buckets are those that stay.
@@ -20,7 +21,11 @@ def settle(steps):
     """Waits until the watchdogs of this process have looked at all collectives, after each of the first steps."""
     if steps > FIRST_STEPS:
         return
-    wanted = {task: _sleeps(task) + SLEEPS for task in _watchdogs()}
+    watchdogs = _watchdogs()
+    if watchdogs:
+        # It lets go of what the device has done.
+        sys.modules["torch"].cuda.synchronize()
+    wanted = {task: _sleeps(task) + SLEEPS for task in watchdogs}
     deadline = time.monotonic() + PATIENCE
     while any(_sleeps(task) < sleeps for task, sleeps in wanted.items()) and time.monotonic() < deadline:
         time.sleep(0.005)

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 use super::status::{BAD_PARAMETER, NULL_POINTER, SUCCESS};
 use crate::answers::set_stream;
 use crate::ffi::{Handle, Out};
+use crate::state::loading::{CUDNN, note_load};
 use crate::versions::versions;
 
 /// Content of a handle.
@@ -36,6 +37,7 @@ extern "C" fn cudnnGetProperty(property: c_int, value: Out<c_int>) -> c_int {
 
 #[unsafe(no_mangle)]
 extern "C" fn cudnnCreate(handle: Out<Box<Context>>) -> c_int {
+    note_load(CUDNN);
     handle.put_if_wanted(Box::new(Context { stream: AtomicPtr::new(null_mut()) }));
     SUCCESS
 }

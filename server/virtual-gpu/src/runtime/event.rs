@@ -7,8 +7,9 @@ use crate::error::{Error, Result};
 use crate::ffi::{Handle, Out};
 use crate::state::handle::{Kind, stream_of};
 use crate::state::stream::Recorded;
+use crate::state::thread::polls_on;
 use crate::state::work::Work;
-use crate::state::{machine, now, tick};
+use crate::state::{machine, now};
 use crate::stub::functions;
 
 /// `cudaEventDisableTiming`.
@@ -40,12 +41,11 @@ pub(super) extern "C" fn cudaEventQuery(event: Handle) -> c_int {
     status(|| {
         let mut work = machine()?.work();
         work.check_unsafe()?;
-        if work.is_done(Kind::Event.number(event)?, now())? {
+        let event = Kind::Event.number(event)?;
+        if work.is_done(event, now())? {
             return Ok(());
         }
-        // Each query counts a tick, so that a loop that polls the event ends.
-        tick();
-        Err(Error::NotReady)
+        if polls_on(now()) { work.finish_event(event) } else { Err(Error::NotReady) }
     })
 }
 

@@ -9,6 +9,7 @@ use super::status;
 use crate::error::Error;
 use crate::ffi::{Handle, Out};
 use crate::state::comparison::note_launch;
+use crate::state::loading::note_load;
 use crate::state::thread::{LaunchConfig, pop_launch, push_launch, set_last_kernel};
 use crate::state::{kernel, launch};
 use crate::stub::harmless;
@@ -103,6 +104,7 @@ macro_rules! kernels {
             stream: Handle,
         ) -> c_int {
             set_last_kernel(kernel);
+            note_load(kernel.addr());
             note_launch(kernel, arguments);
             status(|| launch(stream))
         }
@@ -118,5 +120,6 @@ pub(super) extern "C" fn cudaLaunchKernelExC(
     _arguments: *const *const c_void,
 ) -> c_int {
     set_last_kernel(kernel);
+    note_load(kernel.addr());
     status(|| launch(config.get().ok_or(Error::InvalidValue)?.stream))
 }

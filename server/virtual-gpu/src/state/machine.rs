@@ -21,6 +21,9 @@ static TICKS: AtomicU64 = AtomicU64::new(0);
 /// True while launches have to be recorded in their streams, because a stream is captured or events have a lag.
 static NOTES_LAUNCHES: AtomicBool = AtomicBool::new(false);
 
+/// True if the host runs ahead of the device, instead of by a fixed lag.
+static RUNS_AHEAD: AtomicBool = AtomicBool::new(false);
+
 /// The GPUs of the process, and the memory and work that belong to none of them alone.
 pub(crate) struct Machine {
     /// Devices by ordinal.
@@ -31,7 +34,7 @@ pub(crate) struct Machine {
     pinned: Mutex<PinnedMemory>,
     virtual_memory: Mutex<VirtualMemory>,
     work: Mutex<Work>,
-    event_lag: u64,
+    event_lag: Option<u64>,
 }
 
 /// Kind of memory that an address belongs to.
@@ -58,6 +61,10 @@ pub(crate) fn machine() -> Result<&'static Machine> {
 /// Counts a launch or a copy, and returns its tick.
 pub(crate) fn tick() -> u64 {
     TICKS.fetch_add(1, Ordering::Relaxed) + 1
+}
+
+pub(super) fn runs_ahead() -> bool {
+    RUNS_AHEAD.load(Ordering::Relaxed)
 }
 
 pub(crate) fn now() -> u64 {
@@ -91,7 +98,8 @@ impl Machine {
             backing::reserve(device_range(device.ordinal), config.values);
         }
         backing::reserve(backing::VIRTUAL_RANGE, config.values);
-        NOTES_LAUNCHES.store(config.event_lag > 0, Ordering::Relaxed);
+        NOTES_LAUNCHES.store(config.event_lag != Some(0), Ordering::Relaxed);
+        RUNS_AHEAD.store(config.event_lag.is_none(), Ordering::Relaxed);
         Ok(Self {
             values: config.values,
             pinned: Mutex::default(),
@@ -152,9 +160,15 @@ impl Machine {
         self.work.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Completes the work of all devices up to a tick.
+    pub(super) fn complete_all(&self, tick: u64) {
+        let mut work = self.work();
+        (0..self.devices.len()).for_each(|device| work.streams.finish_device(device, tick));
+    }
+
     /// Updates [`NOTES_LAUNCHES`] after a capture has begun or ended.
     pub(crate) fn watch(&self, work: &Work) {
-        NOTES_LAUNCHES.store(self.event_lag > 0 || work.is_capturing(), Ordering::Relaxed);
+        NOTES_LAUNCHES.store(self.event_lag != Some(0) || work.is_capturing(), Ordering::Relaxed);
     }
 
     /// Puts an operation into a stream.

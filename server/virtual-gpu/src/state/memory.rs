@@ -1,13 +1,38 @@
 //! Tracks the memory of one device: the bytes in use and the addresses of allocations.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use foundation::allocator::{AddressOrder, AddressSpace};
+use foundation::allocator::{AddressOrder, AddressSpace, SLOT};
 
 use crate::error::{Error, Result};
 
 /// Size of the pages in which memory is allocated, in bytes.
 pub(crate) const PAGE: u64 = 2 << 20;
+
+const MIB: u64 = 1 << 20;
+
+/// The area that a driver reserves at its start, in bytes: it loads kernels through the first part, which it hands out
+/// later, and keeps what lies before the last part; the small gap between them is free, and so is the last part.
+///
+/// So were the addresses of a dozen programs on an H200 with driver 580 whose first memory was at most 20 MiB. After
+/// whole slots, addresses went up; after other beginnings, the parts are taken in another order than that of addresses.
+const AREA: u64 = 512 * MIB;
+const LOADING: u64 = 414 * MIB;
+const GAP: u64 = 2 * MIB;
+const LAST: u64 = 24 * MIB;
+
+/// True once no device needs its area for loading.
+static IS_AREA_FREE: AtomicBool = AtomicBool::new(false);
+
+pub(super) fn is_area_free() -> bool {
+    IS_AREA_FREE.load(Ordering::Relaxed)
+}
+
+/// Lets devices that begin from now on hand out their area at once.
+pub(super) fn free_area() {
+    IS_AREA_FREE.store(true, Ordering::Relaxed);
+}
 
 /// The memory of a device.
 ///
@@ -17,6 +42,10 @@ pub(crate) struct DeviceMemory {
     capacity_bytes: u64,
     used_bytes: u64,
     space: AddressSpace,
+    order: AddressOrder,
+    has_begun: bool,
+    /// Start of the area through which kernels are loaded.
+    loading: Option<u64>,
     uncounted: AddressSpace,
     allocations: BTreeMap<u64, u64>,
     /// Memory of other processes, which does not count here.
@@ -31,7 +60,42 @@ impl DeviceMemory {
     pub(crate) fn new(capacity_bytes: u64, start: u64, end: u64, order: AddressOrder) -> Self {
         let uncounted = AddressSpace::new(start, start + UNCOUNTED, AddressOrder::Ascending);
         let space = AddressSpace::new(start + UNCOUNTED, end, order);
-        Self { capacity_bytes, used_bytes: 0, space, uncounted, allocations: BTreeMap::new(), opened: BTreeMap::new() }
+        Self {
+            capacity_bytes,
+            used_bytes: 0,
+            space,
+            order,
+            has_begun: false,
+            loading: None,
+            uncounted,
+            allocations: BTreeMap::new(),
+            opened: BTreeMap::new(),
+        }
+    }
+
+    /// Reserves the driver's area before the first allocation.
+    fn begin(&mut self, first: u64, is_loaded: bool) {
+        self.has_begun = true;
+        if first > 20 * MIB || self.order == AddressOrder::Ascending {
+            if first.is_multiple_of(SLOT) {
+                self.space.go_up();
+            }
+            return;
+        }
+        let Some(start) = self.space.take(AREA) else { return };
+        self.space.give_back(start + LOADING, GAP);
+        self.space.give_back(start + AREA - LAST, LAST);
+        self.loading = Some(start);
+        if is_loaded {
+            self.end_loading();
+        }
+    }
+
+    /// Hands out the addresses through which kernels were loaded.
+    pub(super) fn end_loading(&mut self) {
+        if let Some(start) = self.loading.take() {
+            self.space.give_back(start, LOADING);
+        }
     }
 
     pub(crate) fn free_bytes(&self) -> u64 {
@@ -62,6 +126,9 @@ impl DeviceMemory {
     /// Returns "out of memory" if the device has too little memory or addresses left.
     pub(crate) fn allocate(&mut self, size_bytes: u64) -> Result<u64> {
         let pages = self.charge(size_bytes)?;
+        if !self.has_begun {
+            self.begin(pages, is_area_free());
+        }
         let Some(address) = self.space.take(pages) else {
             self.refund(pages);
             return Err(Error::OutOfMemory);
@@ -136,6 +203,22 @@ mod tests {
         memory.allocate(PAGE).expect("the tenth page");
         assert_eq!(memory.free_bytes(), 0);
         assert_eq!(memory.allocate(1), Err(Error::OutOfMemory));
+    }
+
+    #[test]
+    fn the_area_for_loading_is_handed_out_upwards_once_kernels_are_loaded() {
+        let mut memory = DeviceMemory::new(4 << 30, 1 << 40, 2 << 40, AddressOrder::Descending);
+        let mut at = |memory: &mut DeviceMemory, mib: u64| {
+            (2_u64 << 40).wrapping_sub(memory.allocate(mib * MIB).expect("there is room")) / MIB
+        };
+        memory.begin(2 * MIB, false);
+        assert_eq!([2, 20, 32].map(|mib| at(&mut memory, mib)), [512 - 414, 24, 512 + 32]);
+        memory.end_loading();
+        assert_eq!([32, 28, 20].map(|mib| at(&mut memory, mib)), [512, 480, 452]);
+        let mut memory = DeviceMemory::new(4 << 30, 1 << 40, 2 << 40, AddressOrder::Descending);
+        assert_eq!([64, 20, 2].map(|mib| at(&mut memory, mib)).map(|at| at < 900 << 10), [false; 3], "they go up");
+        let mut memory = DeviceMemory::new(4 << 30, 1 << 40, 2 << 40, AddressOrder::Descending);
+        assert_eq!([148, 20].map(|mib| at(&mut memory, mib)), [160, 192], "after other beginnings it is not known");
     }
 
     #[test]

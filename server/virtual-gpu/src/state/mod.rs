@@ -19,6 +19,8 @@ pub(crate) mod host;
 
 pub(crate) mod kernel;
 
+pub(crate) mod loading;
+
 pub(crate) mod machine;
 
 pub(crate) mod memory;
@@ -39,4 +41,4 @@ pub(crate) mod work;
 
 pub(crate) use device::Device;
 pub(crate) use foundation::allocator::AddressOrder;
-pub(crate) use machine::{Machine, Place, launch, machine, now, tick};
+pub(crate) use machine::{Machine, Place, launch, machine, now};

@@ -1,8 +1,9 @@
 //! Keeps the order of work in streams and events, and decides when work counts as done.
 //!
 //! Time is measured in *ticks*, the number of launches and copies so far. An event is done when the lag has passed
-//! since it was recorded, or when the host has waited for it. Waiting for a stream completes its work up to now, and
-//! the work of other streams for which it waited itself:
+//! since it was recorded, or when the host has waited for it. A host that does not wait runs ahead of the device: the lag
+//! is half of what was launched since it last waited, as a program on an H200 had it, unless a number is set.
+//! Waiting for a stream completes its work up to now, and the work of other streams for which it waited itself:
 //!
 //! ```text
 //! tick        1         2               3        4
@@ -13,6 +14,9 @@
 use std::collections::BTreeMap;
 
 use crate::error::{Error, Result};
+
+/// Launches that CUDA queues before the host has to wait for the device.
+const QUEUE: u64 = 1024;
 
 /// Number of a stream; the default streams of the devices come first.
 pub(crate) type StreamId = usize;
@@ -63,7 +67,10 @@ pub(crate) struct Event {
 /// All streams and events of the process.
 #[derive(Debug)]
 pub(crate) struct Streams {
-    lag: u64,
+    /// The number that was set.
+    lag: Option<u64>,
+    /// Latest tick for which the host has waited.
+    waited: u64,
     streams: Vec<Option<Stream>>,
     events: Vec<Option<Event>>,
     free_events: Vec<usize>,
@@ -71,8 +78,8 @@ pub(crate) struct Streams {
 
 impl Streams {
     /// Creates the default stream of each device, and no event.
-    pub(crate) fn new(devices: usize, lag: u64) -> Self {
-        let mut streams = Self { lag, streams: Vec::new(), events: Vec::new(), free_events: Vec::new() };
+    pub(crate) fn new(devices: usize, lag: Option<u64>) -> Self {
+        let mut streams = Self { lag, waited: 0, streams: Vec::new(), events: Vec::new(), free_events: Vec::new() };
         for device in 0..devices {
             streams.create(device, 0, 0);
         }
@@ -129,11 +136,17 @@ impl Streams {
     /// Returns true if all work of a stream is done.
     pub(crate) fn is_idle(&self, id: StreamId, now: u64) -> Result<bool> {
         let stream = self.get(id)?;
-        Ok(stream.latest <= stream.done || now.saturating_sub(stream.latest) >= self.lag)
+        Ok(stream.latest <= stream.done || now.saturating_sub(stream.latest) >= self.lag_of(stream.latest))
+    }
+
+    /// Returns how many ticks after one the device has done its work.
+    fn lag_of(&self, tick: u64) -> u64 {
+        self.lag.unwrap_or_else(|| (tick.saturating_sub(self.waited) / 2).min(QUEUE))
     }
 
     /// Completes the work of a stream up to a tick, and the work of other streams for which it waited.
     pub(crate) fn finish(&mut self, id: StreamId, tick: u64) {
+        self.waited = self.waited.max(tick);
         let mut pending = vec![(id, tick)];
         while let Some((id, tick)) = pending.pop() {
             let Ok(stream) = self.get_mut(id) else { continue };
@@ -190,7 +203,7 @@ impl Streams {
     pub(crate) fn is_done(&self, mark: Mark, now: u64) -> bool {
         // The work of a destroyed stream counts as done.
         let done = self.get(mark.stream).map_or(u64::MAX, |stream| stream.done);
-        mark.tick <= done || now.saturating_sub(mark.tick) >= self.lag
+        mark.tick <= done || now.saturating_sub(mark.tick) >= self.lag_of(mark.tick)
     }
 
     /// Makes a stream wait for a moment of another stream.
@@ -213,7 +226,7 @@ mod tests {
 
     /// Creates the streams of one device: its default stream, [`A`] and [`B`].
     fn streams(lag: u64) -> Streams {
-        let mut streams = Streams::new(1, lag);
+        let mut streams = Streams::new(1, Some(lag));
         assert_eq!((streams.create(0, 1, 0), streams.create(0, 1, -1)), (A, B));
         streams
     }
@@ -227,6 +240,15 @@ mod tests {
         let streams = streams(5);
         assert!(!streams.is_done(mark(A, 10), 14));
         assert!(streams.is_done(mark(A, 10), 15));
+    }
+
+    #[test]
+    fn a_host_that_does_not_wait_runs_ahead() {
+        let mut streams = Streams::new(1, None);
+        assert!(!streams.is_done(mark(0, 20), 29) && streams.is_done(mark(0, 20), 30));
+        streams.finish(0, 18);
+        assert!(!streams.is_done(mark(0, 20), 20) && streams.is_done(mark(0, 20), 21));
+        assert!(streams.is_done(mark(0, 1 << 20), (1 << 20) + QUEUE));
     }
 
     #[test]

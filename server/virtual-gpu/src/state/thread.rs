@@ -41,6 +41,7 @@ thread_local! {
     static LAST_ERROR: Cell<c_int> = const { Cell::new(0) };
     static LAST_KERNEL: Cell<*const c_void> = const { Cell::new(std::ptr::null()) };
     static PENDING_LAUNCH: Cell<Option<LaunchConfig>> = const { Cell::new(None) };
+    static POLLED: Cell<(u64, u32)> = const { Cell::new((0, 0)) };
     static CAPTURE_MODE: Cell<CaptureMode> = const { Cell::new(CaptureMode::Global) };
 }
 
@@ -77,6 +78,16 @@ pub(crate) fn last_kernel() -> *const c_void {
 /// Stores the kernel that this thread launched last; null makes the next read of a byte ignore it.
 pub(crate) fn set_last_kernel(kernel: *const c_void) {
     LAST_KERNEL.set(kernel);
+}
+
+/// Notes that work was not done at a tick; returns true if this thread waits by asking again and again.
+pub(crate) fn polls_on(tick: u64) -> bool {
+    /// Queries without a launch between them, as no program makes that goes on meanwhile.
+    const MOST: u32 = 16;
+    let (before, count) = POLLED.get();
+    let count = if before == tick { count + 1 } else { 1 };
+    POLLED.set((tick, count));
+    count > MOST
 }
 
 /// Stores the configuration of the launch that follows.

@@ -75,15 +75,16 @@ fn clear(to: *mut c_void, size: usize) {
 
 /// Copies from a device to the host: an answer given in advance, or kept values, or zeros.
 ///
-/// A single byte is the result of the last kernel, if that was a comparison or a reduction; kept memory has what another
-/// tensor left there.
+/// A single byte is the result of the last kernel: known of a comparison or a reduction, and false of any other. Kept
+/// memory has what another tensor left there.
 fn read(to: *mut c_void, from: *const c_void, size: usize, is_kept: bool) {
     if let Some(answer) = told::next(size) {
         // SAFETY: the caller guarantees that `size` bytes can be written, which is the answer's length.
         unsafe { ptr::copy_nonoverlapping(answer.as_ptr(), to.cast::<u8>(), size) };
         return;
     }
-    let result = if size == 1 { last_answer().or_else(|| reduction_answer(last_kernel())) } else { None };
+    let kernel = Some(last_kernel()).filter(|kernel| size == 1 && !kernel.is_null());
+    let result = kernel.map(|kernel| last_answer().or_else(|| reduction_answer(kernel)).unwrap_or(0));
     // SAFETY: the caller guarantees that `size` bytes can be written; device memory is readable where it is kept.
     unsafe {
         if is_kept {

@@ -49,7 +49,7 @@ pub(crate) struct CaptureInfo {
 }
 
 impl Work {
-    pub(crate) fn new(devices: usize, lag: u64) -> Self {
+    pub(crate) fn new(devices: usize, lag: Option<u64>) -> Self {
         Self {
             devices,
             streams: Streams::new(devices, lag),
@@ -263,7 +263,7 @@ mod tests {
 
     /// Creates the work of one device with its default stream and two more, numbered 1 and 2.
     fn work(lag: u64) -> Work {
-        let mut work = Work::new(1, lag);
+        let mut work = Work::new(1, Some(lag));
         for _ in 0..2 {
             work.streams.create(0, 1, 0);
         }

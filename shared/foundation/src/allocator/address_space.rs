@@ -23,7 +23,7 @@ pub enum AddressOrder {
 }
 
 /// Size of a slot in descending order, in bytes.
-const SLOT: u64 = 32 << 20;
+pub const SLOT: u64 = 32 << 20;
 
 /// A range of addresses with holes.
 #[derive(Debug)]
@@ -41,6 +41,11 @@ impl AddressSpace {
     /// Creates a space from `start` to `end`, all of it free.
     pub fn new(start: u64, end: u64, order: AddressOrder) -> Self {
         Self { order, fresh: (start, end), holes: BTreeMap::new(), by_size: BTreeSet::new() }
+    }
+
+    /// Hands out fresh addresses upwards from now on.
+    pub fn go_up(&mut self) {
+        self.order = AddressOrder::Ascending;
     }
 
     /// Hands out `size` bytes; returns `None` if no range is large enough.

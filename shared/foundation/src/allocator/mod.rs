@@ -23,7 +23,7 @@ mod placed;
 mod state;
 
 pub use self::core::{Allocator, OutOfMemory, PendingFree};
-pub use address_space::{AddressOrder, AddressSpace};
+pub use address_space::{AddressOrder, AddressSpace, SLOT};
 pub use block::{BlockId, BlockUse, Event, EventKind, PoolKey};
 pub use conf::{ConfError, options};
 pub use counters::{Counters, Gauge};
