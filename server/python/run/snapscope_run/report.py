@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+import threading
 import time
 
 
@@ -18,7 +19,8 @@ class Report:
         """Replaces the file; a disk that is full must not end the script."""
         self._begin()
         name = f"process-{self.pid}-{self.started}.json"
-        partial = os.path.join(self.run, f".{name}")
+        # Two threads may write at once.
+        partial = os.path.join(self.run, f".{threading.get_ident()}-{name}")
         try:
             with open(partial, "w", encoding="utf-8") as file:
                 json.dump(self.facts, file)
