@@ -1,4 +1,7 @@
-"""Computes with lengths, masks and indices on the device, and compares each result with that of the CPU."""
+"""Computes with lengths, masks and indices on the device, and compares each result with that of the CPU.
+
+What the device draws is compared with what an H200 drew.
+"""
 
 import torch
 import torch.nn.functional as F
@@ -38,6 +41,35 @@ def changes(device):
     yield labels[labels != -100], (labels != -100).sum().item(), F.pad(labels, (0, 1), value=-100)
 
 
+def decompositions(device):
+    """Shapes of what functions of matrices return, whose errors are on the device; twice, since memory is used again."""
+    for _ in range(2):
+        batch = torch.randn(3, 20, 20).to(device)
+        batch = batch @ batch.mT + 20 * torch.eye(20, device=device)
+        for matrices in (batch, batch[0]):
+            for function in "cholesky eigh svd qr inv slogdet matrix_exp lu eigvalsh pinv matrix_rank".split():
+                found = getattr(torch.linalg, function)(matrices)
+                yield [part.shape for part in (found if isinstance(found, tuple) else [found])]
+            yield torch.linalg.solve(matrices, matrices).shape, torch.linalg.lstsq(matrices, matrices)[0].shape
+        tones = torch.stft(torch.randn(2, 4000).to(device), 256, window=torch.ones(256, device=device), return_complex=True)
+        yield torch.istft(tones, 256, window=torch.ones(256, device=device)).shape, torch.isin(batch, batch[0]).shape
+
+
+def sequences(device):
+    layer = torch.nn.TransformerEncoderLayer(16, 2, 32, batch_first=True, device=device)
+    encoder = torch.nn.TransformerEncoder(layer, 2).eval()
+    padding = torch.arange(9, device=device) >= torch.tensor([[9], [2], [5]], device=device)
+    with torch.no_grad():
+        yield encoder(torch.ones(3, 9, 16, device=device), src_key_padding_mask=padding).shape
+
+
+def drawn():
+    torch.manual_seed(0)
+    places = torch.randint(0, 4096, (2, 60_000), device="cuda")
+    assert places.unique(dim=1).shape[1] == 59_887, places.unique(dim=1).shape
+    assert 0 <= torch.rand(1000, device="cuda").max().item() < 1
+
+
 def plain(result):
     """Returns a result without tensors, so that results of two devices can be compared."""
     if isinstance(result, torch.Tensor):
@@ -45,7 +77,8 @@ def plain(result):
     return [plain(part) for part in result] if isinstance(result, (list, tuple)) else result
 
 
-for check in (lengths, masks, changes):
+for check in (lengths, masks, changes, decompositions, sequences):
     for found, expected in zip(check("cuda"), check("cpu"), strict=True):
         assert plain(found) == plain(expected), f"{check.__name__}: {plain(found)} instead of {plain(expected)}"
+drawn()
 print("all values are those of the CPU")

@@ -46,6 +46,7 @@ const HOOK: &[python::File] = python::files!("run/":
     "snapscope_run/values/__init__.py",
     "snapscope_run/values/known.py",
     "snapscope_run/values/patch.py",
+    "snapscope_run/values/philox.py",
     "snapscope_run/values/answers.py",
     "snapscope_run/values/carried.py",
     "snapscope_run/values/compiled.py",

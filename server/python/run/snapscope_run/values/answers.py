@@ -33,13 +33,13 @@ def is_answering():
 
 @contextlib.contextmanager
 def answering(*answers):
-    """Answers the reads of this thread, in order; each answer is (format of struct, value)."""
+    """Answers the reads of this thread, in order; each answer is (format of struct, *values)."""
     library = _find()
     if library is None or not answers:
         yield
         return
-    for form, value in answers:
-        data = struct.pack(form, value)
+    for form, *values in answers:
+        data = struct.pack(form, *values)
         library.snapscope_answer_read(data, len(data))
     _thread.answers = True
     try:

@@ -22,6 +22,7 @@ def install(torch):
         wrap(owner, "isfinite", lambda function: _constant(True))
         wrap(owner, "isnan", lambda function: _constant(False))
         wrap(owner, "isinf", lambda function: _constant(False))
+    when_imported("transformers.generation.utils", _search_on, lambda error: None)
 
 
 def _is_unknown(tensor):
@@ -93,6 +94,19 @@ def _constant(answer):
         return result
 
     return test
+
+
+def _search_on(module):
+    """Lets a search with beams end when all have what ends them, such as the largest length, and not by their scores."""
+
+    def check(result, improvable, finished, ended, *args, **kwargs):
+        value = carried.value_of(ended)
+        return result if value is None else not value.tensor.all()
+
+    name, owner = "_beam_search_has_unfinished_sequences", module.GenerationMixin
+    wrap(owner, name, lambda function: check)
+    if hasattr(owner, name):
+        setattr(owner, name, staticmethod(getattr(owner, name)))
 
 
 def limit_generation(tokens):

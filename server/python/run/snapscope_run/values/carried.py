@@ -320,6 +320,8 @@ def _kind(name, known):
 
 def _answers(name, args, kwargs):
     """Returns the numbers that a function computes from known values on the device, and reads before it makes its result."""
+    if name.startswith("_nested_tensor_from_mask"):
+        return _lengths(name, *args, **kwargs)
     # The repeats come last, or alone.
     place = slice(1) if name == "one_hot" else slice(2)
     value = value_of(kwargs.get("repeats", args[place][-1] if args else None))
@@ -328,6 +330,19 @@ def _answers(name, args, kwargs):
     if name == "repeat_interleave":
         return [("q", int(value.tensor.sum())), ("B", 1)]
     return [("q", int(value.tensor.max()))] if name == "one_hot" else []
+
+
+def _lengths(name, tensor, mask, mask_check=True):
+    """Returns what is read to nest sequences: whether the mask is one of lengths, and each sequence's shape."""
+    value = value_of(mask)
+    if value is None:
+        return []
+    lengths = value.tensor.sum(1)
+    aligned = [("?", torch.equal(value.tensor, torch.arange(value.tensor.shape[1], device="cpu") < lengths[:, None]))]
+    if name.endswith("left_aligned"):
+        return aligned
+    shapes = [size for length in lengths.tolist() for size in (length, tensor.shape[2])]
+    return aligned * bool(mask_check) + [(f"{len(shapes)}q", *shapes)]
 
 
 def _carry(func, name, args, result, known):

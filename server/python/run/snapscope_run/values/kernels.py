@@ -12,13 +12,15 @@ import weakref
 from .. import lines
 from ..notices import tried
 from . import answers, carried
-from .patch import original
+from .patch import original, wrap
 
 _library = None
 _counts = None
 # Weak reference, version and count of each tensor whose elements were counted, by its id.
 _counted = {}
 _reading = threading.local()
+# A number above this is what the bytes of another tensor look like.
+_MOST = 1 << 32
 
 
 def install(torch, counts):
@@ -30,9 +32,17 @@ def install(torch, counts):
         warnings.simplefilter("ignore")
         library.impl("nonzero", _nonzero(torch), "CUDA")
         library.impl("_local_scalar_dense", _number(torch), "CUDA")
+        library.impl("_linalg_check_errors", _nothing_failed, "CUDA")
         # Older versions do not give their kernels away.
         if hasattr(torch.library, "get_kernel"):
             library.impl("_coalesce", _coalesce(torch), "SparseCUDA", with_keyset=True)
+            for name, count in (("_unique", _different), ("_unique2", _different), ("unique_consecutive", _runs)):
+                library.impl(name, _unique(torch, name, count), "CUDA", with_keyset=True)
+            library.impl("linalg_matrix_exp", _exponential(torch), "CUDA", with_keyset=True)
+    for owner in (torch, torch.Tensor):
+        # Its check fails where the window is zero.
+        wrap(owner, "istft", _same, around=_not_zero)
+    wrap(torch, "ctc_loss", _same, around=_of_lengths)
     # The kernels go with the library.
     _library = library
 
@@ -84,6 +94,72 @@ def _coalesce(torch):
     return coalesce
 
 
+def _same(function):
+    return lambda result, *args, **kwargs: result
+
+
+def _not_zero(*args, **kwargs):
+    return answers.answering(("?", False))
+
+
+def _of_lengths(log_probs, targets, input_lengths, target_lengths, *args, **kwargs):
+    """Tells the lengths of what is recognized: the known ones, or else the largest that are possible."""
+    if not (isinstance(input_lengths, carried.torch.Tensor) and input_lengths.is_cuda):
+        return answers.answering()
+    count = input_lengths.numel()
+    most = (log_probs.shape[0], targets.shape[1] if targets.dim() == 2 else targets.shape[0] // max(count, 1))
+    values = [carried.value_of(lengths) for lengths in (input_lengths, target_lengths)]
+    told = [[most] * count if value is None else value.tensor.tolist() for value, most in zip(values, most)]
+    return answers.answering(*((f"{count}q", *lengths) for lengths in told))
+
+
+def _nothing_failed(infos, name, *, is_matrix):
+    """Takes each decomposition for one that succeeded, but looks as PyTorch does, which needs memory."""
+    infos.any()
+
+
+def _exponential(torch):
+    exponential = torch.library.get_kernel("aten::linalg_matrix_exp", "CUDA")
+
+    def compute(keys, tensor):
+        # The matrices are grouped by how often each is squared: one group of all, squared once.
+        count = tensor.numel() // max(tensor.shape[-1] ** 2, 1)
+        with answers.answering(("q", 1), ("2q", count, 1)):
+            return exponential.call_boxed(keys, tensor)
+
+    return compute
+
+
+def _unique(torch, name, count):
+    find = torch.library.get_kernel(f"aten::{name}", "CUDA")
+
+    def unique(keys, tensor, *rest):
+        with torch._C.DisableTorchFunction():
+            # Rows of a dimension are counted by a kernel, and true and false by a sum.
+            is_other = tensor.dtype == torch.bool or rest[-1:] != (None,) and name == "unique_consecutive"
+            known = [] if is_other else [("q", tried(min(tensor.numel(), 1), _unique_count, tensor, count))]
+            with answers.answering(*known):
+                return find.call_boxed(keys, tensor, *rest)
+
+    return unique
+
+
+def _unique_count(tensor, count):
+    """Returns how many elements are left of a tensor; if its values are not known, they are all the same."""
+    value = carried.value_in(tensor)
+    if value is None or value.base.assumed:
+        _counts.add("size", value is not None)
+    return min(tensor.numel(), 1) if value is None else count(value.tensor)
+
+
+def _different(value):
+    return value.unique().numel()
+
+
+def _runs(value):
+    return value.unique_consecutive().numel()
+
+
 def _places(tensor):
     """Returns the number of different places of a sparse tensor's elements; if they are not known, all are different."""
     value = carried.value_in(tensor._indices())
@@ -94,7 +170,8 @@ def _places(tensor):
 
 def read(args):
     """Notes that Python code reads a number itself, in contrast to what C++ code reads of tensors of its own."""
-    _reading.tensor = id(args[0]) if args else None
+    is_tensor = args and isinstance(args[0], carried.torch.Tensor)
+    _reading.tensor = weakref.ref(args[0]) if is_tensor else None
     return args
 
 
@@ -113,8 +190,12 @@ def _known_number(tensor, result, item):
     value = carried.value_in(tensor)
     if value is not None:
         return item(value.tensor)
-    if answers.is_answering() or id(tensor) == getattr(_reading, "tensor", None):
+    if answers.is_answering():
         return result
+    if (getattr(_reading, "tensor", None) or bool)() is tensor:
+        # Kept memory has what another tensor left there, which would be a count of anything.
+        is_count = not tensor.is_floating_point() and not tensor.is_complex()
+        return result if not is_count or abs(result) < _MOST else type(result)(0)
     file = lines.caller().f_code.co_filename
     if tensor.dtype == carried.torch.bool:
         # Checks hold, such as that no deviation is negative; layers decide by a number whether they take a short cut.

@@ -2,7 +2,7 @@
 
 # Most elements of a value that is carried, by kind; larger ones are not what sizes and branches depend on.
 MOST_INTEGERS = 1 << 23
-MOST_NUMBERS = 1 << 10
+MOST_NUMBERS = 1 << 16
 
 
 class Base:

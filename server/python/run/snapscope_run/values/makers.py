@@ -1,6 +1,6 @@
 """Functions that make tensors on the device from numbers of the host."""
 
-from . import carried
+from . import carried, philox
 from .known import is_small
 from .patch import original, wrap
 
@@ -64,13 +64,28 @@ def _same(function, result, args, kwargs):
     return function(*args, **kwargs)
 
 
+def _drawn(function, result, args, kwargs, generator):
+    """Returns the random numbers that a device has drawn, flat; None where that is not known."""
+    torch, name = carried.torch, getattr(function, "__name__", "")
+    if name.removesuffix("_like") == "rand":
+        return philox.fractions(torch, generator, result.numel()) if result.dtype == torch.float32 else None
+    if name.removesuffix("_like") != "randint":
+        return None
+    bounds = [item for item in args[name.endswith("_like") :] if isinstance(item, int)]
+    bounds += [kwargs[name] for name in ("low", "high") if name in kwargs]
+    return philox.integers(torch, generator, result.numel(), *([0] * (2 - len(bounds))), *bounds)
+
+
 def _random(function, result, args, kwargs):
-    """Makes random numbers of the host, which are as good as those of the device.
+    """Makes the random numbers of the device, or of the host where it is not known how the device draws them.
 
     They repeat where those of the device would: a checkpoint restores the device's generator before it repeats forward.
     """
     torch = carried.torch
     used = kwargs.get("generator") or torch.cuda.default_generators[result.device.index]
+    drawn = _drawn(function, result, args, kwargs, used) if result.numel() else None
+    if drawn is not None:
+        return drawn.view(result.shape).to(result.dtype)
     seed = hash((used.initial_seed(), used.get_offset()))
     kwargs["generator"] = torch.Generator("cpu").manual_seed(seed)
     name = getattr(function, "__name__", "")

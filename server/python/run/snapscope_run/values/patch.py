@@ -1,5 +1,6 @@
 """Replaces functions of PyTorch by wrappers, and finds the functions behind them."""
 
+import contextlib
 import functools
 import sys
 
@@ -17,11 +18,12 @@ def original(function):
     return _originals.get(function, function)
 
 
-def wrap(owner, name, make, prepare=None):
+def wrap(owner, name, make, prepare=None, around=lambda *args, **kwargs: contextlib.nullcontext()):
     """Replaces `owner.name` by a function with the same effect; does nothing where a version lacks it.
 
     `make` gets the original and returns a function of the result and the arguments, which returns the result to give;
-    `prepare` may change the arguments. Where either raises, the script gets what the original returns.
+    `prepare` may change the arguments, and `around` makes the context in which the original runs. Where `make` or
+    `prepare` raises, the script gets what the original returns.
     """
     function = getattr(owner, name, None)
     if function is None:
@@ -33,7 +35,8 @@ def wrap(owner, name, make, prepare=None):
             return function(*args, **kwargs)
         if prepare is not None:
             args = tried(args, prepare, args)
-        result = function(*args, **kwargs)
+        with around(*args, **kwargs):
+            result = function(*args, **kwargs)
         return tried(result, finish, result, *args, **kwargs)
 
     try:
