@@ -58,6 +58,7 @@ dev_workspaces() {
   LD_AUDIT=$PWD/target/virtual-gpu/libsnapscope_audit.so SNAPSCOPE_VIRTUAL_GPU=h200-141gb \
     "$1" tests/oracle/workspaces.py "$2"
 }
+dev_workloads() { with_program ../real/workloads h200-141gb "$@"; }
 with_program() {
   build_virtual_gpu
   release -p snapscope-server
