@@ -20,6 +20,17 @@ pub(super) enum Weights {
     Empty,
 }
 
+/// How the choices of a router are spread over its experts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Routing {
+    /// Each is chosen as often.
+    Even,
+    /// The share of the one in place n falls with 1 / n.
+    Skewed,
+    /// All choose the same ones.
+    Worst,
+}
+
 /// The options of `snapscope run`.
 #[derive(Debug, Clone, Args)]
 pub struct RunArgs {
@@ -66,6 +77,10 @@ pub struct RunArgs {
     /// Leave values that the GPU would compute at zero, instead of assuming balanced routing and a falling loss
     #[arg(long)]
     assume_nothing: bool,
+
+    /// How the choices of a router are assumed to be spread over its experts: even, skewed or worst
+    #[arg(long, value_name = "HOW", hide_possible_values = true, default_value = "even")]
+    routing: Routing,
 
     /// Most events that the snapshot keeps of each GPU; older ones are lost, each takes about 1 KiB of host memory
     #[arg(long, value_name = "N", default_value_t = 2_000_000, value_parser = clap::value_parser!(u64).range(1..))]
@@ -123,6 +138,7 @@ impl RunArgs {
         let own = [
             ("weights", self.weights.map(|Weights::Empty| "empty".into())),
             ("world", self.world.map(Into::into)),
+            ("routing", self.routing.to_possible_value().map(|value| value.get_name().into())),
             ("sandbox", self.sandbox.as_ref().map(|_| true.into())),
         ];
         let own = own.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));

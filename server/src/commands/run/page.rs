@@ -171,7 +171,7 @@ fn values(ran: &Ran, run: &RunReport) -> Vec<String> {
     let mut said = Vec::new();
     for (is_assumed, what) in [
         (false, "read from the device; sizes after them are guesses"),
-        (true, "assumed, such as choices spread evenly"),
+        (true, "assumed, such as the choices of a router (see --routing)"),
     ] {
         if let (reads @ 1.., places) = list(is_assumed) {
             let (values, were) = (counted(reads, "value"), if reads == 1 { "was" } else { "were" });

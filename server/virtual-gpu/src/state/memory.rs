@@ -208,7 +208,7 @@ mod tests {
     #[test]
     fn the_area_for_loading_is_handed_out_upwards_once_kernels_are_loaded() {
         let mut memory = DeviceMemory::new(4 << 30, 1 << 40, 2 << 40, AddressOrder::Descending);
-        let mut at = |memory: &mut DeviceMemory, mib: u64| {
+        let at = |memory: &mut DeviceMemory, mib: u64| {
             (2_u64 << 40).wrapping_sub(memory.allocate(mib * MIB).expect("there is room")) / MIB
         };
         memory.begin(2 * MIB, false);

@@ -19,7 +19,7 @@ def install(torch, counts, options):
     reads.install(torch, counts, options)
     sent.install()
     if options.get("assume", True):
-        assumptions.install(torch)
+        assumptions.install(torch, options.get("routing", "even"))
     if options.get("new_tokens"):
         assumptions.limit_generation(options["new_tokens"])
 

@@ -1,4 +1,4 @@
-"""Values that are assumed where a GPU would compute them: choices spread evenly, numbers that are finite."""
+"""Values that are assumed where a GPU would compute them: choices, spread evenly or not, and numbers that are finite."""
 
 from ..importing import when_imported
 from . import carried
@@ -10,9 +10,13 @@ _CHOOSE = {"argmax": 1, "argmin": 1}
 _RANK = {"topk": 2, "sort": 1, "argsort": 1, "max": 1, "min": 1}
 # A choice among more elements is one of a token, whose first and last numbers often have a meaning.
 _MOST_EXPERTS = 1024
+# How choices of experts are spread: "even", "skewed" or "worst".
+_routing = "even"
 
 
-def install(torch):
+def install(torch, routing):
+    global _routing
+    _routing = routing
     for owner in (torch, torch.Tensor):
         for name, place in _CHOOSE.items():
             wrap(owner, name, lambda function, place=place: _chooser(place))
@@ -29,18 +33,30 @@ def _is_unknown(tensor):
     return type(tensor) is carried.torch.Tensor and tensor.is_cuda
 
 
-def _spread(shape, size):
-    """Returns indices below `size` that occur equally often."""
+def _spread(shape, size, chosen=1):
+    """Returns indices below `size`, of which each row chooses as many different ones as `chosen` says.
+
+    Even: each occurs equally often. Skewed: the one in place n is the first choice of a share that falls with 1 / n
+    (Zipf's law). Worst: all rows choose the same ones.
+    """
     torch = carried.torch
     count = torch.Size(shape).numel()
+    places = torch.arange(count, device="cpu")
     if size > _MOST_EXPERTS:
-        return (size // 4 + torch.arange(count, device="cpu") % (size // 2)).view(shape)
-    return (torch.arange(count, device="cpu") % max(size, 1)).view(shape)
+        return (size // 4 + places % (size // 2)).view(shape)
+    if _routing == "even" or not count:
+        return (places % max(size, 1)).view(shape)
+    rows = places // chosen
+    first = torch.zeros_like(rows)
+    if _routing == "skewed":
+        shares = (1 / torch.arange(1, size + 1, device="cpu")).cumsum(0)
+        first = torch.searchsorted(shares / shares[-1], (rows + 0.5) / (count / chosen))
+    return ((first + places % chosen) % size).view(shape)
 
 
-def _give(result, size):
+def _give(result, size, chosen=1):
     if _is_unknown(result) and not result.is_floating_point() and is_small(result):
-        carried.give(result, _spread(result.shape, size), "choices")
+        carried.give(result, _spread(result.shape, size, chosen), "choices")
 
 
 def _dimension(args, kwargs, place, default):
@@ -71,7 +87,8 @@ def _ranker(name, place):
         if name in ("sort", "argsort"):
             _give_order(indices, dim)
         else:
-            _give(indices, args[0].shape[dim])
+            is_last = name == "topk" and dim % indices.dim() == indices.dim() - 1
+            _give(indices, args[0].shape[dim], max(indices.shape[-1], 1) if is_last else 1)
         return result
 
     return rank
