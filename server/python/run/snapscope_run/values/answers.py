@@ -6,6 +6,7 @@ import struct
 import threading
 
 from .. import unsupported
+from ..notices import tried
 
 _library = None
 _thread = threading.local()
@@ -26,6 +27,10 @@ def _find():
     return _library
 
 
+def _packed(answers):
+    return [struct.pack(form, *values) for form, *values in answers]
+
+
 def is_answering():
     """Returns true if answers of this thread wait for a read."""
     return getattr(_thread, "answers", False)
@@ -35,11 +40,11 @@ def is_answering():
 def answering(*answers):
     """Answers the reads of this thread, in order; each answer is (format of struct, *values)."""
     library = _find()
-    if library is None or not answers:
+    told = tried([], _packed, answers)
+    if library is None or not told:
         yield
         return
-    for form, *values in answers:
-        data = struct.pack(form, *values)
+    for data in told:
         library.snapscope_answer_read(data, len(data))
     _thread.answers = True
     try:

@@ -104,13 +104,14 @@ def _not_zero(*args, **kwargs):
 
 def _of_lengths(log_probs, targets, input_lengths, target_lengths, *args, **kwargs):
     """Tells the lengths of what is recognized: the known ones, or else the largest that are possible."""
-    if not (isinstance(input_lengths, carried.torch.Tensor) and input_lengths.is_cuda):
-        return answers.answering()
-    count = input_lengths.numel()
-    most = (log_probs.shape[0], targets.shape[1] if targets.dim() == 2 else targets.shape[0] // max(count, 1))
-    values = [carried.value_of(lengths) for lengths in (input_lengths, target_lengths)]
-    told = [[most] * count if value is None else value.tensor.tolist() for value, most in zip(values, most)]
-    return answers.answering(*((f"{count}q", *lengths) for lengths in told))
+    count = log_probs.shape[1] if log_probs.dim() == 3 else 1
+    of_targets = targets.shape[1] if targets.dim() == 2 else targets.numel() // max(count, 1)
+    told = []
+    for lengths, most in ((input_lengths, log_probs.shape[0]), (target_lengths, of_targets)):
+        if isinstance(lengths, carried.torch.Tensor) and lengths.is_cuda:
+            value = carried.value_of(lengths)
+            told.append((f"{count}q", *([most] * count if value is None else value.tensor.flatten().tolist())))
+    return answers.answering(*told)
 
 
 def _nothing_failed(infos, name, *, is_matrix):
@@ -136,7 +137,7 @@ def _unique(torch, name, count):
     def unique(keys, tensor, *rest):
         with torch._C.DisableTorchFunction():
             # Rows of a dimension are counted by a kernel, and true and false by a sum.
-            is_other = tensor.dtype == torch.bool or rest[-1:] != (None,) and name == "unique_consecutive"
+            is_other = tensor.dtype == torch.bool or name == "unique_consecutive" and rest[2:] not in ((), (None,))
             known = [] if is_other else [("q", tried(min(tensor.numel(), 1), _unique_count, tensor, count))]
             with answers.answering(*known):
                 return find.call_boxed(keys, tensor, *rest)

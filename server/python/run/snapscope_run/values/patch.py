@@ -22,8 +22,8 @@ def wrap(owner, name, make, prepare=None, around=lambda *args, **kwargs: context
     """Replaces `owner.name` by a function with the same effect; does nothing where a version lacks it.
 
     `make` gets the original and returns a function of the result and the arguments, which returns the result to give;
-    `prepare` may change the arguments, and `around` makes the context in which the original runs. Where `make` or
-    `prepare` raises, the script gets what the original returns.
+    `prepare` may change the arguments, and `around` makes the context in which the original runs. Where one of them
+    raises, the script gets what the original returns.
     """
     function = getattr(owner, name, None)
     if function is None:
@@ -35,7 +35,7 @@ def wrap(owner, name, make, prepare=None, around=lambda *args, **kwargs: context
             return function(*args, **kwargs)
         if prepare is not None:
             args = tried(args, prepare, args)
-        with around(*args, **kwargs):
+        with tried(contextlib.nullcontext(), around, *args, **kwargs):
             result = function(*args, **kwargs)
         return tried(result, finish, result, *args, **kwargs)
 
