@@ -41,6 +41,15 @@ def changes(device):
     yield labels[labels != -100], (labels != -100).sum().item(), F.pad(labels, (0, 1), value=-100)
 
 
+def scalars(device):
+    total = torch.zeros((), device=device) + 3
+    yield torch.ones_like(total), torch.zeros_like(total), torch.full_like(total, total), total.new_ones(2)
+    yield total.new_zeros(()), total.new_full((2,), total), total.new_tensor(total), torch.full((2,), total.long().item())
+    leaf = torch.ones((), device=device, requires_grad=True)
+    (leaf * total).backward(torch.ones_like(total))
+    yield leaf.grad.shape, torch.tensor(total), torch.linspace(0, total, 4, device=device)
+
+
 def decompositions(device):
     """Shapes of what functions of matrices return, whose errors are on the device; twice, since memory is used again."""
     for _ in range(2):
@@ -77,7 +86,7 @@ def plain(result):
     return [plain(part) for part in result] if isinstance(result, (list, tuple)) else result
 
 
-for check in (lengths, masks, changes, decompositions, sequences):
+for check in (lengths, masks, changes, scalars, decompositions, sequences):
     for found, expected in zip(check("cuda"), check("cpu"), strict=True):
         assert plain(found) == plain(expected), f"{check.__name__}: {plain(found)} instead of {plain(expected)}"
 drawn()

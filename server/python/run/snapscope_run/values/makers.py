@@ -15,7 +15,8 @@ _NEW = ("new_tensor", "new_zeros", "new_ones", "new_full")
 def install(torch):
     for owner, names in ((torch, _MAKERS), (torch.Tensor, _NEW)):
         for name in names:
-            wrap(owner, name, lambda function: _giver(_same, function), _numbers)
+            prepare = _further_numbers if _is_of_first(name) else _numbers
+            wrap(owner, name, lambda function: _giver(_same, function), prepare)
     for name in _RANDOM:
         wrap(torch, name, lambda function: _giver(_random, function))
 
@@ -23,6 +24,16 @@ def install(torch):
 def _numbers(args):
     """Replaces tensors with one known value by their numbers, which the tensor on the CPU is made from as well."""
     return tuple(map(_number, args))
+
+
+def _further_numbers(args):
+    """Does so for all but the first, whose shape and type count."""
+    return args[:1] + _numbers(args[1:])
+
+
+def _is_of_first(name):
+    """Returns true for functions that make a tensor of the shape or type of their first argument."""
+    return name.endswith("_like") or name.startswith("new_")
 
 
 def _number(item):
@@ -56,7 +67,7 @@ def _giver(make, function):
 def _same(function, result, args, kwargs):
     torch = carried.torch
     name = getattr(function, "__name__", "")
-    if args and (name.endswith("_like") or name.startswith("new_")):
+    if args and _is_of_first(name):
         # Only the shape and the type of the first argument count.
         args = (torch.empty(args[0].shape, dtype=args[0].dtype, device="cpu"), *args[1:])
     elif any(isinstance(item, torch.Tensor) and item.is_cuda for item in (*args, *kwargs.values())):
