@@ -7,7 +7,7 @@
 use crate::analysis::study::phases::{Phase, Phases};
 use crate::analysis::study::sites::SpineId;
 use crate::analysis::study::studied::Study;
-use crate::analysis::track::allocations::Lifetime;
+use crate::analysis::track::allocations::{AllocationId, Lifetime};
 use crate::trace::{Action, StackId};
 use hashbrown::{HashMap, HashSet};
 
@@ -28,11 +28,80 @@ const LEAST_FREED: u64 = 20;
 /// What a backward frees is a measure for others if it is at least 1/100 of the peak.
 const LEAST_USUAL: u64 = 100;
 
+/// A loop has at least so many rounds.
+const LEAST_ROUNDS: usize = 3;
+
+/// A round leaves tensors of at least so many stacks of modules: a result has one, and a list of features several.
+const LEAST_OF_MODULES: usize = 3;
+
+/// What a loop frees at once is looked at if it is at least 1/10 of the peak.
+const LEAST_DROPPED: u64 = 10;
+
+/// Returns the allocations that no backward pass uses, of each such call and of each loop of calls.
+pub(in crate::analysis) fn unused_graphs(study: &Study<'_>) -> Vec<Vec<Lifetime>> {
+    let mut unused: Vec<Vec<Lifetime>> = of_calls(study).filter(|rows| !rows.is_empty()).collect();
+    let told: HashSet<u32> = unused.iter().flatten().map(|row| row.born).collect();
+    let not_told = |rows: Vec<Lifetime>| rows.into_iter().filter(|row| !told.contains(&row.born)).collect();
+    unused.extend(of_loops(study).into_iter().map(not_told));
+    unused
+}
+
+/// Returns what the rounds of each loop leave, if all of it is freed at once and no backward comes before.
+///
+/// Each round goes on with the last one's result, such as a hidden state, so that the last result holds all graphs. Without
+/// gradients, most of a round's tensors are freed before the next one.
+fn of_loops(study: &Study<'_>) -> Vec<Vec<Lifetime>> {
+    let (allocations, phases) = (&study.timeline.allocations, &study.phases);
+    let failures = failures(study);
+    let mut at_once: Vec<Vec<Lifetime>> = Vec::new();
+    let mut before = None;
+    for (died, id) in allocations.deaths().filter(|(_, id)| id.index() >= allocations.initial_count()) {
+        let row = Lifetime::of(allocations, study.device, id);
+        let births = allocations.born_by(died);
+        if before != Some(births) {
+            at_once.push(Vec::new());
+            before = Some(births);
+        }
+        let backward = phases.start_of_backward(phases.run_of(row.born)).unwrap_or(u32::MAX);
+        if let Some(rows) = at_once.last_mut().filter(|_| died < backward && !is_cut(&failures, &row)) {
+            rows.push(row);
+        }
+    }
+    at_once.retain(|rows| {
+        let bytes = rows.iter().fold(0, |sum: u64, row| sum.saturating_add(row.bytes));
+        bytes.saturating_mul(LEAST_DROPPED) >= study.timeline.live_peak().1 && is_loop(study, rows)
+    });
+    at_once
+}
+
+/// Returns true if at least three rounds have left so many tensors as a graph does.
+fn is_loop(study: &Study<'_>, rows: &[Lifetime]) -> bool {
+    let allocations = &study.timeline.allocations;
+    let (Some(born), Some(died)) = (rows.iter().map(|row| row.born).min(), rows.first().map(|row| row.died)) else {
+        return false;
+    };
+    let looped = |stacks: &mut dyn Iterator<Item = StackId>| {
+        let mut counts: HashMap<StackId, usize> = HashMap::new();
+        stacks.for_each(|stack| *counts.entry(stack).or_default() += 1);
+        counts.retain(|_, count| *count >= LEAST_ROUNDS);
+        counts
+    };
+    let left = looped(&mut rows.iter().map(|row| row.stack));
+    let sites = || left.keys().map(|&stack| study.sites.of_stack(stack));
+    let of_modules = sites().filter(|site| site.in_module && !site.is_without_grad).count();
+    if left.len() < LEAST_STACKS || of_modules < LEAST_OF_MODULES {
+        return false;
+    }
+    let ids = (allocations.born_by(born - 1)..allocations.born_by(died)).map(AllocationId);
+    let all = looped(&mut ids.map(|id| allocations.allocation_stack(id, study.device)));
+    left.len() * LEAST_KEPT.1 >= all.len() * LEAST_KEPT.0
+}
+
 /// Returns the allocations that no backward pass uses, of each such call.
 ///
 /// Nothing is known of the last calls, behind which no backward comes or whose graphs are never freed; they are taken for
 /// what others from there are.
-pub(in crate::analysis) fn unused_graphs(study: &Study<'_>) -> impl Iterator<Item = Vec<Lifetime>> {
+fn of_calls(study: &Study<'_>) -> impl Iterator<Item = Vec<Lifetime>> {
     let calls = calls(study);
     let unused: Vec<Vec<Lifetime>> = calls.iter().map(Call::unused).collect();
     // Calls from each place whose graph is unused, and those whose graph backward frees.
@@ -67,9 +136,7 @@ struct Call {
 /// Returns the calls of modules with gradients enabled, as far as stacks show.
 fn calls(study: &Study<'_>) -> Vec<Call> {
     let (allocations, phases) = (&study.timeline.allocations, &study.phases);
-    let actions = study.device.events.actions();
-    let is_failure = |&event: &u32| actions.at(event as usize) == Action::Oom;
-    let failures: Vec<u32> = (0..study.timeline.events()).filter(is_failure).collect();
+    let failures = failures(study);
     let mut calls: Vec<Call> = Vec::new();
     let freed = freed_by_backward(study);
     let (mut before, mut run, mut backward, mut backward_end) = (None, 0, 0, 0);
@@ -98,14 +165,24 @@ fn calls(study: &Study<'_>) -> Vec<Call> {
         let is_freed = !ends && !is_freed_by_backward(phases, backward_end, row.died);
         let is_freed_before = phase == Phase::Forward && is_freed && (row.died <= backward || is_past);
         // A failed try is freed without backward, too.
-        let failure = failures.get(failures.partition_point(|&event| event < row.born));
-        let is_cut = failure.is_some_and(|&event| event <= row.died);
+        let is_cut = is_cut(&failures, &row);
         call.kept.extend((ends && is_past && phase == Phase::Forward).then_some(row));
         call.rows.push(row);
         // An autograd function of the program may keep tensors of a graph that backward uses.
         call.are_unused.push((phase == Phase::Evaluation || is_freed_before) && !is_cut && !site.is_of_function);
     }
     calls
+}
+
+/// Returns the events at which memory ran out.
+fn failures(study: &Study<'_>) -> Vec<u32> {
+    let actions = study.device.events.actions();
+    (0..study.timeline.events()).filter(|&event| actions.at(event as usize) == Action::Oom).collect()
+}
+
+/// Returns true if memory ran out while a tensor was alive.
+fn is_cut(failures: &[u32], row: &Lifetime) -> bool {
+    failures.get(failures.partition_point(|&event| event < row.born)).is_some_and(|&event| event <= row.died)
 }
 
 /// Returns true if backward frees a tensor at a moment; `first_end` is the end of the first backward after its birth.

@@ -2,7 +2,7 @@
 
 use super::code::FindingCode;
 use super::finding::{AtPeak, Confidence, Finding, Rank};
-use super::own_code::{Own, own_line};
+use super::own_code::{Own, common_line, own_line};
 use crate::analysis::study::phases::{Phase, PhaseBasis};
 use crate::analysis::study::studied::Study;
 use crate::analysis::track::allocations::{Lifetime, most_together};
@@ -31,6 +31,13 @@ pub(super) fn finding(study: &Study<'_>, calls: &[Vec<Lifetime>]) -> Option<Find
     let is_beside = |row: &&Lifetime| row.is_alive_at(moment) && row.died > backward;
     let beside_bytes: u64 = unused.iter().filter(is_beside).map(|row| row.bytes).sum();
     let is_evaluation = study.phases.at(moment) == Phase::Evaluation;
+    // Where the program itself computes most of it, the loop around it is what to change.
+    let in_modules = alive().filter(|&(_, stack)| study.sites.of_stack(stack).in_module);
+    let of_modules: u64 = in_modules.map(|(bytes, _)| bytes).sum();
+    let line = match of_modules * 2 < bytes {
+        true => common_line(study, alive().map(|(_, stack)| stack)),
+        false => own_line(study, alive(), Own::Call),
+    };
     let spans: Vec<_> = unused.iter().map(|row| (row.born..row.died, row.bytes)).collect();
     let (what, advice) = if is_evaluation {
         (
@@ -54,7 +61,7 @@ pub(super) fn finding(study: &Study<'_>, calls: &[Vec<Lifetime>]) -> Option<Find
     let is_meant = beside_bytes * 2 > bytes && together < MANY_CALLS;
     let severity = if is_meant { Severity::Info } else { Severity::Warning };
     let found = Finding::warning(study, FindingCode::EvaluationWithGraph, Confidence::Medium, Rank::Cause, bytes)
-        .placed(&what, ", in ", own_line(study, alive(), Own::Call))
+        .placed(&what, ", in ", line)
         .shown(shows, moment.checked_sub(1), alive())
         .advised(advice);
     Some(Finding { severity, at_peak: AtPeak::without(study, &spans), ..found })

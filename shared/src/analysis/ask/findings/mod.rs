@@ -39,7 +39,6 @@ mod waste;
 
 use crate::analysis::study::studied::Study;
 use crate::analysis::study::unused_graphs::unused_graphs;
-use crate::analysis::track::allocations::Lifetime;
 use crate::analysis::track::timeline::Timeline;
 use crate::base::ShortSort;
 use crate::trace::{Accelerator, Device, Trace};
@@ -94,7 +93,7 @@ fn of_device(study: &Study<'_>, config: &FindingsConfig) -> Vec<Finding> {
     let mut found = memory_out::findings(study);
     found.extend(abandoned::finding(study));
     found.extend(config.capacity_bytes.and_then(|capacity| outside::finding(study, capacity)));
-    let unused: Vec<Vec<Lifetime>> = unused_graphs(study).collect();
+    let unused = unused_graphs(study);
     found.extend(growing::findings(study, config, &unused));
     found.extend(left_optimizer::finding(study));
     found.extend(settled::finding(study));

@@ -5,7 +5,7 @@ use crate::analysis::study::phases::Phase;
 use crate::analysis::study::studied::Study;
 use crate::analysis::track::allocations::AllocationId;
 use crate::analysis::track::stack_title::own_frame;
-use crate::trace::{Action, StackId, Trace};
+use crate::trace::{Action, FrameId, StackId, Trace};
 use hashbrown::HashMap;
 use std::cmp::Reverse;
 
@@ -33,6 +33,16 @@ pub(super) fn own_line(
     largest(lines).filter(|&(_, bytes)| bytes > 0 && bytes.saturating_mul(2) >= all).map(|(line, _)| line)
 }
 
+/// Returns the line from which all stacks come, such as that of a loop.
+pub(super) fn common_line(study: &Study<'_>, mut stacks: impl Iterator<Item = StackId>) -> Option<SourceLine> {
+    let frames = |stack| study.trace.stacks.frames(stack).iter().rev();
+    let first: Vec<FrameId> = frames(stacks.next()?).copied().collect();
+    let shared = |stack| first.iter().zip(frames(stack)).take_while(|(one, other)| one == other).count();
+    let common = &first[..stacks.map(shared).fold(first.len(), usize::min)];
+    let own = common.iter().rev().find(|&&frame| study.trace.frame_kind(frame).is_own)?;
+    Some(line_at(study, *own))
+}
+
 /// Returns the line with the most bytes and their sum, of equal ones the first in order.
 pub(super) fn largest(rows: impl Iterator<Item = (SourceLine, u64)>) -> Option<(SourceLine, u64)> {
     let mut by_line: HashMap<SourceLine, u64> = HashMap::new();
@@ -55,9 +65,13 @@ pub(super) fn line_of_backward(study: &Study<'_>) -> Option<SourceLine> {
 }
 
 pub(super) fn line_of(study: &Study<'_>, stack: StackId, own: Own) -> Option<SourceLine> {
-    let frame = study.trace.frames.get(own_frame(study.trace, stack, own == Own::Call)?);
+    Some(line_at(study, own_frame(study.trace, stack, own == Own::Call)?))
+}
+
+fn line_at(study: &Study<'_>, frame: FrameId) -> SourceLine {
+    let frame = study.trace.frames.get(frame);
     let text = |id| study.trace.strings.get(id).to_owned();
-    Some(SourceLine { file: text(frame.filename), function: text(frame.name), line: frame.line })
+    SourceLine { file: text(frame.filename), function: text(frame.name), line: frame.line }
 }
 
 /// Iterates over the names and files of a stack's frames, innermost first.

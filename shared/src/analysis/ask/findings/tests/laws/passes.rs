@@ -23,6 +23,39 @@ fn a_graph_that_outlives_the_backward_of_another_is_noted() {
 }
 
 #[test]
+fn a_loop_before_training_keeps_the_graphs_of_all_its_rounds() {
+    for (seed, shape, mut random) in shapes() {
+        let rounds = 6 + random.below(12);
+        let largest = shape.layers.iter().map(|layer| layer.0).max().unwrap_or(1);
+        let warmed = |has_gradients: bool| {
+            let round = |round: u64| {
+                let place = format!("write:21<warm:7{}<main", round % 2);
+                let inside = |layer: usize| format!("alloc c{layer}.{round} 1MiB @f{layer}@m.py<{MODULE}<{place}\n");
+                let own = format!("alloc s.{round} {largest}MiB @index_copy@a.cpp<{place}\n");
+                let gates = (0..3).map(|layer| format!("free c{layer}.{round}\n")).collect::<String>();
+                let state = round.checked_sub(1).map(|last| format!("free s.{last}\n")).unwrap_or_default();
+                let gone = if has_gradients { String::new() } else { gates + &state };
+                format!("{}{own}{gone}", (0..3).map(inside).collect::<String>())
+            };
+            let kept = |round: u64| (0..3).map(move |layer| format!("free c{layer}.{round}\n"));
+            let graphs: String = (0..rounds).flat_map(kept).collect();
+            let states: String = (0..rounds).map(|round| format!("free s.{round}\n")).collect();
+            let last = format!("free s.{}\n", rounds - 1);
+            let loops: String = (0..rounds).map(round).collect();
+            let gone = if has_gradients { graphs + &states } else { last };
+            shape.training(|step| if step == 0 { loops.clone() + &gone } else { String::new() } + &shape.step(step, "", ""))
+        };
+        let found = |text: &str| finding_of(text, FindingCode::EvaluationWithGraph);
+        let told = found(&warmed(true)).map(|found| (found.severity, found.line.map(|line| line.function)));
+        let main = Some((Severity::Warning, Some("main".to_owned())));
+        if rounds * (largest + 3) << 20 >= live_peak(&warmed(true)) / 2 {
+            assert_eq!(told, main, "seed {seed}, {shape:?}");
+        }
+        assert_eq!(found(&warmed(false)), None, "seed {seed}, {shape:?}");
+    }
+}
+
+#[test]
 fn a_bank_of_results_keeps_their_graphs() {
     for (seed, shape, mut random) in shapes() {
         let length = 3 + random.below(4);
