@@ -81,8 +81,8 @@ const STARTING: &[c_long] = &[libc::SYS_fork, libc::SYS_vfork];
 #[cfg(not(target_arch = "x86_64"))]
 const STARTING: &[c_long] = &[];
 
-/// What foreign code could change of files and processes of the same user, since Landlock does not cover it.
-const REFUSED_TO_FOREIGN: &[c_long] = &[
+/// What could be changed of files outside, since Landlock does not cover it; a driver may set the mode of shared memory.
+const CHANGING: &[c_long] = &[
     libc::SYS_fchmod,
     libc::SYS_fchmodat,
     libc::SYS_fchown,
@@ -93,16 +93,6 @@ const REFUSED_TO_FOREIGN: &[c_long] = &[
     libc::SYS_removexattr,
     libc::SYS_lremovexattr,
     libc::SYS_fremovexattr,
-    libc::SYS_tkill,
-    libc::SYS_pidfd_open,
-    libc::SYS_pidfd_send_signal,
-    libc::SYS_setpriority,
-    libc::SYS_ioprio_set,
-    libc::SYS_shmget,
-    libc::SYS_shmat,
-    libc::SYS_semget,
-    libc::SYS_msgget,
-    libc::SYS_mq_open,
     // `fchmodat2`, `setxattrat` and `removexattrat`, by the numbers that all systems share.
     452,
     463,
@@ -119,6 +109,20 @@ const REFUSED_TO_FOREIGN: &[c_long] = &[
     libc::SYS_utimes,
     #[cfg(target_arch = "x86_64")]
     libc::SYS_futimesat,
+];
+
+/// What foreign code could do to processes of the same user.
+const REFUSED_TO_FOREIGN: &[c_long] = &[
+    libc::SYS_tkill,
+    libc::SYS_pidfd_open,
+    libc::SYS_pidfd_send_signal,
+    libc::SYS_setpriority,
+    libc::SYS_ioprio_set,
+    libc::SYS_shmget,
+    libc::SYS_shmat,
+    libc::SYS_semget,
+    libc::SYS_msgget,
+    libc::SYS_mq_open,
 ];
 
 /// Calls whose first argument names a process, of which foreign code may name itself, also by 0 where that means itself.
@@ -164,6 +168,13 @@ fn rules(walls: &Walls) -> Result<Rules, BackendError> {
     let mut rules = always(REFUSED);
     // Only a driver needs sockets: by the path of one, a process could reach the services of the machine.
     rules.insert(libc::SYS_socket, if walls.has_driver { sockets()? } else { Vec::new() });
+    if !walls.has_driver {
+        rules.insert(libc::SYS_socketpair, datagrams()?);
+    }
+    // A supervisor copies files with their modes.
+    if !walls.has_driver && walls.programs != Programs::Supervised {
+        rules.extend(always(CHANGING));
+    }
     rules.insert(libc::SYS_ioctl, terminals()?);
     if walls.programs == Programs::None {
         rules.extend(always(EXECUTING));
@@ -205,6 +216,13 @@ fn sockets() -> Result<Vec<SeccompRule>, BackendError> {
             protocol(SeccompCmpOp::Ne, devices)?,
         ])?,
     ])
+}
+
+/// Matches pairs of sockets that can be connected to another one by its path; those of a stream cannot.
+fn datagrams() -> Result<Vec<SeccompRule>, BackendError> {
+    // The upper bits are flags. A raw Unix socket is one of datagrams.
+    let is = |kind: i32| SeccompCondition::new(1, SeccompCmpArgLen::Dword, SeccompCmpOp::MaskedEq(0xf), kind as u64);
+    [libc::SOCK_DGRAM, libc::SOCK_RAW].into_iter().map(|kind| SeccompRule::new(vec![is(kind)?])).collect()
 }
 
 /// Matches `ioctl` requests that type characters into the terminal from which Snapscope was started.

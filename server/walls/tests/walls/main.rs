@@ -10,7 +10,7 @@ use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream, UdpSocket};
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
-use std::os::unix::net::{UnixListener, UnixStream};
+use std::os::unix::net::{UnixDatagram, UnixListener, UnixStream};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -89,6 +89,15 @@ fn files_outside_are_out_of_reach() {
 }
 
 #[test]
+fn modes_of_files_outside_stay() {
+    let place = Place::new();
+    let file = place.outside("file");
+    let before = fs::metadata(&file).expect("it is there").mode();
+    place.behind_walls(|_| check_refused(fs::set_permissions(&file, fs::Permissions::from_mode(0o777))));
+    assert_eq!(fs::metadata(&file).expect("it is there").mode(), before);
+}
+
+#[test]
 fn a_link_leads_nowhere_else() {
     let place = Place::new();
     std::os::unix::fs::symlink(place.outside("file"), place.inside.path().join("link")).expect("a link");
@@ -146,6 +155,9 @@ fn no_connection_is_opened() {
         check_refused(TcpListener::bind("[::1]:0"));
         check_refused(UdpSocket::bind("127.0.0.1:0"));
         check_refused(UnixStream::connect(&socket));
+        // One of a pair of datagrams could be connected to a path, one of a stream can't.
+        check_refused(UnixDatagram::pair());
+        UnixStream::pair().expect("it leads nowhere else");
     });
 }
 
