@@ -116,6 +116,20 @@ impl Place {
         }
     }
 
+    /// Returns true if a backup in this folder would overwrite the data, or become a part of them.
+    fn overlaps(&self, folder: &Path) -> bool {
+        let folder = resolved(folder);
+        let database = self.database.path().map(resolved);
+        let StoreAddress::Folder(store) = &self.store else { return database == Some(folder.join(DATABASE)) };
+        let store = resolved(store);
+        // A database that is not beside its store may lie in any folder, such as the home folder.
+        let data = store.parent().filter(|data| database.as_deref().and_then(Path::parent) == Some(data));
+        database == Some(folder.join(DATABASE))
+            || folder.starts_with(&store)
+            || store.starts_with(folder.join("store"))
+            || data.is_some_and(|data| folder.starts_with(data))
+    }
+
     /// Opens both for reading: does not test whether the store is writable and does not create a missing database.
     async fn open(&self) -> Result<(Database, Store), Failure> {
         if let Some(file) = self.database.path().filter(|file| !file.is_file()) {
@@ -129,6 +143,16 @@ impl Place {
         store.ping().await.map_err(failure)?;
         Ok((database, store))
     }
+}
+
+/// Follows the links of a path as far as it exists.
+fn resolved(path: &Path) -> PathBuf {
+    let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let real = whole.ancestors().find_map(|known| {
+        let (real, rest) = (known.canonicalize().ok()?, whole.strip_prefix(known).ok()?);
+        Some(if rest.as_os_str().is_empty() { real } else { real.join(rest) })
+    });
+    real.unwrap_or(whole)
 }
 
 fn failure(error: impl std::fmt::Display) -> Failure {
@@ -199,6 +223,12 @@ async fn backup(place: &Place, to: &Path) -> Result<String, Failure> {
         return Err(Failure::new(
             "the database and the store do not belong together",
             "run `snapscope data check`, and pass the same --database and --store as the server",
+        ));
+    }
+    if place.overlaps(to) {
+        return Err(Failure::new(
+            format!("{} lies in the data of the server, which it is to back up; nothing was changed", to.display()),
+            "pass a folder elsewhere, on another disk if possible",
         ));
     }
     make_private(to).map_err(|error| cannot_write(to, &error))?;

@@ -50,7 +50,7 @@ pub(crate) struct Guard {
     metrics_token: Option<Key>,
     /// True if reading requires the token too.
     is_private: bool,
-    /// True if the server listens on a loopback address without proxies.
+    /// True if the server listens on a loopback address, without proxies or without a public address of theirs.
     is_local: bool,
     /// Host name in the public address.
     public_host: Option<String>,
@@ -74,7 +74,8 @@ impl Guard {
             token: key(&config.token),
             metrics_token: key(&config.metrics_token),
             is_private: config.is_private,
-            is_local: config.listen.ip().is_loopback() && config.trusted_proxies.is_empty(),
+            is_local: config.listen.ip().is_loopback()
+                && (config.trusted_proxies.is_empty() || config.public_address.is_none()),
             public_host: public.map(|host| host_name(host).to_owned()),
             is_secure: config.public_address.as_deref().is_some_and(|address| address.starts_with("https:")),
             trusted_proxies: config.trusted_proxies.clone(),
@@ -86,7 +87,10 @@ impl Guard {
         let headers = request.headers();
         if !self.is_own_name(request) {
             let message = match self.is_local {
-                true => "This server accepts only requests for names of this machine, such as localhost.",
+                true => {
+                    "This server accepts only requests for names of this machine, such as localhost; behind a proxy, start it \
+                     with --public-address."
+                }
                 false => "This server accepts only requests for its public address.",
             };
             return Err(ApiError::new(ErrorCode::Forbidden, message));

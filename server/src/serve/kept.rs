@@ -24,8 +24,8 @@ impl Kept {
         kept.retain(|(known, _)| known != tag);
         kept.push_front((tag.to_owned(), answer));
         let mut bytes = 0;
-        kept.retain(|(_, answer)| {
-            bytes += answer.len();
+        kept.retain(|(known, answer)| {
+            bytes += known.len() + answer.len();
             bytes <= MOST_BYTES
         });
     }
@@ -38,11 +38,13 @@ mod tests {
     #[test]
     fn the_latest_answers_are_kept() {
         let kept = Kept::default();
-        let answer = || Bytes::from(vec![0; MOST_BYTES / 4]);
+        let answer = || Bytes::from(vec![0; MOST_BYTES / 4 - 1]);
         ["a", "b", "c", "d", "d", "e"].iter().for_each(|tag| kept.keep(tag, answer()));
         assert_eq!(kept.get("e"), Some(answer()));
         assert_eq!(["a", "b", "c", "d", "e"].map(|tag| kept.get(tag).is_some()), [false, true, true, true, true]);
         kept.keep("f", Bytes::from(vec![0; MOST_BYTES + 1]));
         assert_eq!(kept.get("f"), None);
+        kept.keep("g", Bytes::new());
+        assert_eq!(kept.get("g"), Some(Bytes::new()));
     }
 }

@@ -18,11 +18,14 @@ use crate::serve::presence::{Devices, Presence};
 use crate::serve::preview::Previews;
 use crate::serve::route::Client;
 use crate::serve::seats::Seats;
-use crate::shares::{Digester, Room};
+use crate::shares::{Digester, Room, free_bytes};
 use crate::store::Store;
 
 /// Time between two trial objects for health checks, each of which costs a write.
 const BETWEEN_TRIALS: Duration = Duration::from_secs(30);
+
+/// With less on the disk of the data folder, no upload has room.
+const LEAST_FREE_BYTES: u64 = 1 << 20;
 
 /// State that all requests of the process share.
 #[derive(Debug)]
@@ -86,8 +89,12 @@ impl State {
         }
     }
 
-    /// Checks that the store takes objects, by a trial object unless one has succeeded within [`BETWEEN_TRIALS`].
+    /// Checks that uploads have room and that the store takes objects, by a trial object unless one has succeeded within
+    /// [`BETWEEN_TRIALS`].
     pub(super) async fn store_is_writable(&self) -> std::result::Result<(), String> {
+        if free_bytes(self.worker.scratch()) < LEAST_FREE_BYTES {
+            return Err("the disk of the data folder is full".to_owned());
+        }
         let mut written = self.written.lock().await;
         if written.is_none_or(|written| written.elapsed() > BETWEEN_TRIALS) {
             self.store.try_out().await.map_err(|error| error.to_string())?;

@@ -8,7 +8,7 @@ mod room;
 mod upload;
 
 pub use digest::{DIGEST_COMMAND, DigestError, Digester, FINDINGS_COMMAND, print_digest, print_findings};
-pub use room::{Holding, Place, Room};
+pub use room::{Holding, Place, Room, free_bytes};
 pub use upload::{Upload, UploadError};
 
 use std::time::Duration;

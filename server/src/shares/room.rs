@@ -4,6 +4,7 @@
 
 use std::collections::HashMap;
 use std::net::IpAddr;
+use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Maximum number of simultaneous uploads of one client; people usually share one file after another.
@@ -20,8 +21,8 @@ struct Held {
     bytes: u64,
     /// Part of `bytes` that is not on the disk yet.
     unwritten_bytes: u64,
-    /// Number of uploads per counted client.
-    clients: HashMap<IpAddr, usize>,
+    /// Number of uploads per counted client, and their maximum total size in bytes.
+    clients: HashMap<IpAddr, (usize, u64)>,
     /// Kept bytes as last reported.
     kept_bytes: u64,
 }
@@ -42,6 +43,8 @@ pub struct Holding {
     pub bytes: u64,
     /// Part of `bytes` that is not on the disk yet.
     pub unwritten_bytes: u64,
+    /// Part of `bytes` that other uploads of the same client hold.
+    pub others_of_client_bytes: u64,
 }
 
 impl Room {
@@ -53,16 +56,19 @@ impl Room {
     /// Returns `None` if this client has reached its number of simultaneous uploads.
     pub fn hold(&self, client: Option<IpAddr>, bytes: u64) -> Option<(Place, Holding)> {
         let mut held = self.held();
+        let mut others_of_client_bytes = 0;
         if let Some(client) = client {
-            let own = held.clients.entry(client).or_default();
-            if *own >= MOST_OF_ONE {
+            let (count, own_bytes) = held.clients.entry(client).or_default();
+            if *count >= MOST_OF_ONE {
                 return None;
             }
-            *own += 1;
+            others_of_client_bytes = *own_bytes;
+            *count += 1;
+            *own_bytes += bytes;
         }
         held.bytes += bytes;
         held.unwritten_bytes += bytes;
-        let holding = Holding { bytes: held.bytes, unwritten_bytes: held.unwritten_bytes };
+        let holding = Holding { bytes: held.bytes, unwritten_bytes: held.unwritten_bytes, others_of_client_bytes };
         Some((Place { room: self.clone(), client, bytes, unwritten_bytes: bytes }, holding))
     }
 
@@ -94,13 +100,19 @@ impl Drop for Place {
         held.bytes -= self.bytes;
         held.unwritten_bytes -= self.unwritten_bytes;
         let Some(client) = self.client else { return };
-        if let Some(own) = held.clients.get_mut(&client) {
-            *own -= 1;
-            if *own == 0 {
+        if let Some((count, own_bytes)) = held.clients.get_mut(&client) {
+            *count -= 1;
+            *own_bytes -= self.bytes;
+            if *count == 0 {
                 held.clients.remove(&client);
             }
         }
     }
+}
+
+/// Returns the free bytes on a folder's disk; if unknown, the maximum, so that writing reports the error.
+pub fn free_bytes(folder: &Path) -> u64 {
+    rustix::fs::statvfs(folder).map_or(u64::MAX, |disk| disk.f_bavail.saturating_mul(disk.f_frsize))
 }
 
 #[cfg(test)]
@@ -113,20 +125,22 @@ mod tests {
         let (mut first, _) = room.hold(None, 100).unwrap();
         first.wrote(60);
         let (second, holding) = room.hold(None, 7).unwrap();
-        assert_eq!(holding, Holding { bytes: 107, unwritten_bytes: 47 });
+        assert_eq!((holding.bytes, holding.unwritten_bytes), (107, 47));
         // A form has more bytes than its snapshot; the reservation of one without a length is the limit itself.
         first.wrote(1000);
         drop(first);
-        assert_eq!(room.hold(None, 0).unwrap().1, Holding { bytes: 7, unwritten_bytes: 7 });
+        let held = || room.hold(None, 0).map(|(_, holding)| (holding.bytes, holding.unwritten_bytes));
+        assert_eq!(held(), Some((7, 7)));
         drop(second);
-        assert_eq!(room.hold(None, 0).unwrap().1, Holding { bytes: 0, unwritten_bytes: 0 });
+        assert_eq!(held(), Some((0, 0)));
         // Uploads of one client are limited.
         let client = |last| Some(IpAddr::from([192, 0, 2, last]));
         let mut places: Vec<Place> = (0..MOST_OF_ONE).map(|_| room.hold(client(1), 1).unwrap().0).collect();
         assert!(room.hold(client(1), 1).is_none() && room.hold(client(2), 1).is_some() && room.hold(None, 1).is_some());
         places.pop();
-        assert!(room.hold(client(1), 1).is_some());
-        drop(places);
+        let (last, holding) = room.hold(client(1), 1).unwrap();
+        assert_eq!(holding.others_of_client_bytes, MOST_OF_ONE as u64 - 1);
+        drop((places, last));
         assert!(room.held().clients.is_empty());
     }
 }

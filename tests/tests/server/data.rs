@@ -99,7 +99,15 @@ fn what_is_missing_or_changed_is_told() {
     fs::write(snapshot, damaged).expect("room");
     check(&snapscope_data("check", None, data, &[]), 0, &["all snapshots are present"]);
     check(&snapscope_data("check", None, data, &["--contents"]), 1, &["changed since they were stored: 1"]);
-    check(&snapscope_data("backup", Some(&data.join("backup")), data, &[]), 2, &["has changed since it was stored"]);
+    let elsewhere = tempfile::tempdir().expect("a folder");
+    check(&snapscope_data("backup", Some(elsewhere.path()), data, &[]), 2, &["has changed since it was stored"]);
+    // A copy of the database would take the place of the one that the server writes.
+    let link = elsewhere.path().join("link");
+    std::os::unix::fs::symlink(data, &link).expect("a link");
+    for inside in [data.to_owned(), data.join("store/inside"), data.join("backup"), link.join("backup")] {
+        check(&snapscope_data("backup", Some(&inside), data, &[]), 2, &["lies in the data of the server"]);
+    }
+    assert!(!data.join("backup").exists());
     fs::remove_file(snapshot).expect("a snapshot");
     check(&snapscope_data("check", None, data, &[]), 1, &["missing from the store: 1"]);
 }

@@ -56,10 +56,9 @@ impl Repository {
         let scratch = make_temporary("snapscope-ci-", None).map_err(|error| Failure::temporary(&error))?;
         // The names of other places are resolved, and so must be this one.
         let folder = scratch.path().canonicalize().unwrap_or_else(|_| scratch.path().to_owned()).join("base");
-        // A hook of the user's could do anything with a new checkout.
-        let add =
-            ["-c", "core.hooksPath=/dev/null", "worktree", "add", "--quiet", "--detach", "--force"].map(OsStr::new);
-        let words = add.into_iter().chain([folder.as_os_str(), OsStr::new(commit)]);
+        // A hook of the user's, or a monitor of files, could do anything with a new checkout.
+        let add = "-c core.hooksPath=/dev/null -c core.fsmonitor=false worktree add --quiet --detach --force";
+        let words = add.split(' ').map(OsStr::new).chain([folder.as_os_str(), OsStr::new(commit)]);
         git(&self.top, words, hint)?;
         Ok(Checkout { repository: self, _scratch: scratch, folder })
     }

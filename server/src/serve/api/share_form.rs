@@ -1,7 +1,6 @@
 //! Reads the form of a new link: its view and its snapshot.
 
 use std::future::ready;
-use std::path::Path;
 
 use actix_multipart::{Field, Multipart, MultipartError};
 use actix_web::error::PayloadError;
@@ -18,7 +17,7 @@ use utoipa::ToSchema;
 use crate::serve::error::ApiError;
 use crate::serve::pace::Pace;
 use crate::serve::state::State;
-use crate::shares::{Place, Upload, UploadError};
+use crate::shares::{Place, Upload, UploadError, free_bytes};
 
 /// Maximum size of the form's part `view`: a title and the state of a page.
 const MOST_VIEW_BYTES: usize = 64 << 10;
@@ -100,6 +99,13 @@ async fn hold_room(request: &HttpRequest, state: &State) -> Result<Place, ApiErr
         let message = "This address has reached its limit of simultaneous uploads.";
         return Err(ApiError::new(ErrorCode::TooManyRequests, message).retry_after(AGAIN_SECONDS));
     };
+    // Slow uploads must not take the room of everybody else.
+    if holding.others_of_client_bytes > 0
+        && (holding.others_of_client_bytes + most_bytes) * 2 > state.config.shares.quota_bytes
+    {
+        let message = "The uploads of this address in progress may become half of the store's quota.";
+        return Err(ApiError::new(ErrorCode::TooManyRequests, message).retry_after(AGAIN_SECONDS));
+    }
     // A request that breaks off while it awaits something other than its body gets no response. Therefore the database
     // is queried only if the upload may be refused, and otherwise the last known usage is used; storing the snapshot
     // checks the quota again.
@@ -125,11 +131,6 @@ pub(super) async fn count_kept(state: &State) -> Result<u64, ApiError> {
 fn most_bytes(request: &HttpRequest, limit_bytes: u64) -> u64 {
     let claimed = request.headers().get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
     claimed.map_or(limit_bytes, |claimed: u64| claimed.min(limit_bytes))
-}
-
-/// Returns the free bytes on a folder's disk; if unknown, the maximum, so that writing reports the error.
-fn free_bytes(folder: &Path) -> u64 {
-    rustix::fs::statvfs(folder).map_or(u64::MAX, |disk| disk.f_bavail.saturating_mul(disk.f_frsize))
 }
 
 async fn read_parts(

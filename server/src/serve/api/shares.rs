@@ -2,7 +2,7 @@
 
 use actix_web::http::header::{CACHE_CONTROL, ContentType};
 use actix_web::web::{Bytes, Data, Json, Path, Payload};
-use actix_web::{HttpRequest, HttpResponse};
+use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
 use futures_util::stream::StreamExt as _;
 use shared::api::{ErrorCode, ServerLimits, ShareCreated, ShareResource};
 use shared::report::Diagnosis;
@@ -143,7 +143,7 @@ pub(crate) async fn findings(
     }
     response.insert_header(ContentType::json());
     if let Some(found) = state.findings.get(&tag) {
-        return Ok(response.body(found));
+        return answer(response, found);
     }
     let client = state.counted_client(&request);
     let _seat = client.map(|client| state.diagnosing.take(Some(client)).ok_or_else(crowded)).transpose()?;
@@ -152,13 +152,22 @@ pub(crate) async fn findings(
     let _turn = state.digester.turn(bytes).await.map_err(digest_error)?;
     // Another request may have found the same in the meantime.
     if let Some(found) = state.findings.get(&tag) {
-        return Ok(response.body(found));
+        return answer(response, found);
     }
     let file = fetch(&state, &row.object).await?;
-    let diagnosis = state.digester.diagnose(file.path(), bytes).await.map_err(digest_error)?;
-    let found = Bytes::from(serde_json::to_vec(&diagnosis).expect("plain data can be written"));
+    let found = match state.digester.diagnose(file.path(), bytes).await {
+        Ok(diagnosis) => serde_json::to_vec(&diagnosis).expect("plain data can be written"),
+        // An empty answer says that it was too much.
+        Err(DigestError::TooMuch) => Vec::new(),
+        Err(error) => return Err(digest_error(error)),
+    };
+    let found = Bytes::from(found);
     state.findings.keep(&tag, found.clone());
-    Ok(response.body(found))
+    answer(response, found)
+}
+
+fn answer(mut response: HttpResponseBuilder, found: Bytes) -> Result<HttpResponse, ApiError> {
+    if found.is_empty() { Err(digest_error(DigestError::TooMuch)) } else { Ok(response.body(found)) }
 }
 
 /// Copies an object of the store to a file, for a process that reads it within limits.

@@ -99,6 +99,18 @@ fn uploads_under_way_count_in_the_quota() {
 }
 
 #[test]
+fn one_address_has_half_of_the_quota_at_once() {
+    let settings = SettingsArgs { quota: Some("1MiB".to_owned()), submissions: Some(1000), ..SettingsArgs::default() };
+    let place = Place::with(settings);
+    let begun = Begun::new(&place, &padded(400 << 10, 1));
+    let refused = place.share(Form::share(&padded(200 << 10, 2)));
+    check_refusal(&refused, ErrorCode::TooManyRequests, "half of the store's quota");
+    assert_eq!(place.share(Form::share(&padded(50 << 10, 3))).status, 201);
+    begun.end(&place);
+    assert_eq!(place.share(Form::share(&padded(600 << 10, 4))).status, 201, "one alone may be larger");
+}
+
+#[test]
 fn one_address_has_some_uploads_at_once() {
     let place = Place::with(SettingsArgs { submissions: Some(1000), ..SettingsArgs::default() });
     let mut begun: Vec<Begun> = (0..4).map(|seed| Begun::new(&place, &padded(10_000, seed))).collect();

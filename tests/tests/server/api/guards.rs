@@ -190,6 +190,9 @@ fn a_trusted_proxy_says_who_asks(backend: Backend) {
     for address in ["203.0.113.1", "203.0.113.2"] {
         assert_eq!([get(address), get(address), get(address)], [200, 200, 429]);
     }
+    // An attacker's name may resolve to this machine, and without a public address the proxy's own name is not known.
+    let named = server.get("/api/v1/cards", &[("X-Forwarded-For", "203.0.113.3"), ("Host", "evil.example")]);
+    check_refusal(&named, ErrorCode::Forbidden, "--public-address");
     let other = Server::on(backend, SettingsArgs { requests: Some(2), ..SettingsArgs::default() });
     let get = |address: &str| other.get("/api/v1/cards", &[("X-Forwarded-For", address)]).status;
     assert_eq!([get("203.0.113.1"), get("203.0.113.2"), get("203.0.113.3")], [200, 200, 429], "nobody else does");
