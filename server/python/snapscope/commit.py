@@ -15,13 +15,15 @@ def commit_of(folder: str) -> str | None:
         if not head.startswith("ref:"):
             return _hash(head)
         name = head[4:].strip()
+        if not name.startswith("refs/") or ".." in name:
+            return None
         common = git
         if os.path.exists(os.path.join(git, "commondir")):
             common = os.path.join(git, _read(os.path.join(git, "commondir")))
         loose = os.path.join(common, name)
         if os.path.exists(loose):
             return _hash(_read(loose))
-        for line in _read(os.path.join(common, "packed-refs")).splitlines():
+        for line in _read(os.path.join(common, "packed-refs"), 1 << 24).splitlines():
             commit, _, packed = line.partition(" ")
             if packed == name:
                 return _hash(commit)
@@ -48,6 +50,9 @@ def _git_folder(folder: str) -> str | None:
         folder = parent
 
 
-def _read(path: str) -> str:
+def _read(path: str, most: int = 4096) -> str:
+    """Returns the beginning of a regular file, long enough for a path; `/dev/zero` has no end, and a pipe blocks."""
+    if not os.path.isfile(path):
+        raise FileNotFoundError(path)
     with open(path, encoding="utf-8") as file:
-        return file.read().strip()
+        return file.read(most).strip()

@@ -20,9 +20,20 @@ _WORLDS = ("WORLD_SIZE", "SLURM_NTASKS", "OMPI_COMM_WORLD_SIZE")
 # Beginnings of the names of settings that change what PyTorch reserves.
 _SETTINGS = ("PYTORCH_", "CUDA_VISIBLE_DEVICES", "CUDA_MODULE_LOADING", "CUBLAS_WORKSPACE_CONFIG", "NCCL_", "TORCH_NCCL_")
 
-# Words in the names of options whose value is a secret, and beginnings of what is one by itself.
-_SECRETS = {"token", "secret", "password", "passwd", "pwd", "apikey", "key", "credential", "credentials"}
-_KEYS = ("hf_", "sk-", "ghp_", "gho_", "github_pat_", "glpat-", "xoxb-", "xoxp-", "AKIA")
+# Names of options whose value is a secret: words that tell it anywhere in a name, at its end, and as its last word.
+_SECRET = re.compile(
+    r"(?i:[\w.-]{0,64}(?:pass(?:word|wd|phrase)|secret|credential|(?:api|access|account|private)[_-]?key)[\w.-]{0,64}"
+    r"|[\w.-]{0,64}(?:token|cookie|auth|authorization|pwd)|[\w.-]{0,64}[_-](?:key|pass|pat))"
+)
+
+# Secrets inside a word: keys by their beginnings, accounts in addresses, and values behind such names.
+_INSIDE = re.compile(
+    r"(?<![\w./-])(?:hf_|sk-|[prs]k_(?:live|test)_|gh[pousr]_|github_pat_|glpat-|xox[a-z]-|xapp-|AKIA|ASIA|AIza|nvapi-"
+    r"|eyJ)[\w.~+/=-]+"
+    r"|(?<=://)[^/\s]*(?=@)"
+    rf"|((?i:\bbearer\s+)|(?<![\w.-])(?:{_SECRET.pattern}[\"'\]]*\s*[=:]\s*|(?=-){_SECRET.pattern}\s+))"
+    r"(?i:(?:bearer|basic|token)\s+)?(?:\"[^\"]*\"|'[^']*'|[^\s\"',;&}]+)"
+)
 
 
 def rank() -> int | None:
@@ -73,14 +84,16 @@ def _without_secrets(words: list[str]) -> list[str]:
     found = []
     is_value = False
     for word in words:
-        name, sign, value = word.partition("=")
-        is_secret = bool(_SECRETS.intersection(re.split(r"[^a-z]+", name.lower())))
-        if is_value and not word.startswith("-") or word.startswith(_KEYS):
-            word = "*"
-        elif sign and (is_secret or value.startswith(_KEYS)):
-            word = f"{name}=*"
-        is_value = is_secret and not sign and word.startswith("-")
-        found.append(word)
+        name, sign, _ = word.partition("=")
+        is_secret = _SECRET.fullmatch(name) is not None
+        if is_value and not word.startswith("-"):
+            shown = "*"
+        else:
+            shown = f"{name}=*" if sign and is_secret else _INSIDE.sub(r"\1*", word)
+        is_flag = is_secret and not sign and word.startswith("-")
+        # A shell may have split a header: `Authorization:Bearer x`.
+        is_value = is_flag or word.lower().endswith(("bearer", ":basic"))
+        found.append(shown)
     return found
 
 

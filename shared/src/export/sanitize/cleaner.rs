@@ -6,8 +6,9 @@ use super::hosts::{is_public, is_public_symbol, package_of};
 use super::names::{Names, SortedNames};
 use super::paths::{self, Projects};
 use super::report::{Package, SanitizeReport, Tables, remaining};
-use super::secrets::{self, Language, without_secrets};
+use super::secrets::{self, Language, PLAIN_VALUES, without_secrets};
 use super::texts::with_paths;
+use crate::allocator::{self, ConfError, TorchVersion, options};
 use crate::analysis::without_names;
 use crate::base::{ShortSort, StringId};
 use crate::trace::{Annotation, EventContext, Frame, FrameId, FxNode, LinesId, Setting, Settings, StackId, Trace};
@@ -179,20 +180,27 @@ impl Cleaner<'_> {
     fn settings(&mut self) {
         let entries = self.trace.settings.entries.iter().map(|(name, setting)| {
             let setting = match setting {
-                Setting::Text(text) if self.options.remove_names && secrets::is_private(name, text) => {
-                    self.report.texts.add(text, "*");
-                    Setting::Text("*".to_owned())
-                }
-                Setting::Text(text) => Setting::Text(self.cleaned(Role::Prose, text)),
-                Setting::Table(rows) => {
-                    Setting::table(rows.iter().map(|(key, n)| (self.cleaned(Role::Prose, key), *n)).collect())
-                }
+                Setting::Text(text) => Setting::Text(self.setting(text)),
+                Setting::Table(rows) => Setting::table(rows.iter().map(|(key, n)| (self.setting(key), *n)).collect()),
                 other => other.clone(),
             };
             (self.cleaned(Role::Prose, name), setting)
         });
         let entries: BTreeMap<String, Setting> = entries.collect();
         self.tables.settings = Settings { entries: entries.into_iter().collect() };
+    }
+
+    /// Returns the text of a setting with `*` in place of all that is no known option of the allocator.
+    fn setting(&mut self, text: &str) -> String {
+        if !self.options.remove_names {
+            return self.cleaned(Role::Prose, text);
+        }
+        let known: Vec<&str> = options(text).map(|option| if is_known(option) { option } else { "*" }).collect();
+        let clean = known.join(",");
+        if clean != text {
+            self.report.texts.add(text, &clean);
+        }
+        clean
     }
 
     /// Returns the handle of a clean text; each text is cleaned and counted once per role.
@@ -245,6 +253,18 @@ impl Cleaner<'_> {
         }
         nameless.unwrap_or(clean)
     }
+}
+
+/// Returns true for an option of the allocator whose value names nobody, and for such a value alone.
+fn is_known(option: &str) -> bool {
+    let is_plain = |word: &str| {
+        word.is_empty() || word.parse::<f64>().is_ok() || PLAIN_VALUES.iter().any(|w| w.eq_ignore_ascii_case(word))
+    };
+    let Some((_, value)) = option.split_once(':') else { return is_plain(option.trim()) };
+    // Other options may be as small as the segments.
+    let conf = allocator::Settings::parse(&format!("large_segment_size_mb:11,{option}"), TorchVersion::default());
+    !matches!(conf, Err(ConfError::Invalid { .. }))
+        && value.split([':', ',', '[', ']', '>']).map(str::trim).all(is_plain)
 }
 
 fn asked_names(options: &SanitizeOptions) -> Names {

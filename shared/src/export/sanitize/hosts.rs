@@ -16,8 +16,13 @@ const DOUBTFUL_ENDS: &str = "
 
 /// Words in the names of machines.
 const MACHINES: &str = "
-    compute cn cpu dgx gn gpu gpunode head headnode hgx host ip lambda login master nid node rack server srv superpod vm
-    worker";
+    compute cn cpu dgx frontier gn gpu gpunode head headnode hgx host ip knoten lambda login lrdn master nid node nodo
+    noeud rack server srv superpod vm worker";
+
+/// Words that a number counts or a rank runs, which are no machines.
+const NO_MACHINES: &str = "
+    backward batch bytes cpu cuda epoch forward gpu iter iteration line localhost loss pid port rank sample samples seed
+    size step steps token tokens vocab";
 
 fn is_in(list: &str, word: &str) -> bool {
     list.split_ascii_whitespace().any(|known| known.eq_ignore_ascii_case(word))
@@ -51,6 +56,20 @@ pub(super) fn is_host_word(word: &str) -> bool {
         && word.starts_with(|c: char| c.is_ascii_alphabetic())
         && machines.next().is_some()
         && stems.all(|stem| stem.len() <= 1 || is_in(MACHINES, &stem))
+}
+
+/// Returns true for a word before a port at which processes of `torch.distributed` meet, such as `spark:29500`.
+///
+/// Before other numbers it may be what they count: `dim:4096`.
+pub(super) fn is_served(word: &str) -> bool {
+    let Some((host, port)) = word.split_once(':') else { return false };
+    let is_port = port.parse::<u16>().is_ok_and(|port| (29400..29600).contains(&port));
+    is_port && may_be_host(host)
+}
+
+/// Returns true for a word that can be a machine where one is expected.
+pub(super) fn may_be_host(word: &str) -> bool {
+    word.starts_with(|c: char| c.is_ascii_alphabetic()) && !is_in(NO_MACHINES, word)
 }
 
 /// Returns true for an IP address, with or without a port.

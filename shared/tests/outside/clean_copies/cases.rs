@@ -160,7 +160,7 @@ pub(crate) const HELD_BACK: &[Case] = &[
     (Annotation, "/home/zuzana/x.py: Optimizer.step#ZuzanaAdam.step", &["zuzana"], &["Optimizer.step#", "Adam.step"]),
     (Annotation, "PWD=/fsx/zuzana/acme CONDA_PREFIX=/opt/zuzana", &["zuzana", "acme"], &["PWD="]),
     (Annotation, "export HF_TOKEN=abc; password: hunter2", &["abc", "hunter2"], &["HF_TOKEN"]),
-    (Setting, "/fsx/zuzana/alloc.so", &["zuzana"], &["alloc.so"]),
+    (Setting, "/fsx/zuzana/alloc.so", &["zuzana"], &[]),
     // Keys.
     (Annotation, "AIzaSyA1234567890abcdefghijklmnopqrstuv", &["1234567890"], &[]),
     (Annotation, "glpat-AbCdEfGhIjKlMnOpQrSt xoxb-123456789012-abcdefABCDEF", &["abcdefghij", "123456789012"], &[]),

@@ -48,8 +48,8 @@ fn a_name_goes_wherever_it_stands() {
     let (copy, report) = copy(&trace, &Default::default());
     assert_eq!(files(&copy), ["*/own.py", "main.py", "train.py"]);
     assert_eq!(copy.strings.get(copy.annotations[0].name), "*'s step on *");
-    assert_eq!(copy.settings.get("conf"), Some(&Setting::Text("log:*".to_owned())));
-    assert_eq!(report.texts.count, 2);
+    assert_eq!(copy.settings.get("conf"), Some(&Setting::Text("*".to_owned())));
+    assert_eq!(report.texts.count, 3);
 }
 
 #[test]
@@ -131,7 +131,7 @@ fn what_remains_is_listed_with_what_people_write_first() {
     let expected = [
         ("annotation", "and more"),
         ("annotation", "step of *@*"),
-        ("setting", "conf: x"),
+        ("setting", "conf: *"),
         ("project file", "main.py"),
         ("project file", "train.py"),
         ("project function", "f"),
@@ -174,15 +174,27 @@ fn settings_whose_names_become_one_are_one() {
 }
 
 #[test]
-fn settings_that_name_somebody_lose_their_values() {
+fn settings_keep_only_known_values() {
     let mut trace = trace(&["/w/src/train.py", "/w/src/alice/x.py"]);
-    let entries = [("db_password", "hunter2"), ("backend", "native"), ("owner", "alice.brown")];
-    trace.settings.entries =
-        entries.into_iter().map(|(name, text)| (name.to_owned(), Setting::Text(text.to_owned()))).collect();
+    let conf =
+        "expandable_segments:True, large_segment_size_mb:12,max_split_size_mb:13,roundup_power2_divisions:[1:2,>:4]";
+    let cases = [
+        ("backend", "native", "native"),
+        ("comment", "run of Jane, step 3", "*,*"),
+        ("conf", conf, conf),
+        ("db_password", "hunter2", "*"),
+        ("expandable_segments", "ursula", "*"),
+        ("last", "expandable_segments:ursula,pinned_x:ursula,ada:1,max_split_size_mb:64", "*,*,*,max_split_size_mb:64"),
+        ("owner", "alice.brown", "*"),
+        ("team", "acme:8", "*"),
+    ];
+    let text = |name: &str, text: &str| (name.to_owned(), Setting::Text(text.to_owned()));
+    let rows = |key: &str| Setting::table([("64".to_owned(), 2), (key.to_owned(), 3)].into_iter().collect());
+    trace.settings.entries = cases.map(|(name, before, _)| text(name, before)).into();
+    trace.settings.entries.push(("rows".to_owned(), rows("wendy")));
     let (copy, report) = copy(&trace, &Default::default());
-    let texts = copy.settings.entries.iter().map(|(name, setting)| (name.as_str(), setting.clone()));
-    let text = |text: &str| Setting::Text(text.to_owned());
-    let clean = [("backend", text("native")), ("db_password", text("*")), ("owner", text("*"))];
-    assert_eq!(texts.collect::<Vec<_>>(), clean);
+    let mut clean = cases.map(|(name, _, after)| text(name, after)).to_vec();
+    clean.insert(7, ("rows".to_owned(), rows("*")));
+    assert_eq!(copy.settings.entries, clean);
     assert!(report.names.iter().any(|name| name == "alice"), "{:?}", report.names);
 }

@@ -25,15 +25,51 @@ fn a_sidecar_says_where_the_snapshot_is_from_without_secrets() {
     // A repository of a stranger.
     stage.scene.write("id_rsa", "the text of another file\n");
     stage.scene.write(".git/HEAD", "ref: ../id_rsa\n");
-    let words =
-        ["--hf-token", "hf_abcdef", "--api_key=sk1", "hf_ghi", "--max-tokens", "512", "--name=key", "--password"];
-    Ran::of(&stage.python().args(words).output().expect("python3")).check(0, &[]);
+    let (words, shown): (Vec<_>, Vec<_>) = WORDS.into_iter().unzip();
+    Ran::of(&stage.python().args(&words).output().expect("python3")).check(0, &[]);
     let sidecar = stage.sidecar("a.step0.end.json");
     let command: Vec<_> = sidecar["command"].as_array().unwrap().iter().filter_map(|word| word.as_str()).collect();
-    let shown = ["--hf-token", "*", "--api_key=*", "*", "--max-tokens", "512", "--name=key", "--password"];
     assert_eq!(command[command.len() - words.len()..], shown);
     assert!(sidecar["commit"].is_null(), "{sidecar}");
+    // `/dev/zero` has no end.
+    let refs = ["ref: /dev/zero\n", "ref: refs/../../../../../../../../../../dev/zero\n"];
+    for (text, name) in refs.into_iter().zip(["a.step0.end2.json", "a.step0.end3.json"]) {
+        stage.scene.write(".git/HEAD", text);
+        Ran::of(&stage.python().output().expect("python3")).check(0, &[]);
+        assert!(stage.sidecar(name)["commit"].is_null(), "{text}");
+    }
 }
+
+/// Words of a command, and how a sidecar shows them.
+const WORDS: [(&str, &str); 27] = [
+    ("--hf-token", "--hf-token"),
+    ("hf_abcdef", "*"),
+    ("--api_key=sk1", "--api_key=*"),
+    ("hf_ghi", "*"),
+    ("--max-tokens", "--max-tokens"),
+    ("512", "512"),
+    ("--tokenizer", "--tokenizer"),
+    ("x", "x"),
+    ("--author", "--author"),
+    ("x", "x"),
+    ("--key-size", "--key-size"),
+    ("3", "3"),
+    ("--name=key", "--name=key"),
+    ("/data/hf_cache", "/data/hf_cache"),
+    ("postgres://u:hunter2@h/db", "postgres://*@h/db"),
+    ("--accessToken=x", "--accessToken=*"),
+    ("--hfToken", "--hfToken"),
+    ("x", "*"),
+    ("--pat", "--pat"),
+    ("x", "*"),
+    (r#"{"token":"x","n":2}"#, r#"{"token":*,"n":2}"#),
+    ("Authorization:Bearer x", "Authorization:*"),
+    ("Authorization:Bearer", "Authorization:*"),
+    ("x", "*"),
+    ("train --auth x --n 3; PGPASSWORD=x psql", "train --auth * --n 3; PGPASSWORD=* psql"),
+    ("xapp-1 nvapi-x AIzaSy eyJhbGci.eyJz.x", "* * * *"),
+    ("--password", "--password"),
+];
 
 #[test]
 fn holders_are_named() {
