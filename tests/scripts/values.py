@@ -64,6 +64,19 @@ def decompositions(device):
         yield torch.istft(tones, 256, window=torch.ones(256, device=device)).shape, torch.isin(batch, batch[0]).shape
 
 
+def lazy(device):
+    """Modules whose parameters have no shape before the first call, and a class of its own that takes functions."""
+    net = torch.nn.Sequential(torch.nn.Conv2d(3, 8, 3), torch.nn.Flatten(), torch.nn.LazyLinear(5)).to(device)
+    yield net(torch.zeros(2, 3, 8, 8, device=device)).shape, net[2].weight.is_cuda == (device == "cuda")
+
+    class Pair:
+        @classmethod
+        def __torch_function__(cls, function, types, args=(), kwargs=None):
+            return {torch.zeros_like: "zeros", torch.unique: "unique"}[function]
+
+    yield torch.zeros_like(Pair()), torch.unique(Pair())
+
+
 def sequences(device):
     layer = torch.nn.TransformerEncoderLayer(16, 2, 32, batch_first=True, device=device)
     encoder = torch.nn.TransformerEncoder(layer, 2).eval()
@@ -86,7 +99,7 @@ def plain(result):
     return [plain(part) for part in result] if isinstance(result, (list, tuple)) else result
 
 
-for check in (lengths, masks, changes, scalars, decompositions, sequences):
+for check in (lengths, masks, changes, scalars, lazy, decompositions, sequences):
     for found, expected in zip(check("cuda"), check("cpu"), strict=True):
         assert plain(found) == plain(expected), f"{check.__name__}: {plain(found)} instead of {plain(expected)}"
 drawn()

@@ -30,9 +30,14 @@ def wrap(owner, name, make, prepare=None, around=lambda *args, **kwargs: context
         return
     finish = make(function)
 
+    # PyTorch hands a function of a module to `__torch_function__` as its own, where a class of the program knows the wrapper.
+    overrides = None if isinstance(owner, type) else getattr(sys.modules.get("torch"), "overrides", None)
+
     def call(*args, **kwargs):
         if not is_on:
             return function(*args, **kwargs)
+        if overrides is not None and overrides.has_torch_function(args) and any(map(_is_foreign, args)):
+            return overrides.handle_torch_function(call, args, *args, **kwargs)
         if prepare is not None:
             args = tried(args, prepare, args)
         with tried(contextlib.nullcontext(), around, *args, **kwargs):
@@ -47,10 +52,24 @@ def wrap(owner, name, make, prepare=None, around=lambda *args, **kwargs: context
     replace(owner, name, function, call)
 
 
+def _is_foreign(item):
+    """Returns true for objects of the program's own classes that take PyTorch's functions."""
+    kind = type(item)
+    return hasattr(kind, "__torch_function__") and kind.__module__.partition(".")[0] not in ("torch", "snapscope_run")
+
+
 def replace(owner, name, function, call):
-    """Puts a wrapper in the place of a function; TorchScript, which knows PyTorch's own by identity, takes it for it."""
+    """Puts a wrapper in the place of a function; what knows PyTorch's own by identity takes it for it.
+
+    That is TorchScript, and parameters of lazy modules, which allow some functions before they have a shape.
+    """
     setattr(owner, name, call)
-    builtins = getattr(getattr(sys.modules.get("torch"), "jit", None), "_builtins", None)
+    torch = sys.modules.get("torch")
+    lazy = getattr(getattr(getattr(torch, "nn", None), "parameter", None), "UninitializedTensorMixin", None)
+    allowed = getattr(lazy, "_allowed_methods", [])
+    if function in allowed:
+        allowed.append(call)
+    builtins = getattr(getattr(torch, "jit", None), "_builtins", None)
     operator = tried(None, builtins._find_builtin, function) if builtins is not None else None
     if operator is not None:
         tried(None, builtins._register_builtin, call, operator)
