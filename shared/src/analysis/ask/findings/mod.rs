@@ -16,6 +16,7 @@ mod devices;
 mod evaluating;
 mod finding;
 mod growing;
+mod hooks;
 mod left_optimizer;
 mod limits;
 mod loading;
@@ -96,6 +97,7 @@ fn of_device(study: &Study<'_>, config: &FindingsConfig) -> Vec<Finding> {
     let unused = unused_graphs(study);
     found.extend(growing::findings(study, config, &unused));
     found.extend(left_optimizer::finding(study));
+    found.extend(hooks::finding(study));
     found.extend(settled::finding(study));
     found.extend(limits::findings(study, config));
     let retained = retained::finding(study);

@@ -8,7 +8,7 @@
 
 use super::code::FindingCode;
 use super::finding::{AtPeak, Confidence, Finding, Rank};
-use super::own_code::{Own, own_line};
+use super::own_code::{Own, own_line, phase_of};
 use crate::analysis::study::by_design;
 use crate::analysis::study::period::Step;
 use crate::analysis::study::phases::Phase;
@@ -29,7 +29,11 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
     let kept = || graphs.iter().map(|(row, _)| (row.bytes, row.stack));
     let kept_bytes: u64 = kept().map(|row| row.0).sum();
     // Gradients that can be differentiated again keep tensors of backward as well, on purpose.
+    let setup = study.timeline.allocations.alive_at(last).filter(|&(id, _)| phase_of(study, id) == Phase::Setup);
+    let weights: u64 = setup.map(|row| row.1).sum();
     let gradients: u64 = by_design::trained_sizes(study).iter().map(|(size, count)| size * count).sum();
+    // Those of an inner loop count as gradients, too, but there is no more than one for each weight.
+    let gradients = if weights > 0 { gradients.min(weights) } else { gradients };
     let is_little = kept_bytes.saturating_mul(LEAST_SHARE) < study.timeline.live_peak().1;
     // One pass with several losses has a backward for each, and all but the last keep its graph on purpose.
     let mut passes: Vec<u32> = graphs.iter().map(|(_, passed)| *passed).collect();

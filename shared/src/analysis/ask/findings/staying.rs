@@ -83,7 +83,18 @@ fn gradients(study: &Study<'_>) -> Option<Finding> {
         }
     }
     let code = FindingCode::GradientsStay;
-    let Some((line, forward_bytes)) = untrained(study, &rows) else {
+    let bytes: u64 = rows.iter().map(|kept| kept.end_bytes).sum();
+    if is_little(study, bytes) {
+        return among_others(study);
+    }
+    let is_of_rows = |id: AllocationId| {
+        let (size_bytes, stack) = row_of(study, id);
+        rows.iter().any(|kept| match kept.size_bytes {
+            Some(size) => !stack.has_frames() && size == size_bytes,
+            None => kept.stack == stack,
+        })
+    };
+    let Some((line, forward_bytes)) = untrained(study, is_of_rows) else {
         return finding(
             study,
             &rows,
@@ -96,37 +107,63 @@ fn gradients(study: &Study<'_>) -> Option<Finding> {
              the gradients of all steps add up, which also makes the updates wrong.",
         );
     };
-    let shows = format!(
-        "The backward pass allocates them only in the first step, although it allocates those of other weights anew. \
-         Until it does, the forward pass at `{}` keeps {} of activations for them.",
-        line.place(),
-        format::bytes(forward_bytes)
-    );
-    let advice = "Call ``model.requires_grad_(False)`` on a model that is not trained, such as a teacher or a frozen encoder.\n\
+    finding(study, &rows, Some(line.clone()), (code, NOT_CLEARED), &only_once(&line, forward_bytes), OF_UNTRAINED)
+}
+
+const NOT_CLEARED: &str = "Gradients that no optimizer clears";
+
+const OF_UNTRAINED: &str = "Call ``model.requires_grad_(False)`` on a model that is not trained, such as a teacher or a frozen encoder.\n\
          Or run it under ``with torch.no_grad():``, if no gradient has to go through it.\n\
          If its weights are to be trained, pass them to an optimizer, and call its `zero_grad()` in every step.\n\n\
          No `zero_grad()` clears these gradients. If their weights belong to no optimizer, the backward pass computes \
          them in vain, and the graph keeps activations for them.";
-    finding(study, &rows, Some(line), (code, "Gradients that no optimizer clears"), &shows, advice)
+
+fn only_once(line: &SourceLine, forward_bytes: u64) -> String {
+    format!(
+        "The backward pass allocates them only in the first step, although it allocates those of other weights anew. \
+         Until it does, the forward pass at `{}` keeps {} of activations for them.",
+        line.place(),
+        format::bytes(forward_bytes)
+    )
+}
+
+/// Reports gradients of the first step that stay, of the same sizes as others that each step clears: those of a copy.
+fn among_others(study: &Study<'_>) -> Option<Finding> {
+    let (first, last) = (study.repeats().first()?, study.repeats().last()?);
+    let allocations = &study.timeline.allocations;
+    let cleared = by_design::trained_sizes(study);
+    let stays = |id: &AllocationId| {
+        let (size_bytes, stack) = row_of(study, *id);
+        !stack.has_frames()
+            && cleared.contains_key(&size_bytes)
+            && allocations.dies_after(*id, last.end - 1)
+            && phase_of(study, *id) == Phase::Backward
+    };
+    let of_first = (allocations.born_by(first.start)..allocations.born_by(first.end)).map(AllocationId);
+    let stay: HashSet<AllocationId> = of_first.filter(stays).collect();
+    let rows = || stay.iter().map(|&id| row_of(study, id));
+    let bytes: u64 = rows().map(|row| row.0).sum();
+    if is_little(study, bytes) || (stay.len() as u64) < LEAST_CLEARED {
+        return None;
+    }
+    let (line, forward_bytes) = untrained(study, |id| stay.contains(&id))?;
+    let found = Finding::warning(study, FindingCode::GradientsStay, Confidence::Medium, Rank::Cause, bytes);
+    let what = format!("{NOT_CLEARED}: {}", format::bytes(bytes));
+    let shown = found.placed(&what, ", in ", Some(line.clone()));
+    let moment = study.timeline.live_peak().0.checked_sub(1);
+    Some(shown.shown(only_once(&line, forward_bytes), moment, rows()).advised(OF_UNTRAINED))
 }
 
 /// Returns the line whose forward pass leads to gradients that stay although others are cleared, with its bytes.
 ///
 /// Backward frees the activations of a layer when it computes the layer's gradients.
-fn untrained(study: &Study<'_>, rows: &[&Kept]) -> Option<(SourceLine, u64)> {
+fn untrained(study: &Study<'_>, is_of_rows: impl Fn(AllocationId) -> bool) -> Option<(SourceLine, u64)> {
     let allocations = &study.timeline.allocations;
     let (first, last) = (study.repeats().first()?, study.repeats().last()?);
     if by_design::trained_sizes(study).values().sum::<u64>() < LEAST_CLEARED {
         return None;
     }
     let of_first = || (allocations.born_by(first.start)..allocations.born_by(first.end)).map(AllocationId);
-    let is_of_rows = |id: AllocationId| {
-        let (size_bytes, stack) = row_of(study, id);
-        rows.iter().any(|kept| match kept.size_bytes {
-            Some(size) => !stack.has_frames() && size == size_bytes,
-            None => kept.stack == stack,
-        })
-    };
     let is_gradient = |id: &AllocationId| allocations.dies_after(*id, last.end - 1) && is_of_rows(*id);
     let born: Vec<u32> = of_first().filter(is_gradient).map(|id| allocations.born_at(id.0)).collect();
     let range = *born.first()?..=*born.last()?;

@@ -43,15 +43,51 @@ fn a_loop_before_training_keeps_the_graphs_of_all_its_rounds() {
             let last = format!("free s.{}\n", rounds - 1);
             let loops: String = (0..rounds).map(round).collect();
             let gone = if has_gradients { graphs + &states } else { last };
-            shape.training(|step| if step == 0 { loops.clone() + &gone } else { String::new() } + &shape.step(step, "", ""))
+            shape.training(
+                |step| if step == 0 { loops.clone() + &gone } else { String::new() } + &shape.step(step, "", ""),
+            )
         };
         let found = |text: &str| finding_of(text, FindingCode::EvaluationWithGraph);
         let told = found(&warmed(true)).map(|found| (found.severity, found.line.map(|line| line.function)));
         let main = Some((Severity::Warning, Some("main".to_owned())));
-        if rounds * (largest + 3) << 20 >= live_peak(&warmed(true)) / 2 {
+        if (rounds * (largest + 3)) << 20 >= live_peak(&warmed(true)) / 2 {
             assert_eq!(told, main, "seed {seed}, {shape:?}");
         }
         assert_eq!(found(&warmed(false)), None, "seed {seed}, {shape:?}");
+    }
+}
+
+#[test]
+fn hooks_that_are_registered_anew_run_more_often() {
+    for (seed, shape, mut random) in shapes() {
+        let epoch = 2 + random.below(3);
+        let which = random.below(shape.layers.len() as u64) as usize;
+        let call = format!("m.py<{MODULE}<train:11<main");
+        let hook = "hook@probe.py<inner@v/site-packages/torch/nn/modules/module.py";
+        let training = |is_again: bool| {
+            let hooks = |step: u64| if is_again { 1 + step / epoch } else { 1 };
+            shape.training(|step| {
+                let layer = format!("@f{which}@{call}");
+                let stored = (0..hooks(step)).map(|index| {
+                    let old = step.checked_sub(1).filter(|&last| index < hooks(last));
+                    let old = old.map(|last| format!("free k{index}.{last}\n")).unwrap_or_default();
+                    format!("alloc k{index}.{step} 4MiB @{hook}<{MODULE}<train:11<main\n{old}")
+                });
+                let stored: String = stored.collect();
+                let text = shape.step(step, "", "");
+                text.lines()
+                    .map(|line| format!("{line}\n") + if line.ends_with(&layer) { &stored } else { "" })
+                    .collect()
+            })
+        };
+        let told = |text: &str| {
+            let found = findings_in(text).into_iter().find(|found| found.title.starts_with("Hooks are registered"));
+            found.map(|found| found.line.map(|line| line.function))
+        };
+        if shape.steps >= 4 * epoch && live_peak(&training(true)) < 20 * (4 << 20) * (shape.steps / epoch) {
+            assert_eq!(told(&training(true)), Some(Some("hook".to_owned())), "seed {seed}, {shape:?}");
+        }
+        assert_eq!(told(&training(false)), None, "seed {seed}, {shape:?}");
     }
 }
 
