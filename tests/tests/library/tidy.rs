@@ -15,7 +15,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("trace", &["base"]),
     ("source", &["base"]),
     ("draw", &["base"]),
-    ("export", &["analysis", "base", "draw", "pickle", "report", "trace"]),
+    ("export", &["allocator", "analysis", "base", "draw", "pickle", "report", "trace"]),
     ("allocator", &["base"]),
     ("analysis", &["allocator", "base", "trace"]),
     ("report", &["allocator", "analysis", "base", "job", "trace"]),
