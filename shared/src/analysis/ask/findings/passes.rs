@@ -7,14 +7,14 @@
 
 use super::code::FindingCode;
 use super::finding::{Confidence, Finding, Rank};
-use super::own_code::{Own, line_of, phase_of, row_of, texts_of};
+use super::own_code::{Own, line_of, phase_of, row_of};
 use crate::analysis::study::left_of_pass::ForwardPass;
 use crate::analysis::study::period::Step;
 use crate::analysis::study::phases::Phase;
 use crate::analysis::study::sites::{Operation, SpineId};
 use crate::analysis::study::studied::Study;
 use crate::analysis::track::allocations::{AllocationId, Lifetime};
-use crate::base::{Severity, format};
+use crate::base::format;
 use crate::trace::{Action, StackId};
 use hashbrown::HashMap;
 
@@ -94,13 +94,7 @@ pub(super) fn finding(study: &Study<'_>, pass: &ForwardPass, unused: &[Vec<Lifet
     );
     let rows = pass.by_stack.iter().map(|(&stack, row)| (row.bytes, stack));
     let (code, bytes) = (FindingCode::SeveralGraphsAtOnce, pass.bytes / passes * (passes - 1));
-    let is_recurrent =
-        |&stack: &StackId| texts_of(study.trace, stack).any(|(_, file)| file.ends_with("nn/modules/rnn.py"));
-    // Backward through several chunks of a sequence is what trains a recurrent model.
-    let is_meant = pass.by_stack.keys().any(is_recurrent);
-    let severity = if is_meant { Severity::Info } else { Severity::Warning };
     let found = Finding::warning(study, code, Confidence::Medium, Rank::Cause, bytes);
-    let found = Finding { severity, ..found };
     Some(found.placed(&what, ", in ", line).shown(shows, pass.moment.checked_sub(1), rows).advised(
         "Call ``(loss / n).backward()`` for each micro-batch: the gradients add up, and only one graph is in memory at a \
          time.\n\n\
