@@ -21,8 +21,9 @@ use crate::recording::repro::Limits;
 use crate::store::{BucketVariables, StoreAddress};
 use crate::units;
 
-/// Niceness of recorders, so that requests to the server take precedence. Each step is a fourth of the processor's time:
-/// at 10, a recording of a second took over 16 on a machine that others kept busy.
+/// Niceness of recorders, so that requests to the server take precedence.
+///
+/// At 10, a recording of a second took over 16 on a machine that others kept busy.
 const NICENESS: i32 = 4;
 
 /// Maximum size of a file that a recorder may write.
