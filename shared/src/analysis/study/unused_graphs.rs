@@ -40,9 +40,12 @@ const LEAST_DROPPED: u64 = 10;
 /// Returns the allocations that no backward pass uses, of each such call and of each loop of calls.
 pub(in crate::analysis) fn unused_graphs(study: &Study<'_>) -> Vec<Vec<Lifetime>> {
     let mut unused: Vec<Vec<Lifetime>> = of_calls(study).filter(|rows| !rows.is_empty()).collect();
-    let told: HashSet<u32> = unused.iter().flatten().map(|row| row.born).collect();
-    let not_told = |rows: Vec<Lifetime>| rows.into_iter().filter(|row| !told.contains(&row.born)).collect();
-    unused.extend(of_loops(study).into_iter().map(not_told));
+    let loops = of_loops(study);
+    if !loops.is_empty() {
+        let told: HashSet<u32> = unused.iter().flatten().map(|row| row.born).collect();
+        let not_told = |rows: Vec<Lifetime>| rows.into_iter().filter(|row| !told.contains(&row.born)).collect();
+        unused.extend(loops.into_iter().map(not_told));
+    }
     unused
 }
 
@@ -53,25 +56,29 @@ pub(in crate::analysis) fn unused_graphs(study: &Study<'_>) -> Vec<Vec<Lifetime>
 fn of_loops(study: &Study<'_>) -> Vec<Vec<Lifetime>> {
     let (allocations, phases) = (&study.timeline.allocations, &study.phases);
     let failures = failures(study);
-    let mut at_once: Vec<Vec<Lifetime>> = Vec::new();
-    let mut before = None;
-    for (died, id) in allocations.deaths().filter(|(_, id)| id.index() >= allocations.initial_count()) {
-        let row = Lifetime::of(allocations, study.device, id);
-        let births = allocations.born_by(died);
-        if before != Some(births) {
-            at_once.push(Vec::new());
-            before = Some(births);
+    let is_much = |bytes: u64| bytes.saturating_mul(LEAST_DROPPED) >= study.timeline.live_peak().1;
+    let bytes_of =
+        |ids: &[AllocationId]| ids.iter().fold(0, |sum: u64, &id| sum.saturating_add(allocations.size_bytes(id)));
+    let is_before_backward = |row: &Lifetime| {
+        let backward = phases.start_of_backward(phases.run_of(row.born));
+        backward.is_none_or(|start| row.died < start) && !is_cut(&failures, row)
+    };
+    // Between two births, all deaths are of one moment.
+    let deaths: Vec<(usize, AllocationId)> = allocations
+        .deaths()
+        .filter(|(_, id)| id.index() >= allocations.initial_count())
+        .map(|(died, id)| (allocations.born_by(died) as usize, id))
+        .collect();
+    let at_once = deaths.chunk_by(|one, other| one.0 == other.0).map(|of_moment| {
+        let ids: Vec<AllocationId> = of_moment.iter().map(|death| death.1).collect();
+        if !is_much(bytes_of(&ids)) {
+            return Vec::new();
         }
-        let backward = phases.start_of_backward(phases.run_of(row.born)).unwrap_or(u32::MAX);
-        if let Some(rows) = at_once.last_mut().filter(|_| died < backward && !is_cut(&failures, &row)) {
-            rows.push(row);
-        }
-    }
-    at_once.retain(|rows| {
-        let bytes = rows.iter().fold(0, |sum: u64, row| sum.saturating_add(row.bytes));
-        bytes.saturating_mul(LEAST_DROPPED) >= study.timeline.live_peak().1 && is_loop(study, rows)
+        let rows = ids.into_iter().map(|id| Lifetime::of(allocations, study.device, id));
+        rows.filter(is_before_backward).collect::<Vec<Lifetime>>()
     });
-    at_once
+    let bytes = |rows: &[Lifetime]| rows.iter().fold(0, |sum: u64, row| sum.saturating_add(row.bytes));
+    at_once.filter(|rows| is_much(bytes(rows)) && is_loop(study, rows)).collect()
 }
 
 /// Returns true if at least three rounds have left so many tensors as a graph does.
