@@ -1,13 +1,12 @@
 //! Runs `snapscope open` in a separate process.
 
-use std::io::{BufRead, BufReader, Read};
+use std::io::Read as _;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use crate::http::{Reply, send};
-use crate::patience::wait_until;
-use crate::process::signal;
+use crate::process::{ended, first_line, signal};
 use crate::server::snapscope;
 
 /// Process that serves files until its page is closed, killed when dropped.
@@ -30,8 +29,7 @@ impl OpenProcess {
             command.env_remove(name);
         }
         let mut child = command.envs(variables.iter().copied()).spawn().expect("the binary to start");
-        let mut line = String::new();
-        BufReader::new(child.stdout.as_mut().expect("a pipe")).read_line(&mut line).expect("a line");
+        let line = first_line(&mut child);
         let said = line.trim().strip_prefix("Snapscope: http://").and_then(|said| said.split_once('/'));
         let Some((address, path)) = said else { panic!("an address, not {line:?}") };
         Self { child, address: address.parse().expect("an address"), path: format!("/{path}") }
@@ -53,10 +51,10 @@ impl OpenProcess {
     /// Waits for the end, and returns the exit status and standard error.
     #[track_caller]
     pub fn ended(&mut self) -> (Option<i32>, String) {
-        wait_until("the process ends", || self.has_ended());
+        let status = ended(&mut self.child);
         let mut said = String::new();
         self.child.stderr.as_mut().expect("a pipe").read_to_string(&mut said).expect("text");
-        (self.child.wait().expect("a status").code(), said)
+        (status.code(), said)
     }
 
     #[track_caller]

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::patience::PATIENCE;
-use crate::process::signal;
+use crate::process::{ended, signal};
 
 /// Shell script that keeps a cluster: it starts the server and, when its input ends, stops it and removes the cluster.
 ///
@@ -99,7 +99,7 @@ impl Postgres {
 impl Drop for Postgres {
     fn drop(&mut self) {
         drop(self.keeper.stdin.take());
-        let _ = self.keeper.wait();
+        ended(&mut self.keeper);
         // Removes a cluster that was killed and not restarted.
         let _ = fs::remove_dir_all(&self.folder);
     }
@@ -111,7 +111,7 @@ fn leave(keeper: &mut Child) {
         // A keeper that has already ended needs no word.
         let _ = input.write_all(b"leave\n");
     }
-    let _ = keeper.wait();
+    ended(keeper);
 }
 
 fn configure(folder: &Path, durability: Durability) {
@@ -146,10 +146,10 @@ fn keep(folder: &Path) -> Child {
             }
             std::thread::sleep(Duration::from_millis(50));
         }
-        // A killed server leaves child processes behind that hold its shared memory for a moment.
-        leave(&mut keeper);
         let log = fs::read_to_string(folder.join("log")).unwrap_or_default();
         assert!(start.elapsed() < PATIENCE, "PostgreSQL does not start:\n{log}");
+        // A killed server leaves child processes behind that hold its shared memory for a moment.
+        leave(&mut keeper);
     }
 }
 

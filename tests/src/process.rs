@@ -1,13 +1,73 @@
-//! Reads memory and CPU times of processes from Linux's `/proc`.
+//! Waits for processes, and reads their memory and CPU times from Linux's `/proc`.
 
 use std::fmt::Display;
 use std::fs;
-use std::process::{Command, Stdio};
+use std::io::{BufRead as _, BufReader};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+use crate::patience::PATIENCE;
 
 /// Sends a signal by name; returns false if there is no such process.
 pub fn signal(name: &str, pid: impl Display) -> bool {
     let kill = Command::new("kill").args([format!("-{name}"), pid.to_string()]).stderr(Stdio::null()).status();
     kill.is_ok_and(|status| status.success())
+}
+
+/// Waits until a process has ended.
+///
+/// # Panics
+///
+/// Panics past [`PATIENCE`], with what its threads wait for.
+#[track_caller]
+pub fn ended(child: &mut Child) -> ExitStatus {
+    ended_within(child, PATIENCE)
+}
+
+#[track_caller]
+fn ended_within(child: &mut Child, time: Duration) -> ExitStatus {
+    let start = Instant::now();
+    loop {
+        if let Some(status) = child.try_wait().expect("a child of this process") {
+            return status;
+        }
+        if start.elapsed() > time {
+            panic_about(child, "does not end");
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Reads the first line of a process's standard output, which must be a pipe; the empty text if it ends without one.
+///
+/// # Panics
+///
+/// Panics past [`PATIENCE`], like [`ended`].
+#[track_caller]
+pub fn first_line(child: &mut Child) -> String {
+    let (sender, receiver) = mpsc::channel();
+    let output = child.stdout.take().expect("a pipe");
+    std::thread::spawn(move || {
+        let mut line = String::new();
+        BufReader::new(output).read_line(&mut line).expect("text");
+        // Nobody listens past the timeout.
+        let _ = sender.send(line);
+    });
+    receiver.recv_timeout(PATIENCE).unwrap_or_else(|_| panic_about(child, "prints nothing"))
+}
+
+/// Kills a process and panics with the system call of each of its threads.
+#[track_caller]
+fn panic_about(child: &mut Child, what: &str) -> ! {
+    let threads = fs::read_dir(format!("/proc/{}/task", child.id())).into_iter().flatten().flatten();
+    let read = |folder: &std::path::Path, name: &str| fs::read_to_string(folder.join(name)).unwrap_or_default();
+    let waits: Vec<_> = threads
+        .map(|thread| ["comm", "wchan", "syscall"].map(|name| read(&thread.path(), name).trim().to_owned()).join(" "))
+        .collect();
+    // It may have ended by itself.
+    let _ = child.kill();
+    panic!("process {} {what}; its threads:\n{}", child.id(), waits.join("\n"))
 }
 
 /// Returns the peak resident memory of a process so far, in bytes.
@@ -137,6 +197,15 @@ mod tests {
         assert!((50_000_000..200_000_000).contains(&peak_bytes.expect("that it was looked at")), "{peak_bytes:?} B");
         let failed = measure(Command::new("python3").args(["-c", "raise SystemExit('no card')"]));
         assert!(failed.unwrap_err().contains("no card"));
+    }
+
+    #[test]
+    fn a_process_that_hangs_is_told_and_killed() {
+        let mut child = Command::new("sleep").arg("60").spawn().expect("sleep");
+        let waited = std::panic::AssertUnwindSafe(|| ended_within(&mut child, Duration::from_millis(200)));
+        let told = std::panic::catch_unwind(waited).expect_err("it sleeps");
+        assert!(told.downcast_ref::<String>().is_some_and(|told| told.contains("threads:\nsleep ")), "{told:?}");
+        assert!(!ended(&mut child).success());
     }
 
     #[test]

@@ -2,7 +2,6 @@
 
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -11,6 +10,7 @@ use tempfile::TempDir;
 
 use crate::built::{built_page, snapscope};
 use crate::http::{self, Form, Reply};
+use crate::process::{ended, first_line};
 
 /// Options of a server process; by default it belongs to the test alone and records nothing.
 #[derive(Debug, Clone, Default)]
@@ -109,8 +109,7 @@ impl ServeProcess {
         let data = folder.as_ref().map(|folder| folder.path().to_owned()).or_else(|| launch.data.clone());
         let data = data.expect("one or the other");
         let mut child = launch.spawn(&data);
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().expect("a pipe")).read_line(&mut line).expect("a line");
+        let line = first_line(&mut child);
         let said = line.trim().strip_prefix("Snapscope: http://");
         let said = said.map(|said| said.split_once('/').map_or((said, None), |(address, path)| (address, Some(path))));
         match said.and_then(|(address, path)| Some((address.parse().ok()?, path))) {
@@ -165,7 +164,7 @@ impl ServeProcess {
     #[track_caller]
     pub fn stop(mut self, signal: &str) -> Option<i32> {
         assert!(crate::process::signal(signal, self.child.id()));
-        self.child.wait().expect("the process to end").code()
+        ended(&mut self.child).code()
     }
 }
 

@@ -13,7 +13,7 @@ use tempfile::TempDir;
 
 use super::client::{Client, TOKEN};
 use crate::postgres::{Durability, Postgres};
-use crate::process::signal as signal_of;
+use crate::process::{ended, signal as signal_of};
 use crate::s3::{Mood, S3};
 use crate::serving::{Launch, ServeProcess, log_to};
 use crate::storage::Backend;
@@ -375,7 +375,7 @@ impl Worker {
         let mut child = self.child.take()?;
         signal_of(signal, child.id());
         self.was_killed = signal == "KILL";
-        Some(child.wait().expect("the process to end"))
+        Some(ended(&mut child))
     }
 }
 
