@@ -5,23 +5,23 @@ use std::io::IsTerminal as _;
 use std::sync::LazyLock;
 
 use shared::analysis::Timeline;
-use shared::base::markup::turns_direction;
+use shared::base::markup::deceives;
 
 use crate::config::Terminal;
 
 /// Escapes characters that act on a terminal, because names in a snapshot may contain any characters.
 ///
-/// Control characters, except newline and tab, and characters that change the direction of writing become `\u001b` and
-/// the like, which JSON reads as the same characters.
+/// Control characters, except newline and tab, and characters that [deceive](deceives) become `\u001b` and the like,
+/// which JSON reads as the same characters.
 pub fn printable(text: &str) -> Cow<'_, str> {
-    let acts = |c: char| c.is_control() && !matches!(c, '\n' | '\t') || turns_direction(c);
+    let acts = |c: char| c.is_control() && !matches!(c, '\n' | '\t') || deceives(c);
     if !text.contains(acts) {
         return Cow::Borrowed(text);
     }
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {
         match acts(c) {
-            true => shown += &format!("\\u{:04x}", u32::from(c)),
+            true => shown.extend(c.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}"))),
             false => shown.push(c),
         }
     }
@@ -163,8 +163,8 @@ mod tests {
     #[test]
     fn what_commands_a_terminal_is_shown() {
         assert_eq!(
-            printable("a\u{1b}]0;owned\u{7}\r\n\tb\u{9b}2J\u{202e}"),
-            "a\\u001b]0;owned\\u0007\\u000d\n\tb\\u009b2J\\u202e"
+            printable("a\u{1b}]0;owned\u{7}\r\n\tb\u{9b}2J\u{202e}\u{200b}\u{e0041}"),
+            "a\\u001b]0;owned\\u0007\\u000d\n\tb\\u009b2J\\u202e\\u200b\\udb40\\udc41"
         );
         assert!(matches!(printable("größe · ▁▂ é"), Cow::Borrowed(_)));
     }

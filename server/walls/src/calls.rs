@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use libc::c_long;
 use seccompiler::{
     BackendError, BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
-    SeccompRule, apply_filter,
+    SeccompRule, apply_filter, sock_filter,
 };
 
 use crate::{Programs, Walls};
@@ -151,10 +151,24 @@ pub(crate) fn refuse(walls: &Walls) -> Result<(), String> {
     let forbidden = rules(walls).and_then(|rules| program(rules, libc::EPERM));
     // `clone3` passes its flags in memory, which a filter cannot read; on `ENOSYS` libraries fall back to `clone`.
     let absent = program(Rules::from([(libc::SYS_clone3, Vec::new())]), libc::ENOSYS);
-    for program in [forbidden, absent] {
+    for program in [forbidden, absent, Ok(x32())] {
         apply_filter(&program.map_err(|error| failed(&error))?).map_err(|error| failed(&error))?;
     }
     Ok(())
+}
+
+/// Refuses the calls of the x32 ABI, which some kernels of x86-64 have: their numbers carry a bit of their own, so the
+/// other filters do not know them. No other system has numbers as large.
+fn x32() -> BpfProgram {
+    const BIT: u32 = 1 << 30;
+    let instruction = |code: u32, jf, k| sock_filter { code: code as u16, jt: 0, jf, k };
+    vec![
+        // The number of the call is the first field of what a filter reads.
+        instruction(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0),
+        instruction(libc::BPF_JMP | libc::BPF_JGE | libc::BPF_K, 1, BIT),
+        instruction(libc::BPF_RET | libc::BPF_K, 0, libc::SECCOMP_RET_ERRNO | libc::EPERM.cast_unsigned()),
+        instruction(libc::BPF_RET | libc::BPF_K, 0, libc::SECCOMP_RET_ALLOW),
+    ]
 }
 
 /// Compiles a filter that makes the calls of `rules` fail with `error`.

@@ -6,7 +6,7 @@ use futures_util::StreamExt as _;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use shared::api::{ErrorCode, JobChange, JobRequest, JobTask};
-use shared::base::markup::turns_direction;
+use shared::base::markup::deceives;
 use utoipa::IntoParams;
 
 use crate::serve::error::ApiError;
@@ -81,8 +81,8 @@ pub(super) async fn read_change(payload: Payload) -> Result<JobChange, ApiError>
         .map_err(|error| bad(format!("The request must be `{{\"name\": \"…\"}}`: {error}.")))?;
     let name = name.trim().to_owned();
     let most = JobChange::MOST_NAME;
-    if name.is_empty() || name.chars().count() > most || name.chars().any(|c| c.is_control() || turns_direction(c)) {
-        return Err(bad(format!("A name must be one line of 1 to {most} characters.")));
+    if name.is_empty() || name.chars().count() > most || name.chars().any(|c| c.is_control() || deceives(c)) {
+        return Err(bad(format!("A name must be one line of 1 to {most} visible characters.")));
     }
     Ok(JobChange { name })
 }

@@ -10,7 +10,7 @@ use actix_web::{FromRequest as _, HttpMessage as _, HttpRequest};
 use futures_util::stream::{Stream, StreamExt as _};
 use shared::api::{ErrorCode, ShareRequest};
 use shared::base::format::bytes;
-use shared::base::markup::turns_direction;
+use shared::base::markup::deceives;
 use tempfile::NamedTempFile;
 use utoipa::ToSchema;
 
@@ -195,9 +195,9 @@ async fn read_snapshot(
     upload.finish().await.map_err(|error| upload_error(error, most_bytes))
 }
 
-/// Reduces a title to one line of limited length, without characters that change the direction of following text.
+/// Reduces a title to one line of limited length, without characters that deceive.
 pub(super) fn title(text: &str) -> String {
-    let letters = text.chars().filter(|c| !turns_direction(*c)).map(|c| if c.is_control() { ' ' } else { c });
+    let letters = text.chars().filter(|c| !deceives(*c)).map(|c| if c.is_control() { ' ' } else { c });
     let line: String = letters.take(MOST_TITLE).collect();
     let line = line.trim();
     if line.is_empty() { "Snapshot".to_owned() } else { line.to_owned() }

@@ -179,10 +179,12 @@ fn no_other_process_is_touched() {
             [
                 error(unsafe { libc::ptrace(libc::PTRACE_ATTACH, pid, 0, 0) }),
                 error(unsafe { libc::unshare(libc::CLONE_FS) }.into()),
+                // `ptrace` of the x32 ABI; kernels without it would answer `ENOSYS`.
+                error(unsafe { libc::syscall(1 << 30 | 521, libc::PTRACE_ATTACH, pid, 0, 0) }),
             ]
         })
     });
-    assert_eq!(outcomes, [(-1, Some(libc::EPERM)); 2]);
+    assert_eq!(outcomes, [(-1, Some(libc::EPERM)); 3]);
 }
 
 #[test]

@@ -23,7 +23,7 @@ use super::problem::{Problem, excerpt};
 use super::raw::{EVALUATION, JOB, RawCheckpointing, RawJob, RawModel, Table};
 use super::training::{Amp, Device, Evaluation, Precision, Training, ZeroGrad};
 use foundation::allocator;
-use foundation::base::markup::turns_direction;
+use foundation::base::markup::deceives;
 
 /// Default number of steps: optimizer state and fragmentation have settled by the third.
 pub(super) const DEFAULT_STEPS: u64 = 3;
@@ -155,9 +155,9 @@ impl Resolver {
     fn name(&mut self, raw: &mut Table<'_, RawJob>) -> String {
         let RawModel { preset, family, .. } = raw.given.model.clone().unwrap_or_default();
         let name = raw.given(&JOB.name).cloned().or(preset).or(family).unwrap_or_default();
-        let is_odd = |c: char| c.is_control() || turns_direction(c);
+        let is_odd = |c: char| c.is_control() || deceives(c);
         if name.chars().count() > MOST_NAME_CHARACTERS || name.chars().any(is_odd) {
-            let message = format!("a name must be one line of at most {MOST_NAME_CHARACTERS} characters");
+            let message = format!("a name must be one line of at most {MOST_NAME_CHARACTERS} visible characters");
             self.problem("name", message, "shorten it");
         }
         raw.settle(&JOB.name, name.clone());
