@@ -48,10 +48,19 @@ const FULL: [&str; 2] = ["13", "53100"];
 impl DatabaseError {
     /// Returns true if the operation failed because the disk is full.
     pub fn is_full(&self) -> bool {
+        self.has(|error| error.code().is_some_and(|code| FULL.contains(&code.as_ref())))
+    }
+
+    /// Returns true if PostgreSQL is shutting down or starting, so that it may soon be there again.
+    fn is_away(&self) -> bool {
+        self.has(|error| error.code().is_some_and(|code| code.starts_with("57P")))
+    }
+
+    fn has(&self, is: impl Fn(&dyn sqlx::error::DatabaseError) -> bool) -> bool {
         let mut source: Option<&(dyn std::error::Error + 'static)> = Some(&*self.0);
         while let Some(error) = source {
             if let Some(sqlx::Error::Database(error)) = error.downcast_ref() {
-                return error.code().is_some_and(|code| FULL.contains(&code.as_ref()));
+                return is(&**error);
             }
             source = error.source();
         }

@@ -32,7 +32,12 @@ impl Database {
             // If this fails, opening the file below reports why.
             let _ = make_private(folder);
         }
-        Self::open(address.secret()).await.map_err(|error| {
+        let mut opened = Self::open(address.secret()).await;
+        // The pool waits for a database that refuses connections, but not for one that goes during a migration.
+        if opened.as_ref().is_err_and(DatabaseError::is_away) {
+            opened = Self::open(address.secret()).await;
+        }
+        opened.map_err(|error| {
             Failure::new(format!("{error}, at {address}"), "check that the database runs, and the setting `database`")
         })
     }
