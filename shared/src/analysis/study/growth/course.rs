@@ -3,6 +3,8 @@
 //! The steps after the first are divided into three equal parts; growing bytes rise in each of them. Bytes that rise
 //! only in the first steps, or once, or less and less often, stop rising by themselves, as far as the trace shows.
 
+use std::ops::Range;
+
 /// Equal parts of a trace, in each of which a growing level must rise.
 const PARTS: usize = 3;
 
@@ -26,6 +28,9 @@ const LEAST_CLIMBED: usize = 3;
 
 /// A fall counts as a collection if it leaves at most 1/3 of the level.
 const MOST_LEFT: u64 = 3;
+
+/// A rise below 1/4 of the median rise is small.
+const LEAST_OF_MEDIAN: u64 = 4;
 
 /// A level slows down if each part rises by at most 1/2 of the rise of the part before.
 const SLOWING: u64 = 2;
@@ -186,8 +191,7 @@ impl Levels {
     /// Returns the course; `births` are the steps that allocated something of the group.
     pub(super) fn course(&self, births: &[u32]) -> Course {
         let is_steady = self.fallen.saturating_mul(MOST_FALLEN) <= self.risen();
-        let rises_in_all = (0..self.parts()).all(|part| self.risen_in(part).1 > 0);
-        if self.steps > 2 && is_steady && rises_in_all && !self.is_slowing() {
+        if self.steps > 2 && is_steady && self.rises_in_all() && !self.is_slowing() {
             return Course::Grows;
         }
         if births == [0] && self.last.bytes == self.first.bytes {
@@ -204,6 +208,41 @@ impl Levels {
             return Course::Renewed;
         }
         if is_steady { self.course_of_rises() } else { self.course_of_ups_and_downs() }
+    }
+
+    /// Returns true if each part has a rise that is not small beside the others.
+    ///
+    /// A full cache rises a little where an entry takes the place of a smaller one.
+    fn rises_in_all(&self) -> bool {
+        let mut bytes: Vec<u64> = self.rises.iter().map(|rise| rise.1).collect();
+        bytes.sort_unstable();
+        let least = bytes.get(bytes.len() / 2).map_or(0, |median| median / LEAST_OF_MEDIAN);
+        let rises_in = |part: usize| self.rises.iter().any(|rise| self.part_of(rise.0) == part && rise.1 >= least);
+        (0..self.parts()).all(rises_in)
+    }
+
+    /// Returns true if levels of this course, which does not grow, hide a leak: what is `staying` to the end rises in
+    /// each part, and with it the lowest levels. A full buffer has the same level whatever is replaced in it.
+    pub(super) fn hides(&self, course: Course, staying: &Self) -> bool {
+        let comes_and_goes = matches!(course, Course::Renewed | Course::Bounded | Course::Changes);
+        if !comes_and_goes || self.parts() < PARTS || staying.course(&[]) != Course::Grows {
+            return false;
+        }
+        // The first parts, and the halves of the last one.
+        let steps = self.steps as u32;
+        let begin_of = |part: usize| (1..steps).find(|&step| self.part_of(step) == part).unwrap_or(0);
+        let (second, last) = (begin_of(1), begin_of(PARTS - 1));
+        let bounds = [1, second, last, last + (steps - last) / 2, steps];
+        let floor = |steps: Range<u32>| steps.map(|step| self.level_at(step)).min().unwrap_or(0);
+        bounds.windows(3).all(|pair| {
+            let of_staying = staying.level_at(pair[1]).saturating_sub(staying.level_at(pair[0]));
+            floor(pair[1]..pair[2]) >= floor(pair[0]..pair[1]).saturating_add(of_staying / 2)
+        })
+    }
+
+    fn level_at(&self, step: u32) -> u64 {
+        let index = self.points.partition_point(|point| point.0 <= step);
+        index.checked_sub(1).map_or(0, |index| self.points[index].1)
     }
 
     /// Returns true if the level rises over several consecutive steps and then falls by at least 2/3 at once.

@@ -144,14 +144,14 @@ impl Growth {
     /// Finds the memory that stays alive after steps; allocations from before the first step are left out.
     pub fn find(device: &Device, allocations: &Allocations, steps: &[Step], phases: &Phases) -> Self {
         let mut groups: HashMap<(StackId, u64), Group> = HashMap::new();
+        let count = steps.len();
         for survivor in survivors(allocations, steps) {
             let stack = allocations.allocation_stack(survivor.id, device);
             // Without stacks, only the size distinguishes allocations.
             let key = if stack.has_frames() { (stack, 0) } else { (StackId::NONE, survivor.size_bytes) };
             let phase = phases.of_birth(allocations.born_at(survivor.id.0), stack);
-            groups.entry(key).or_default().push(&survivor, phase);
+            groups.entry(key).or_default().push(&survivor, phase, count);
         }
-        let count = steps.len();
         let finished = groups.into_iter().map(|(key, group)| group.finish(key, count, phases.are_told()));
         let mut growth = Self { kept: finished.collect(), steps: count };
         growth.sort();
@@ -225,6 +225,8 @@ fn survivors<'a>(allocations: &'a Allocations, steps: &'a [Step]) -> impl Iterat
 struct Group {
     /// Changes by step, in no particular order.
     changes: Vec<(u32, Change)>,
+    /// Changes by step of birth, of those that are alive at the end of the last step and older than it.
+    staying: Vec<(u32, Change)>,
     /// Steps of birth, ascending and distinct.
     births: Vec<u32>,
     bytes_by_phase: HashMap<Phase, u64>,
@@ -235,9 +237,12 @@ struct Group {
 }
 
 impl Group {
-    fn push(&mut self, survivor: &Survivor, phase: Phase) {
+    fn push(&mut self, survivor: &Survivor, phase: Phase, steps: usize) {
         let bytes = survivor.size_bytes as i64;
         self.changes.push((survivor.born, Change { bytes, count: 1 }));
+        if survivor.gone as usize == steps && survivor.born as usize + 1 < steps {
+            self.staying.push((survivor.born, Change { bytes, count: 1 }));
+        }
         self.changes.push((survivor.gone, Change { bytes: -bytes, count: -1 }));
         if self.births.last() != Some(&survivor.born) {
             self.births.push(survivor.born);
@@ -259,7 +264,13 @@ impl Group {
     fn finish(mut self, (stack, size_bytes): (StackId, u64), steps: usize, are_phases_told: bool) -> Kept {
         self.changes.short_sort_by_key(|&(step, _)| step);
         let levels = Levels::of(&self.changes, steps);
-        let course = levels.course(&self.births);
+        let mut course = levels.course(&self.births);
+        // A leak may hide among what comes and goes.
+        let mut rising = &levels;
+        let staying = Levels::of(&self.staying, steps);
+        if levels.hides(course, &staying) {
+            (course, rising) = (Course::Grows, &staying);
+        }
         let phase = self.bytes_by_phase.into_iter().max_by_key(|&(phase, bytes)| (bytes, phase));
         let phase = phase.map_or(Phase::Unknown, |(phase, _)| phase);
         let grows = course == Course::Grows;
@@ -270,15 +281,15 @@ impl Group {
             phase,
             course,
             class: class_of(course, phase, is_optimizer).filter(|_| steps >= LEAST_STEPS),
-            bytes_per_step: if grows { levels.bytes_per_step() } else { 0 },
+            bytes_per_step: if grows { rising.bytes_per_step() } else { 0 },
             end_bytes: levels.last.bytes.max(0) as u64,
             most_bytes: levels.most_bytes(),
             end_count: levels.last.count.max(0) as u64,
-            first_rise: levels.first_rise().unwrap_or(0),
-            last_rise: levels.last_rise().unwrap_or(0),
-            every: levels.every(),
-            is_regular: levels.is_regular(),
-            is_replaced: grows && is_replaced(&self.last_births, &levels),
+            first_rise: rising.first_rise().unwrap_or(0),
+            last_rise: rising.last_rise().unwrap_or(0),
+            every: rising.every(),
+            is_regular: rising.is_regular(),
+            is_replaced: grows && is_replaced(&self.last_births, rising),
             count_per_step: self.last_count / (self.last_births.len() as u64).max(1),
             latest: self.latest.filter(|&(gone, _)| gone as usize == steps).map(|(_, id)| id),
         }

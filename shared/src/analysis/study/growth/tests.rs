@@ -112,6 +112,24 @@ fn courses_tell_classes() {
 }
 
 #[test]
+fn what_a_full_cache_replaces_is_no_growth() {
+    course(&[8, 16, 24, 24, 24, 24, 24, 25, 24, 24, 26, 26, 25], Course::Changes, None);
+    // Sessions that stay, beside a buffer that each step renews.
+    let body = |step: usize| {
+        let older = step.checked_sub(1).map_or_else(String::new, |older| format!("\nfree a.{older}"));
+        let stays = if step % 3 == 1 { format!("alloc s.{step} 40 @f\n") } else { String::new() };
+        format!("{stays}alloc a.{step} {} @f{older}", 20 + step % 4 * 9)
+    };
+    check(13, body, &["f: Grows, 13, 180"]);
+    // A buffer of the last eight, and one of which every third one is kept until the buffer is full.
+    let ring = |step: usize| {
+        let older = step.checked_sub(8).map_or_else(String::new, |older| format!("\nfree a.{older}"));
+        format!("alloc a.{step} 8 @f{older}")
+    };
+    check(20, ring, &["f: Renewed, 0, 64"]);
+}
+
+#[test]
 fn what_rises_ever_more_seldom_fills() {
     let ends = [0, 8, 14, 18, 21, 21, 23, 23, 24, 24, 24, 24, 25];
     course(&ends, Course::Fills, Some(GrowthClass::Cache));
@@ -193,7 +211,10 @@ fn naive_class(ends: &[u64]) -> Option<GrowthClass> {
     let risen: u64 = rises.iter().map(|&step| rise(step)).sum();
     let of_part = |of: usize| rises.iter().copied().filter(move |&step| part(step) == of);
     let bytes_of = |of: usize| of_part(of).map(rise).sum::<u64>();
-    let in_all = (0..3.min(count - 1)).all(|of| of_part(of).count() > 0);
+    let mut by_size: Vec<u64> = rises.iter().map(|&step| rise(step)).collect();
+    by_size.sort_unstable();
+    let is_large = |&step: &usize| rise(step) >= by_size[by_size.len() / 2] / 4;
+    let in_all = (0..3.min(count - 1)).all(|of| of_part(of).any(|step| is_large(&step)));
     let thins = |of: usize| bytes_of(of) >= 2 * bytes_of(of + 1) && of_part(of).count() > of_part(of + 1).count();
     let is_slowing = count >= 10 && in_all && thins(0) && thins(1) && of_part(2).count() * 2 < (count - 1) / 3;
     let is_steady = fallen * 10 <= risen;

@@ -9,6 +9,9 @@
 //! reply:34           entered once per token                   96 calls
 //! ```
 //!
+//! Where all turns come from one line, no frame is left between them. Then the function of the finer loop begins anew:
+//! the line that it visits first, such as that of the prompt, is visited once per turn.
+//!
 //! Cost: linear in the events, and in the frames of the spines.
 
 use super::{Operation, Site, Sites, SpineId};
@@ -81,6 +84,7 @@ pub(in crate::analysis) fn find(device: &Device, sites: &Sites, events: Range<u3
         None if calls.len() >= Rounds::LEAST && is_much(&levels[frames.len()]) => calls.clone(),
         None => return None,
     };
+    let entered = of_turns(&stays, &depths, sites, coarsest.unwrap_or(frames.len()), entered);
     let starts: Vec<u32> = entered.iter().map(|&index| stays[index].first).collect();
     // The last round ends after the median length, because what follows it only reads and frees the results.
     let mut lengths: Vec<u32> = starts.windows(2).map(|pair| pair[1] - pair[0]).collect();
@@ -96,6 +100,20 @@ pub(in crate::analysis) fn find(device: &Device, sites: &Sites, events: Range<u3
     let with_input = with_input + usize::from(is_first_before);
     let have_inputs = with_input + entered.len().div_ceil(WITHOUT_INPUT) >= entered.len();
     Some(Rounds { rounds, calls: calls.len(), have_inputs })
+}
+
+/// Returns the entries into the line that the function at a depth visits first, if these are turns of several entries
+/// each, and otherwise the entries.
+fn of_turns(stays: &[Stay], depths: &[usize], sites: &Sites, depth: usize, entered: Vec<usize>) -> Vec<usize> {
+    let line_of = |index: usize| {
+        let frame = sites.frames(stays[index].spine).get(depth - 1);
+        frame.filter(|_| depths[index] + 1 >= depth)
+    };
+    let Some(first) = (0..stays.len()).find_map(line_of) else { return entered };
+    let is_visit = |index: &usize| line_of(*index) == Some(first) && (*index == 0 || line_of(index - 1) != Some(first));
+    let visits: Vec<usize> = (0..stays.len()).filter(is_visit).collect();
+    let are_turns = visits.len() >= Rounds::LEAST && visits.len() * 2 <= entered.len() && visits[0] <= entered[0];
+    if are_turns { visits } else { entered }
 }
 
 /// Stays that share at least a given number of the outermost frames of a spine.
@@ -190,5 +208,15 @@ mod tests {
             format!("alloc p{turn} 8 @ask\n") + &tokens.collect::<String>()
         };
         check(&(0..4).map(turn).collect::<String>(), Some((4, 20)));
+        // Turns that a function serves from one line, and one that follows a prompt of its own.
+        let turn = |turn: usize| {
+            let tokens = (0..5).map(|index| {
+                let name = format!("{turn}.{index}");
+                format!("alloc h{name} 8 @layer<{MODULE}<reply:34<main:50\nalloc t{name} 8 @pick<reply:35<main:50\n")
+            });
+            format!("alloc p{turn} 8 @pad<reply:30<main:50\n") + &tokens.collect::<String>()
+        };
+        check(&(0..4).map(turn).collect::<String>(), Some((4, 20)));
+        check(&turn(0), Some((5, 5)));
     }
 }
