@@ -14,7 +14,7 @@ use crate::base::ShortSort;
 use crate::trace::{Action, StackId};
 use hashbrown::{HashMap, HashSet};
 
-/// At least 1/4 of the stacks of a forward pass must remain, to infer that the graph is kept.
+/// At least 1/4 of the stacks of a forward pass, or 1/2 of its bytes, must remain, to infer that the graph is kept.
 const LEAST_OF_GRAPH: usize = 4;
 
 /// Fewer tensors are single ones, however small the model.
@@ -65,6 +65,11 @@ impl LeftOfPass {
         let stacks: HashSet<StackId> = rows.iter().map(|kept| kept.stack).collect();
         let mut left = Self { step, kept: Sum::default(), saved: Sum::default(), all: Sum::default() };
         let mut after = Sum::default();
+        // Within a loop without backward, what the next round frees has waited for nothing.
+        let waits = |run: usize, died: u32| {
+            let backward = study.phases.start_of_backward(run);
+            study.phases.leaves(run, died) && backward.is_none_or(|start| died > start)
+        };
         for row in allocations.born_by(step.start)..allocations.born_by(step.end) {
             let (id, tensor) = (AllocationId(row), Sum(1, allocations.size_bytes[row as usize]));
             let run = study.phases.run_of(allocations.born_at(row));
@@ -76,7 +81,7 @@ impl LeftOfPass {
                 left.saved.add(std::mem::take(&mut after));
                 left.saved.add(tensor);
                 left.all.add(tensor);
-            } else if is_forward() && study.phases.leaves(run, allocations.died[row as usize]) {
+            } else if is_forward() && waits(run, allocations.died[row as usize]) {
                 after.add(if left.kept.0 > 0 { tensor } else { Sum::default() });
                 left.all.add(tensor);
             }
@@ -87,13 +92,16 @@ impl LeftOfPass {
     /// Returns true if everything stays that backward would have freed.
     pub(in crate::analysis) fn is_graph(&self, study: &Study<'_>, rows: &[&Kept]) -> bool {
         let pass = ForwardPass::of(study, self.step);
-        let of_pass = rows.iter().filter(|kept| pass.by_stack.contains_key(&kept.stack)).count();
+        let of_pass: Vec<&PassRow> = rows.iter().filter_map(|kept| pass.by_stack.get(&kept.stack)).collect();
+        let bytes_of_pass = of_pass.iter().map(|row| row.bytes).fold(0, u64::saturating_add);
+        let are_many =
+            of_pass.len() * LEAST_OF_GRAPH >= pass.by_stack.len() || bytes_of_pass.saturating_mul(2) >= pass.bytes;
         let is_hooked = rows.iter().all(|kept| study.sites.of_stack(kept.stack).is_hooked);
         // If gradients are on and backward never comes, two tensors are enough.
         let least = if study.kind == RunKind::Forward { 2 } else { LEAST_TENSORS_OF_GRAPH };
         let Self { kept, saved, .. } = self;
         let is_whole = kept.0 * 5 >= saved.0 * 4 && kept.1.saturating_mul(10) >= saved.1.saturating_mul(9);
-        !is_hooked && of_pass * LEAST_OF_GRAPH >= pass.by_stack.len() && kept.0 >= least && is_whole
+        !is_hooked && are_many && kept.0 >= least && is_whole
     }
 
     /// Returns true if at least 3/4 of the bytes of the whole pass stay, so that backward freed nothing.

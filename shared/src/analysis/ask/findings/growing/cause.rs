@@ -272,7 +272,12 @@ fn of_forward(study: &Study<'_>, grown: &[(&Kept, Group)], unused: &[Vec<Lifetim
         of_forward.iter().filter(|kept| is(kept)).map(|kept| kept.bytes_per_step).sum()
     };
     let are_calls = || bytes_of(&|kept| stays.contains(&kept.stack)).saturating_mul(5) >= bytes_of(&|_| true) * 4;
-    let is_whole = || left.is_graph(study, &of_forward) || !stays.is_empty() && are_calls();
+    // What the program computes around its modules is part of the graph, too.
+    let all: Vec<&Kept> = grown.iter().map(|row| row.0).collect();
+    let is_whole = || {
+        let is_graph = |rows: &[&Kept]| LeftOfPass::of(study, rows).is_graph(study, rows);
+        left.is_graph(study, &of_forward) || is_graph(&all) || !stays.is_empty() && are_calls()
+    };
     let is_graph = || has_grad && is_whole() && !held::are_held(study, &of_forward);
     if held::are_in_graphs(study, &of_forward) || held::are_of_graphs(study, &of_forward) || is_graph() {
         return match study.kind {
