@@ -2,7 +2,7 @@
 
 use super::code::FindingCode;
 use super::finding::{AtPeak, Confidence, Finding, Rank};
-use super::own_code::{Own, common_line, own_line};
+use super::own_code::{common_line, line_of_part};
 use crate::analysis::study::phases::{Phase, PhaseBasis};
 use crate::analysis::study::studied::Study;
 use crate::analysis::track::allocations::{Lifetime, most_together};
@@ -36,7 +36,7 @@ pub(super) fn finding(study: &Study<'_>, calls: &[Vec<Lifetime>]) -> Option<Find
     let of_modules: u64 = in_modules.map(|(bytes, _)| bytes).sum();
     let line = match of_modules * 2 < bytes {
         true => common_line(study, alive().map(|(_, stack)| stack)),
-        false => own_line(study, alive(), Own::Call),
+        false => line_of_part(study, alive()),
     };
     let spans: Vec<_> = unused.iter().map(|row| (row.born..row.died, row.bytes)).collect();
     let (what, advice) = if is_evaluation {

@@ -1,6 +1,7 @@
 //! Finds the line of the user's own code that most of some bytes come from, and the phase and the stack of one allocation.
 
 use super::finding::SourceLine;
+use crate::analysis::study::period::Step;
 use crate::analysis::study::phases::Phase;
 use crate::analysis::study::studied::Study;
 use crate::analysis::track::allocations::AllocationId;
@@ -8,6 +9,12 @@ use crate::analysis::track::stack_title::own_frame;
 use crate::trace::{Action, FrameId, StackId, Trace};
 use hashbrown::HashMap;
 use std::cmp::Reverse;
+
+/// Nearly all is 9 times as much as the rest.
+const NEARLY_ALL: u64 = 9;
+
+/// A call must compute at least 1/2 as much outside of one of its parts.
+const LEAST_ELSEWHERE: u64 = 2;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Own {
@@ -35,12 +42,52 @@ pub(super) fn own_line(
 
 /// Returns the line from which all stacks come, such as that of a loop.
 pub(super) fn common_line(study: &Study<'_>, mut stacks: impl Iterator<Item = StackId>) -> Option<SourceLine> {
-    let frames = |stack| study.trace.stacks.frames(stack).iter().rev();
-    let first: Vec<FrameId> = frames(stacks.next()?).copied().collect();
-    let shared = |stack| first.iter().zip(frames(stack)).take_while(|(one, other)| one == other).count();
+    let first: Vec<FrameId> = frames(study, stacks.next()?).collect();
+    let shared = |stack| first.iter().zip(frames(study, stack)).take_while(|&(&one, other)| one == other).count();
     let common = &first[..stacks.map(shared).fold(first.len(), usize::min)];
     let own = common.iter().rev().find(|&&frame| study.trace.frame_kind(frame).is_own)?;
     Some(line_at(study, *own))
+}
+
+/// Iterates over the frames of a stack, outermost first.
+fn frames<'a>(study: &Study<'a>, stack: StackId) -> impl Iterator<Item = FrameId> + use<'a> {
+    study.trace.stacks.frames(stack).iter().rev().copied()
+}
+
+/// Returns the line within a model from which nearly all of a call's rows come, if the call also computes much
+/// elsewhere: a part of it, such as a second encoder. Otherwise returns the line that calls the model, like [`own_line`].
+pub(super) fn line_of_part(
+    study: &Study<'_>,
+    rows: impl Iterator<Item = (u64, StackId)> + Clone,
+) -> Option<SourceLine> {
+    let call = own_line(study, rows.clone(), Own::Call)?;
+    let is_of_call = |row: &(u64, StackId)| line_of(study, row.1, Own::Call).is_some_and(|line| line == call);
+    let rows: Vec<(u64, StackId)> = rows.filter(is_of_call).collect();
+    let path: Vec<FrameId> = frames(study, rows.iter().max()?.1).collect();
+    let step = study.repeats().get(study.repeats().len() / 2).copied().unwrap_or(Step { start: 0, end: 0 });
+    let events = &study.device.events;
+    let mut computed: HashMap<StackId, u64> = HashMap::new();
+    for event in (step.start as usize..step.end as usize).filter(|&event| events.actions().at(event) == Action::Alloc) {
+        *computed.entry(events.stacks().at(event)).or_default() += events.sizes_bytes().at(event) >> 10;
+    }
+    let computed: Vec<(u64, StackId)> =
+        computed.into_iter().map(|(stack, kib)| (kib, stack)).filter(is_of_call).collect();
+    // Sums up what comes through the first frames of the path, and what does not.
+    let sums = |rows: &[(u64, StackId)], count: usize| {
+        let is_within = |stack| frames(study, stack).take(count).eq(path[..count].iter().copied());
+        rows.iter().fold((0_u64, 0_u64), |(within, elsewhere), &(size, stack)| match is_within(stack) {
+            true => (within.saturating_add(size), elsewhere),
+            false => (within, elsewhere.saturating_add(size)),
+        })
+    };
+    let is_part = |&frame: &usize| {
+        let ((kept, others), (within, elsewhere)) = (sums(&rows, frame + 1), sums(&computed, frame + 1));
+        let is_all = kept >= others.saturating_mul(NEARLY_ALL);
+        study.trace.frame_kind(path[frame]).is_own && is_all && within > 0 && elsewhere * LEAST_ELSEWHERE >= within
+    };
+    let below = path.iter().position(|&frame| line_at(study, frame) == call)? + 1;
+    let part = (below..path.len()).find(is_part);
+    Some(part.map_or(call, |frame| line_at(study, path[frame])))
 }
 
 /// Returns the line with the most bytes and their sum, of equal ones the first in order.

@@ -5,9 +5,10 @@ mod held;
 mod words;
 
 use super::advice::Advice;
+use super::code::FindingCode;
 use super::finding::{AtPeak, Confidence, Finding, Rank, SourceLine, events_of};
 use super::limits::FindingsConfig;
-use super::own_code::own_line;
+use super::own_code::{Own, line_of_part, own_line};
 use crate::analysis::ask::until_full::{BudgetSource, UntilFull, until_full};
 use crate::analysis::study::growth::Kept;
 use crate::analysis::study::phases::PhaseBasis;
@@ -68,7 +69,10 @@ fn finding(study: &Study<'_>, config: &FindingsConfig, cause: Cause, rows: &[&Ke
     let rise = format::bytes(rise_bytes(rows, every));
     let largest = rows.iter().max_by_key(|kept| kept.bytes_per_step).expect("a cause has rows");
     let weighed = || rows.iter().map(|kept| (kept.bytes_per_step, kept.stack));
-    let own = own_line(study, weighed(), words.own);
+    let own = match words.code {
+        FindingCode::GraphsKept if words.own == Own::Call => line_of_part(study, weighed()),
+        _ => own_line(study, weighed(), words.own),
+    };
     let place = own.as_ref().map_or_else(|| study.title(largest.stack), SourceLine::place);
     let look = own.as_ref().map_or_else(String::new, |own| words.look.replace("{}", &own.place()));
     let full = until_full(study, config.capacity_bytes);

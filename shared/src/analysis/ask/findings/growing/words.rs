@@ -32,8 +32,8 @@ pub(super) fn of(cause: Cause) -> Words {
             (FindingCode::GraphsKept, Own::Call, "Every {}'s autograd graph stays"),
             "Store ``loss.item()`` or `loss.detach()` instead of `loss`, and `output.detach()` instead of `output`.\n\
              If no backward pass follows, compute the value under ``with torch.no_grad():``.",
-            "A tensor that is kept after the step, as by `losses.append(loss)` or `total += loss`, keeps its autograd \
-             graph alive, and the graph keeps the activations. The backward pass frees only the graphs that it goes \
+            "A tensor that is kept after the step, as by `losses.append(loss)`, `total += loss` or `buffer[i] = output`, keeps \
+             its autograd graph alive, and the graph keeps the activations. The backward pass frees only the graphs that it goes \
              through.",
             "The model is called from `{}`: check what the code keeps of the result.",
         ),

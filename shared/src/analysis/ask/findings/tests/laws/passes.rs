@@ -23,6 +23,22 @@ fn a_graph_that_outlives_the_backward_of_another_is_noted() {
 }
 
 #[test]
+fn the_graphs_of_a_part_of_a_model_belong_to_the_line_that_calls_it() {
+    law((FindingCode::GraphsKept, 65), |shape, _| {
+        // A key encoder, whose results are written into a queue.
+        let place = format!("forward@net.py:65<{MODULE}<train:11<main");
+        let training = |has_gradients: bool| {
+            let keys = |step: u64| {
+                let last = format!("free a{}.{step}.k\n", shape.layers.len() - 1);
+                shape.call(&format!("{step}.k"), &place, has_gradients) + if has_gradients { "" } else { &last }
+            };
+            shape.training(|step| shape.step(step, &keys(step), ""))
+        };
+        (training(true), training(false))
+    });
+}
+
+#[test]
 fn a_loop_before_training_keeps_the_graphs_of_all_its_rounds() {
     for (seed, shape, mut random) in shapes() {
         let rounds = 6 + random.below(12);
