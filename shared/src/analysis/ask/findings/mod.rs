@@ -101,8 +101,12 @@ fn of_device(study: &Study<'_>, config: &FindingsConfig) -> Vec<Finding> {
     found.extend(settled::finding(study));
     found.extend(limits::findings(study, config));
     let retained = retained::finding(study);
-    // Passes that wait because their graphs are kept do not wait for one backward.
-    let is_told = |one: &Finding| retained.is_some() && one.code == FindingCode::SeveralGraphsAtOnce;
+    // Passes that wait because their graphs are kept do not wait for one backward, nor for one that never runs.
+    let is_told = |one: &Finding| match one.code {
+        FindingCode::SeveralGraphsAtOnce => retained.is_some(),
+        FindingCode::EvaluationWithGraph => retained.is_some() && retained::is_usual(study),
+        _ => false,
+    };
     found.extend(staying::findings(study, &unused).into_iter().filter(|one| !is_told(one)));
     let evaluating = evaluating::finding(study, &unused);
     // Outputs with their graphs are told as graphs.

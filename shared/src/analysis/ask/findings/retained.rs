@@ -61,6 +61,16 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
     Some(Finding { at_peak: AtPeak::without(study, &spans), ..found })
 }
 
+/// Returns true if in at least half of the steps graphs add up; elsewhere something else was differentiated.
+pub(super) fn is_usual(study: &Study<'_>) -> bool {
+    let steps = study.repeats();
+    let adds_up = |step: &&Step| {
+        let kept = |retained: &Retained| retained.graphs.iter().map(|(row, _)| row.bytes).sum::<u64>();
+        Retained::of(study, **step).is_some_and(|retained| kept(&retained) * 2 >= retained.saved_bytes)
+    };
+    steps.iter().filter(adds_up).count() * 2 >= steps.len()
+}
+
 /// What the backward passes of a step leave alive for the last one.
 struct Retained {
     /// Number of backward passes, and the moment at which the last one begins.
