@@ -59,7 +59,7 @@ fn finding(study: &Study<'_>, events: &[u32], whole: Option<&WholeStep>) -> Find
     let label = |stack| stack_label(study.trace, stack).map_or_else(|| study.title(stack), |label| label.text());
     let largest = groups.first().map(|group| (group.bytes, label(group.stack)));
     // A program that caught the error and continued training, for instance with a smaller batch, has solved the problem.
-    let severity = if went_on(study) { Severity::Info } else { Severity::Error };
+    let severity = if went_on(study).is_some() { Severity::Info } else { Severity::Error };
     let (device, bytes) = (study.device.index, event.size_bytes);
     let why_not = tried.as_ref().map_or_else(String::new, |tried| stuck(&tried.stuck));
     let shown = events.iter().copied().take(MOST_SHOWN);
@@ -84,7 +84,7 @@ fn title(study: &Study<'_>, times: usize, event: &Event) -> String {
         1 => String::new(),
         times => format!(" {}", format::counted(times as u64, "time")),
     };
-    let after = if went_on(study) { "; training continued" } else { "" };
+    let after = went_on(study).unwrap_or_default();
     let by = match event.stack.has_frames() {
         true => format!(", in {}", study.title(event.stack)),
         false => String::new(),
@@ -92,17 +92,19 @@ fn title(study: &Study<'_>, times: usize, event: &Event) -> String {
     title_of_parts(&format!("Out of memory{times}: tried to allocate {asked}, {free} free"), [after.to_owned(), by])
 }
 
-/// Returns true if gradients are computed after the last failure.
-fn went_on(study: &Study<'_>) -> bool {
+/// Says in words that gradients are computed after the last failure, or that its own code allocates again; `None` if
+/// nothing shows that the program went on.
+fn went_on(study: &Study<'_>) -> Option<&'static str> {
     let events = &study.device.events;
-    let Some(last) = (0..events.len()).rev().find(|&event| events.actions().at(event) == Action::Oom) else {
-        return false;
-    };
-    let is_backward = |event: usize| {
-        let is_alloc = events.actions().at(event) == Action::Alloc;
-        is_alloc && study.phases.of_birth(event as u32 + 1, events.stacks().at(event)) == Phase::Backward
-    };
-    study.phases.are_told() && (last + 1..events.len()).any(is_backward)
+    let last = (0..events.len()).rev().find(|&event| events.actions().at(event) == Action::Oom)?;
+    let later = || (last + 1..events.len()).filter(|&event| events.actions().at(event) == Action::Alloc);
+    let phase = |event: usize| study.phases.of_birth(event as u32 + 1, events.stacks().at(event));
+    let failed = events.stacks().at(last);
+    if study.phases.are_told() && later().any(|event| phase(event) == Phase::Backward) {
+        return Some("; training continued");
+    }
+    let is_again = failed.has_frames() && later().any(|event| events.stacks().at(event) == failed);
+    is_again.then_some("; the program went on")
 }
 
 fn shows(event: u32, parts: &Fragmentation) -> String {

@@ -36,6 +36,16 @@ fn memory_that_waits_for_a_stream_is_told() {
 }
 
 #[test]
+fn a_failure_after_which_its_code_goes_on_is_a_note() {
+    let severity = |after: &str| {
+        let text = format!("alloc a 60MiB @layer\noom 40MiB free=1MiB @head<main\nfree a\n{after}");
+        finding_of(&text, FindingCode::OutOfMemory).map(|found| (found.severity, found.title.contains("went on")))
+    };
+    assert_eq!(severity("alloc b 10MiB @head<main\n"), Some((Severity::Info, true)));
+    assert_eq!(severity("alloc b 10MiB @report<main\n"), Some((Severity::Error, false)));
+}
+
+#[test]
 fn places_that_fail_often_are_one_finding() {
     let text =
         "alloc a 1MiB @layer\n".to_owned() + &"oom 40MiB free=1MiB @head\n".repeat(30) + "oom 50MiB free=1MiB @head";
