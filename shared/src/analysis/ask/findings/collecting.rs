@@ -8,8 +8,9 @@ use super::code::FindingCode;
 use super::finding::{Confidence, Finding, Rank, events_of};
 use super::own_code::{Own, own_line, phase_of, row_of};
 use crate::analysis::study::growth::{Course, Growth, Kept};
+use crate::analysis::study::period::Step;
 use crate::analysis::study::phases::Phase;
-use crate::analysis::study::sites::{self, Operation, Site, SpineId};
+use crate::analysis::study::sites::{self, Operation, Rounds, Site, SpineId};
 use crate::analysis::study::studied::Study;
 use crate::analysis::track::allocations::{AllocationId, Lifetime};
 use crate::base::{Severity, ShortSort, format};
@@ -247,9 +248,15 @@ fn evaluation(study: &Study<'_>) -> Option<Finding> {
     study.steps.as_ref()?;
     let of_range = |range: Range<u32>| {
         let rounds = sites::rounds(study.device, &study.sites, range)?;
-        let growth = Growth::find(study.device, &study.timeline.allocations, &rounds.rounds, &study.phases);
-        let rows: Vec<Kept> = growth.kept.into_iter().filter(|kept| kept.course == Course::Grows).collect();
-        Some((rows.iter().map(|kept| kept.end_bytes).sum::<u64>(), rounds.rounds.len(), rows))
+        let collected = |rounds: &[Step]| {
+            let growth = Growth::find(study.device, &study.timeline.allocations, rounds, &study.phases);
+            let rows: Vec<Kept> = growth.kept.into_iter().filter(|kept| kept.course == Course::Grows).collect();
+            (rows.iter().map(|kept| kept.end_bytes).sum::<u64>(), rounds.len(), rows)
+        };
+        // At the end of the last one, all of it may be gone.
+        let earlier = || rounds.rounds.split_last().filter(|(_, earlier)| earlier.len() >= Rounds::LEAST);
+        let whole = Some(collected(&rounds.rounds)).filter(|found| found.0 > 0);
+        whole.or_else(|| earlier().map(|(_, earlier)| collected(earlier)))
     };
     let (bytes, calls, rows) = evaluations(study).into_iter().filter_map(of_range).max_by_key(|found| found.0)?;
     if is_for_training(study, &rows) {
@@ -307,8 +314,16 @@ fn epoch(study: &Study<'_>) -> Option<Finding> {
     let rows: Vec<&Kept> = study.growth.kept.iter().filter(|kept| kept.course == Course::Collected).collect();
     let bytes = rows.iter().map(|kept| kept.most_bytes).sum();
     let what = format!("Tensors add up to {} over several steps and are then freed at once", format::bytes(bytes));
-    let data_bytes: u64 = rows.iter().filter(|kept| is_data(study, kept)).map(|kept| kept.most_bytes).sum();
-    let advice = if data_bytes * 2 > bytes {
+    let are_most = |is: &dyn Fn(&Kept) -> bool| {
+        let of_kind = rows.iter().filter(|kept| is(kept)).map(|kept| kept.most_bytes);
+        of_kind.sum::<u64>() * 2 > bytes
+    };
+    let advice = if are_most(&|kept| study.sites.of_stack(kept.stack).is_hooked) {
+        "Remove the hook when what it looks at is over, as at the end of an evaluation: ``handle.remove()``.\n\
+         Or store a number or a copy in host memory: ``output.detach().cpu()``.\n\n\
+         The modules that allocate the tensors have hooks. A forward hook runs in each call of its module, in training \
+         and in evaluation, until it is removed, and one that is registered again runs twice."
+    } else if are_most(&|kept| is_data(study, kept)) {
         "Keep samples in host memory, and move each batch to the GPU when it is used: ``batch.cuda()``.\n\
          Or limit the size of the cache.\n\n\
          Samples or batches are collected until an epoch ends, perhaps by a cache of the dataset, so more data needs \

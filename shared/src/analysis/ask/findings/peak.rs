@@ -8,11 +8,13 @@ use crate::analysis::study::categories::live_by_category;
 use crate::analysis::study::phases::{Phase, PhaseBasis};
 use crate::analysis::study::run_kind::RunKind;
 use crate::analysis::study::studied::Study;
+use crate::analysis::track::allocations::AllocationId;
 use crate::analysis::track::category::Category;
 use crate::analysis::track::peak::{StackBytes, live_by_stack};
 use crate::analysis::track::stack_title::own_frame;
 use crate::base::format;
 use crate::trace::{Action, FrameId, StackId};
+use hashbrown::HashSet;
 
 /// A tensor is large from 1/10 of the peak on, and from 64 MiB on, which is more than any workspace.
 const LARGE_SHARE: u64 = 10;
@@ -103,13 +105,24 @@ fn big_thing(study: &Study<'_>, moment: u32, peak_bytes: u64) -> Option<Cause> {
         .map(|(id, size_bytes)| (size_bytes, row_of(study, id).1, phase_of(study, id)))
         .filter(|row| !matches!(row.2, Phase::Setup | Phase::Optimizer) && !study.sites.of_stack(row.1).is_collected)
         .collect();
-    let framed = large.iter().map(|row| (row.0, row.1)).filter(|row| row.1.has_frames());
-    let line = own_line(study, framed, Own::Innermost)?;
+    let is_of_backward = |row: &&(u64, StackId, Phase)| row.2 == Phase::Backward && !row.1.has_frames();
+    let mut framed: Vec<(u64, StackId)> =
+        large.iter().map(|row| (row.0, row.1)).filter(|row| row.1.has_frames()).collect();
+    if framed.is_empty() {
+        // Only gradients are left of it: the step has made tensors of their sizes before.
+        let sizes: HashSet<u64> = large.iter().filter(is_of_backward).map(|row| row.0).collect();
+        let step = study.repeats().iter().find(|step| step.contains(moment))?;
+        let made = (allocations.born_by(step.start)..allocations.born_by(moment)).map(AllocationId);
+        framed = made
+            .filter(|&id| sizes.contains(&allocations.size_bytes(id)) && phase_of(study, id) == Phase::Forward)
+            .map(|id| row_of(study, id))
+            .collect();
+    }
+    let line = own_line(study, framed.iter().copied(), Own::Innermost)?;
     let is_of_line = |stack| line_of(study, stack, Own::Innermost).as_ref() == Some(&line);
+    let sizes: HashSet<u64> = framed.iter().filter(|row| is_of_line(row.1)).map(|row| row.0).collect();
     let (of_line, others): (Vec<_>, Vec<_>) = large.into_iter().partition(|row| is_of_line(row.1));
-    let is_alike = |row: &&(u64, StackId, Phase)| {
-        row.2 == Phase::Backward && !row.1.has_frames() && of_line.iter().any(|other| other.0 == row.0)
-    };
+    let is_alike = |row: &&(u64, StackId, Phase)| is_of_backward(row) && sizes.contains(&row.0);
     let of_backward: u64 = others.iter().filter(is_alike).map(|row| row.0).sum();
     let bytes = of_line.iter().map(|row| row.0).sum::<u64>() + of_backward;
     let backward = if of_backward > 0 { " and its backward" } else { "" };

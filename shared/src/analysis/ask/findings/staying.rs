@@ -3,7 +3,7 @@
 use super::advice::Advice;
 use super::code::FindingCode;
 use super::finding::{Confidence, Finding, Rank, SourceLine, events_of};
-use super::own_code::{Own, largest, line_of, line_of_backward, own_line, phase_of, row_of};
+use super::own_code::{Own, largest, line_of, line_of_backward, line_of_part, phase_of, row_of};
 use crate::analysis::study::by_design;
 use crate::analysis::study::growth::{Course, Kept};
 use crate::analysis::study::left_of_pass::{ForwardPass, LeftOfPass};
@@ -18,6 +18,9 @@ use hashbrown::HashSet;
 
 /// Less than 1/100 of the peak is not reported.
 const LEAST_SHARE: u64 = 100;
+
+/// What forward keeps for small gradients is reported from 1/10 of the peak on.
+const LEAST_OF_UNTRAINED: u64 = 10;
 
 /// At least 1/2 of the stacks of a forward pass must be alive at the end of a step, to be its graph.
 const LEAST_OF_GRAPH: usize = 2;
@@ -85,7 +88,7 @@ fn gradients(study: &Study<'_>) -> Option<Finding> {
     let code = FindingCode::GradientsStay;
     let bytes: u64 = rows.iter().map(|kept| kept.end_bytes).sum();
     if is_little(study, bytes) {
-        return among_others(study);
+        return among_others(study, &rows);
     }
     let is_of_rows = |id: AllocationId| {
         let (size_bytes, stack) = row_of(study, id);
@@ -127,31 +130,41 @@ fn only_once(line: &SourceLine, forward_bytes: u64) -> String {
     )
 }
 
-/// Reports gradients of the first step that stay, of the same sizes as others that each step clears: those of a copy.
-fn among_others(study: &Study<'_>) -> Option<Finding> {
+/// Reports gradients of the first step that stay: small ones of `rows`, and those of the same sizes as others that each
+/// step clears, such as those of a copy.
+fn among_others(study: &Study<'_>, rows: &[&Kept]) -> Option<Finding> {
     let (first, last) = (study.repeats().first()?, study.repeats().last()?);
     let allocations = &study.timeline.allocations;
     let cleared = by_design::trained_sizes(study);
     let stays = |id: &AllocationId| {
         let (size_bytes, stack) = row_of(study, *id);
         !stack.has_frames()
-            && cleared.contains_key(&size_bytes)
+            && (cleared.contains_key(&size_bytes) || rows.iter().any(|kept| kept.size_bytes == Some(size_bytes)))
             && allocations.dies_after(*id, last.end - 1)
             && phase_of(study, *id) == Phase::Backward
     };
     let of_first = (allocations.born_by(first.start)..allocations.born_by(first.end)).map(AllocationId);
     let stay: HashSet<AllocationId> = of_first.filter(stays).collect();
-    let rows = || stay.iter().map(|&id| row_of(study, id));
-    let bytes: u64 = rows().map(|row| row.0).sum();
-    if is_little(study, bytes) || (stay.len() as u64) < LEAST_CLEARED {
+    let told = || stay.iter().map(|&id| row_of(study, id));
+    let bytes: u64 = told().map(|row| row.0).sum();
+    if (stay.len() as u64) < LEAST_CLEARED {
         return None;
     }
     let (line, forward_bytes) = untrained(study, |id| stay.contains(&id))?;
+    let is_much = forward_bytes.saturating_mul(LEAST_OF_UNTRAINED) >= study.timeline.live_peak().1;
+    if is_little(study, bytes) && !is_much {
+        return None;
+    }
+    let (bytes, what) = match is_little(study, bytes) {
+        true => {
+            (forward_bytes, format!("{} is kept for gradients that no optimizer clears", format::bytes(forward_bytes)))
+        }
+        false => (bytes, format!("{NOT_CLEARED}: {}", format::bytes(bytes))),
+    };
     let found = Finding::warning(study, FindingCode::GradientsStay, Confidence::Medium, Rank::Cause, bytes);
-    let what = format!("{NOT_CLEARED}: {}", format::bytes(bytes));
     let shown = found.placed(&what, ", in ", Some(line.clone()));
     let moment = study.timeline.live_peak().0.checked_sub(1);
-    Some(shown.shown(only_once(&line, forward_bytes), moment, rows()).advised(OF_UNTRAINED))
+    Some(shown.shown(only_once(&line, forward_bytes), moment, told()).advised(OF_UNTRAINED))
 }
 
 /// Returns the line whose forward pass leads to gradients that stay although others are cleared, with its bytes.
@@ -321,7 +334,7 @@ fn finding(
     let count: u64 = rows.iter().map(|kept| kept.end_count).sum();
     let detail = in_line.unwrap_or_else(|| format!(" in {}", format::counted(count, "allocation")));
     // Backward runs on threads of its own, so the line of the program that calls it is used.
-    let line = line.or_else(|| own_line(study, weighed(), Own::Call)).or_else(|| line_of_backward(study));
+    let line = line.or_else(|| line_of_part(study, weighed())).or_else(|| line_of_backward(study));
     let look = |line: &SourceLine| format!("The memory comes from the call at `{}`.", line.place());
     let advice = Advice::of(advice).because(&line.as_ref().map_or_else(String::new, look));
     let mut by_bytes = rows.to_vec();

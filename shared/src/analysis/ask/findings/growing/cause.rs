@@ -27,8 +27,17 @@ const LEAST_STACKS_OF_EVALUATION: usize = 5;
 /// At least 1/2 of the growing bytes must come from the end of forward, to be outputs of the model.
 const LEAST_OF_OUTPUTS: u64 = 2;
 
-/// At least 2/5 of the growing bytes of forward must come from functions of the program, or from modules with hooks.
-const LEAST_OF_KIND: (u64, u64) = (2, 5);
+/// At least 2/5 of the growing bytes of forward must come from modules with hooks.
+const LEAST_OF_HOOKED: (u64, u64) = (2, 5);
+
+/// At least 1/4 of them must come from functions of the program, which also keep what others have made.
+const LEAST_OF_FUNCTION: (u64, u64) = (1, 4);
+
+/// Modules must have made at least 1/4 of what a graph keeps.
+const LEAST_OF_ALL: u64 = 4;
+
+/// New models are at least 1/10 of what else grows.
+const LEAST_OF_MODELS: u64 = 10;
 
 /// Tensors of up to 16 bytes are numbers, such as a loss.
 const NUMBER_BYTES: u64 = 16;
@@ -90,11 +99,18 @@ pub(super) fn causes<'a>(
     let is_own_in_graph = held::are_of_graphs(study, &own);
     let has_own_graph =
         is_own_in_graph || own.iter().any(|kept| of_own_code(study, kept, &own) == Cause::GraphsOfOwnCode);
-    let has_models = of(&grown, Group::Known(Cause::Models)).next().is_some();
+    let bytes_of = |group| of(&grown, group).map(|kept| kept.bytes_per_step).sum::<u64>();
+    let of_models = bytes_of(Group::Known(Cause::Models));
+    // What a constructor makes in passing, such as a new head or a distribution, belongs to the state or the graph.
+    let is_beside = |bytes: u64| of_models.saturating_mul(LEAST_OF_MODELS) < bytes;
+    let has_models = of_models > 0 && !is_beside(bytes_of(Group::Known(Cause::OptimizerState)));
+    let in_graph = is_graph(forward) && is_beside(bytes_of(Group::Forward));
     let mut causes: Vec<(Cause, Vec<&Kept>)> = Vec::new();
     for &(kept, group) in &grown {
         let cause = match group {
             Group::Known(Cause::Gradients | Cause::OptimizerState) if has_models => Cause::Models,
+            Group::Known(Cause::Models) if in_graph => forward,
+            Group::Known(Cause::Models) if !has_models => Cause::OptimizerState,
             Group::Known(Cause::Gradients) if is_graph(forward) => forward,
             Group::Known(cause) => cause,
             Group::Forward => forward,
@@ -272,12 +288,14 @@ fn of_forward(study: &Study<'_>, grown: &[(&Kept, Group)], unused: &[Vec<Lifetim
         of_forward.iter().filter(|kept| is(kept)).map(|kept| kept.bytes_per_step).sum()
     };
     let are_calls = || bytes_of(&|kept| stays.contains(&kept.stack)).saturating_mul(5) >= bytes_of(&|_| true) * 4;
-    // What the program computes around its modules is part of the graph, too.
+    // What the program computes around its modules is part of the graph, too, but its batches alone are none.
     let all: Vec<&Kept> = grown.iter().map(|row| row.0).collect();
-    let is_whole = || {
-        let is_graph = |rows: &[&Kept]| LeftOfPass::of(study, rows).is_graph(study, rows);
-        left.is_graph(study, &of_forward) || is_graph(&all) || !stays.is_empty() && are_calls()
+    let all_bytes: u64 = all.iter().map(|kept| kept.bytes_per_step).sum();
+    let is_graph_of_all = || {
+        bytes_of(&|_| true).saturating_mul(LEAST_OF_ALL) >= all_bytes
+            && LeftOfPass::of(study, &all).is_graph(study, &all)
     };
+    let is_whole = || left.is_graph(study, &of_forward) || is_graph_of_all() || !stays.is_empty() && are_calls();
     let is_graph = || has_grad && is_whole() && !held::are_held(study, &of_forward);
     if held::are_in_graphs(study, &of_forward) || held::are_of_graphs(study, &of_forward) || is_graph() {
         return match study.kind {
@@ -287,15 +305,13 @@ fn of_forward(study: &Study<'_>, grown: &[(&Kept, Group)], unused: &[Vec<Lifetim
         };
     }
     let bytes = bytes_of(&|_| true);
-    let are_many = |is: fn(Site) -> bool| {
-        let of_kind = of_forward.iter().filter(|kept| is(study.sites.of_stack(kept.stack)));
-        of_kind.map(|kept| kept.bytes_per_step).sum::<u64>() * LEAST_OF_KIND.1 >= bytes * LEAST_OF_KIND.0
+    let are_many = |is: fn(Site) -> bool, least: (u64, u64)| {
+        bytes_of(&|kept| is(study.sites.of_stack(kept.stack))).saturating_mul(least.1) >= bytes.saturating_mul(least.0)
     };
-    // Its context may keep inputs as well, which others have made.
-    if are_many(|site| site.is_of_function) {
+    if are_many(|site| site.is_of_function, LEAST_OF_FUNCTION) {
         return Cause::OfFunction;
     }
-    if are_many(|site| site.is_hooked) {
+    if are_many(|site| site.is_hooked, LEAST_OF_HOOKED) {
         return Cause::Hooked;
     }
     let end = end_of_forward(study, left.step);

@@ -136,14 +136,18 @@ fn more_weights_need_more_state() {
 
 #[test]
 fn what_is_collected_in_an_epoch_is_told() {
-    let collected = |index: usize| {
-        let last = index % 6 == 5;
-        let freed = (index - index % 6..=index).filter(|_| last).map(|older| format!("free o.{older}"));
-        let kept = format!("alloc o.{index} 4MiB @at::_ops::mul::call()@a.cpp<train:15<main");
-        step(index, &[kept].into_iter().chain(freed).collect::<Vec<_>>(), &[])
-    };
-    let found = findings_in(&program(12, collected));
-    assert_eq!(found.first().map(|finding| finding.code), Some(FindingCode::CollectedInEpoch), "{found:?}");
+    let hooked = format!("f@m.py<inner@v/site-packages/torch/nn/modules/module.py<{MODULE}<train:11<main");
+    for (stack, is_hook) in [("at::_ops::mul::call()@a.cpp<train:15<main", false), (hooked.as_str(), true)] {
+        let collected = |index: usize| {
+            let last = index % 6 == 5;
+            let freed = (index - index % 6..=index).filter(|_| last).map(|older| format!("free o.{older}"));
+            let kept = format!("alloc o.{index} 4MiB @{stack}");
+            step(index, &[kept].into_iter().chain(freed).collect::<Vec<_>>(), &[])
+        };
+        let found = findings_in(&program(12, collected));
+        assert_eq!(found[0].code, FindingCode::CollectedInEpoch, "{found:?}");
+        assert_eq!(found[0].advice.text().contains("handle.remove"), is_hook, "{found:?}");
+    }
 }
 
 #[test]
