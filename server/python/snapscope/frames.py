@@ -8,11 +8,14 @@ import sys
 from typing import Any
 
 _FOLDER = os.path.dirname(os.path.abspath(__file__))
+_STANDARD = os.path.dirname(os.__file__)
 
 
-def locals_of_frames() -> tuple[dict[int, str], set[int]]:
-    """Returns the name of each object that a local variable refers to, and the running frames themselves, by id."""
-    found: dict[int, str] = {}
+def locals_of_frames() -> tuple[dict[int, str], dict[int, str], set[int]]:
+    """Returns the name of each object that a local variable refers to, in code of the program and in that of libraries,
+    and the running frames themselves, by id."""
+    own: dict[int, str] = {}
+    of_libraries: dict[int, str] = {}
     running: set[int] = set()
     for frame in sys._current_frames().values():
         at: Any = frame
@@ -21,11 +24,12 @@ def locals_of_frames() -> tuple[dict[int, str], set[int]]:
             code = at.f_code
             is_function = bool(code.co_flags & inspect.CO_OPTIMIZED)
             if is_function and not code.co_filename.startswith(_FOLDER):
-                _add(found, at)
+                is_library = "-packages" in code.co_filename or code.co_filename.startswith(_STANDARD)
+                _add(of_libraries if is_library else own, at)
             at = at.f_back
     # It can be the frame of this function, which would hold itself, and with it all that is listed here.
     del frame
-    return found, running
+    return own, of_libraries, running
 
 
 def _add(found: dict[int, str], frame: Any) -> None:

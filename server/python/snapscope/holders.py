@@ -78,7 +78,7 @@ class _References:
     """The references that lead to some objects."""
 
     def __init__(self, objects: list[Any], wanted: dict[int, Any]) -> None:
-        self.variables, self.running = locals_of_frames()
+        self.variables, self.of_libraries, self.running = locals_of_frames()
         # A function knows the names of the cells in this tuple.
         self.closures = {id(value.__closure__) for value in objects if type(value) is types.FunctionType}
         # The objects that refer to an object, by its id.
@@ -116,15 +116,21 @@ class _References:
         for key, values in self.above.items():
             for value in values:
                 below.setdefault(id(value), []).append(known[key])
-        named = [value for value in known.values() if self._name(value) is not None]
-        ways: dict[int, Any] = {id(value): None for value in named}
-        queue = collections.deque(sorted(named, key=lambda value: id(value) not in self.variables))
-        while queue:
-            value = queue.popleft()
-            for child in below.get(id(value), ()):
-                if id(child) not in ways:
-                    ways[id(child)] = value
-                    queue.append(child)
+        ways: dict[int, Any] = {}
+        variables = [value for value in known.values() if id(value) in self.variables]
+        terminals = [value for value in known.values() if id(value) not in self.variables and terminal(value)]
+        # A variable of a library's function that just runs is the name of what nothing else leads to.
+        of_libraries = [value for value in known.values() if id(value) in self.of_libraries]
+        for named in variables + terminals, of_libraries:
+            new = [value for value in named if id(value) not in ways]
+            ways.update((id(value), None) for value in new)
+            queue = collections.deque(new)
+            while queue:
+                value = queue.popleft()
+                for child in below.get(id(value), ()):
+                    if id(child) not in ways:
+                        ways[id(child)] = value
+                        queue.append(child)
         return ways
 
     def holder(self, value: Any) -> str:
@@ -139,7 +145,7 @@ class _References:
                 return f"{_UNKNOWN}{path}" if path else _NO_PYTHON
             path = join(hop(holder, value), path)
             value = holder
-        return f"{self._name(value)}{path}"
+        return f"{self._name(value) or self.of_libraries[id(value)]}{path}"
 
 
 def _referents(value: Any) -> list[Any]:
