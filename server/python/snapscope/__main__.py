@@ -10,4 +10,4 @@ from .binary import binary
 program = binary()
 if program is None:
     sys.exit("error: the program snapscope is not installed beside this package; install its wheel")
-os.execv(program, [program, *sys.argv[1:]])
+os.execve(program, [program, *sys.argv[1:]], {**os.environ, "SNAPSCOPE_PYTHON": sys.executable})

@@ -49,7 +49,8 @@ impl RecorderConfig {
             virtual_gpu: path("SNAPSCOPE_VIRTUAL_GPU_LIBRARIES", companions.virtual_gpu()),
             named_libtorch: named("SNAPSCOPE_LIBTORCH").map(PathBuf::from),
             built_libtorch: companions.libtorch(),
-            installed_for: companions.python(),
+            // `python -m snapscope` names its interpreter.
+            installed_for: companions.python().map(|found| named("SNAPSCOPE_PYTHON").unwrap_or(found)),
             passed_on: PASSED_ON.iter().filter_map(|name| Some((name.into(), named(name)?))).collect(),
             real_gpu: REAL_GPU.iter().filter_map(|name| Some(((*name).to_owned(), named(name)?))).collect(),
             library_path: named("LD_LIBRARY_PATH"),

@@ -203,6 +203,9 @@ fn a_wheel_is_installed_and_used() {
     check_output(&refused, 2, &[], &["the recorder needs PyTorch 2.11", "has no package `torch`", "-m pip install"]);
     let refused = in_packages(&["repro", config.to_str().expect("text")], &stage.path("packages"));
     check_output(&refused, 2, &[], &["the recorder needs PyTorch 2.11"]);
+    let of_module = ["-m", "snapscope", "repro", config.to_str().expect("text")];
+    let refused = stage.run("python3", &of_module, &[("PYTHONPATH", &stage.path("packages"))]);
+    check_output(&refused, 2, &[], &["venv/bin/python3 has no package `torch`"]);
     let refused = stage.run("snapscope", &["serve"], &[]);
     check_output(&refused, 2, &[], &["this program was built without web pages", "--dist"]);
 }
