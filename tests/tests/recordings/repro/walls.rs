@@ -47,7 +47,7 @@ fn wait_for(process: &Child, field: &str, value: &str) -> String {
 fn walls_are_up_before_a_job_is_there_and_a_recorder_writes_into_its_own_folder_only() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut recorder = start(&folder.path().join("out.pickle"), "t4-16gb");
-    let status = wait_for(&recorder, "Seccomp_filters", "2");
+    let status = wait_for(&recorder, "Seccomp_filters", "3");
     let has = |line: &str| status.lines().any(|found| found == line);
     assert!(has("Seccomp:\t2") && has("NoNewPrivs:\t1") && has("Threads:\t1"), "{status}");
     drop(recorder.stdin.take());
