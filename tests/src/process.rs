@@ -49,10 +49,12 @@ pub fn first_line(child: &mut Child) -> String {
     let (sender, receiver) = mpsc::channel();
     let output = child.stdout.take().expect("a pipe");
     std::thread::spawn(move || {
-        let mut line = String::new();
-        BufReader::new(output).read_line(&mut line).expect("text");
+        let (mut output, mut line) = (BufReader::new(output), String::new());
+        output.read_line(&mut line).expect("text");
         // Nobody listens past the timeout.
         let _ = sender.send(line);
+        // A process must not fail because nobody reads what else it prints.
+        let _ = std::io::copy(&mut output, &mut std::io::sink());
     });
     receiver.recv_timeout(PATIENCE).unwrap_or_else(|_| panic_about(child, "prints nothing"))
 }

@@ -68,7 +68,8 @@ pub(super) fn line_of_part(
     let events = &study.device.events;
     let mut computed: HashMap<StackId, u64> = HashMap::new();
     for event in (step.start as usize..step.end as usize).filter(|&event| events.actions().at(event) == Action::Alloc) {
-        *computed.entry(events.stacks().at(event)).or_default() += events.sizes_bytes().at(event) >> 10;
+        let kib = computed.entry(events.stacks().at(event)).or_default();
+        *kib = kib.saturating_add(events.sizes_bytes().at(event) >> 10);
     }
     let computed: Vec<(u64, StackId)> =
         computed.into_iter().map(|(stack, kib)| (kib, stack)).filter(is_of_call).collect();
@@ -83,7 +84,10 @@ pub(super) fn line_of_part(
     let is_part = |&frame: &usize| {
         let ((kept, others), (within, elsewhere)) = (sums(&rows, frame + 1), sums(&computed, frame + 1));
         let is_all = kept >= others.saturating_mul(NEARLY_ALL);
-        study.trace.frame_kind(path[frame]).is_own && is_all && within > 0 && elsewhere * LEAST_ELSEWHERE >= within
+        study.trace.frame_kind(path[frame]).is_own
+            && is_all
+            && within > 0
+            && elsewhere.saturating_mul(LEAST_ELSEWHERE) >= within
     };
     let below = path.iter().position(|&frame| line_at(study, frame) == call)? + 1;
     let part = (below..path.len()).find(is_part);

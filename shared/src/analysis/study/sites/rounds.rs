@@ -106,7 +106,7 @@ pub(in crate::analysis) fn find(device: &Device, sites: &Sites, events: Range<u3
 /// each, and otherwise the entries.
 fn of_turns(stays: &[Stay], depths: &[usize], sites: &Sites, depth: usize, entered: Vec<usize>) -> Vec<usize> {
     let line_of = |index: usize| {
-        let frame = sites.frames(stays[index].spine).get(depth - 1);
+        let frame = sites.frames(stays[index].spine).get(depth.checked_sub(1)?);
         frame.filter(|_| depths[index] + 1 >= depth)
     };
     let Some(first) = (0..stays.len()).find_map(line_of) else { return entered };
