@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 class Steps:
     """Steps of the optimizer that has taken most: several optimizers of one training each take all of its steps.
 
-    One that is made anew for the same weights goes on where the last one has stopped.
+    One that is made anew for the same weights goes on where the last one has stopped, and so does one of other weights
+    that steps twice before the others step again: a training that follows another, as in folds.
 
     `stepped` is called with the number of a step at its first optimizer; `ended` behind the last, as far as those that
     stepped in the step before tell.
@@ -31,6 +32,8 @@ class Steps:
         # Those that followed the first one, and those of the step before that have not followed it yet.
         self.followed: weakref.WeakSet[Any] = weakref.WeakSet()
         self.missing: weakref.WeakSet[Any] = weakref.WeakSet()
+        # One that has taken its first step, behind those of others, as the latest of all.
+        self.joined: weakref.WeakSet[Any] = weakref.WeakSet()
         # For each step that has begun and not ended, whether another was taken within it.
         self.within: list[bool] = []
         module = sys.modules.get("torch.optim.optimizer")
@@ -55,6 +58,12 @@ class Steps:
             weights = {id(weight) for group in optimizer.param_groups for weight in group["params"]}
             count = 0 if is_nested or weights.isdisjoint(self.weights) else self.most
             self.weights |= weights
+            joined = weakref.WeakSet([optimizer] if count < self.most else [])
+        else:
+            joined = weakref.WeakSet()
+            if optimizer in self.joined:
+                count = self.most + 1
+        self.joined = joined
         count += 1
         self.counts[optimizer] = count
         if count > self.most:
@@ -62,8 +71,9 @@ class Steps:
                 self.ended()
             self.followed, self.missing = weakref.WeakSet(), self.followed
             self.missing.discard(optimizer)
-            self.most = count
-            self.stepped(count)
+            while self.most < count:
+                self.most += 1
+                self.stepped(self.most)
         else:
             self.followed.add(optimizer)
             self.missing.discard(optimizer)
@@ -76,4 +86,5 @@ class Steps:
         self.weights.clear()
         self.followed.clear()
         self.missing.clear()
+        self.joined.clear()
         self.most = 0

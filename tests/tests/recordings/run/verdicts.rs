@@ -68,6 +68,10 @@ fn steps_of_an_optimizer_that_is_made_anew_add_up() {
     let wrapped = "class Wrap(torch.optim.Optimizer):\n    def step(self): self.inner.step()\n\
         outer = Wrap(weights)\nouter.inner = new()\nfor _ in range(6): outer.step()\n";
     assert_eq!(steps(wrapped), 6, "an optimizer within another takes the same steps");
+    let two = "one, other = [torch.optim.SGD([torch.Block(1 << 20)], foreach=False) for _ in range(2)]\n";
+    assert_eq!(steps(&format!("{two}for optimizer in [one, other] * 5: optimizer.step()\n")), 5, "of one training");
+    let folds = format!("{two}for optimizer in [one] * 4 + [other] * 6: optimizer.step()\n");
+    assert_eq!(steps(&folds), 10, "a training that follows another");
 }
 
 #[test]
