@@ -63,7 +63,10 @@ def hop(holder: Any, child: Any) -> str:
     for name, value in own.items() if type(own) is dict else ():
         if value is child:
             return f".{name}"
-    return "[…]" if issubclass(kind, (list, tuple, set, frozenset)) or hasattr(kind, "__len__") else ".?"
+    if issubclass(kind, (list, tuple, set, frozenset)) or hasattr(kind, "__len__"):
+        return "[…]"
+    # Where the object is of C, its type says how it holds something, as `itertools.cycle` does.
+    return f" ({kind.__module__}.{kind.__qualname__})"
 
 
 def terminal(value: Any) -> str | None:
