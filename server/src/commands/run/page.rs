@@ -1,6 +1,6 @@
 //! Formats the verdict for the terminal, and as a badge for a page, such as a README.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use shared::api::{RunReport, RunStatus, RunStop, ValueKind};
 use shared::base::format::{bytes, count, counted};
@@ -87,7 +87,7 @@ fn figures(ran: &Ran, run: &RunReport) -> Vec<Vec<String>> {
     let verdict = match run.status {
         // The peak is that of what did not fit.
         RunStatus::Fits if !run.ooms.is_empty() => {
-            format!("of {capacity}: it fits after {}", counted(run.ooms.len() as u64, "out-of-memory error"))
+            format!("of {capacity}: it fits after {}", errors(run))
         }
         RunStatus::Fits if run.stopped.is_some() => format!("of {capacity}: it fits so far, {} free", bytes(free)),
         RunStatus::Fits => format!("of {capacity}: it fits, {} free", bytes(free)),
@@ -107,6 +107,15 @@ fn figures(ran: &Ran, run: &RunReport) -> Vec<Vec<String>> {
     rows
 }
 
+/// Returns how often memory ran out, by lines: for one call, cuDNN tries many sizes of workspace.
+fn errors(run: &RunReport) -> String {
+    let lines: HashSet<_> = run.ooms.iter().map(|oom| (&oom.file, oom.line)).collect();
+    match run.ooms.len() {
+        1 => "1 out-of-memory error".to_owned(),
+        _ => format!("out-of-memory errors in {}", counted(lines.len() as u64, "line")),
+    }
+}
+
 /// Says what happened, and how sure the figures are.
 fn notes(ran: &Ran, run: &RunReport) -> Vec<String> {
     let mut notes: Vec<String> = Vec::new();
@@ -115,10 +124,10 @@ fn notes(ran: &Ran, run: &RunReport) -> Vec<String> {
     }
     if run.status == RunStatus::Fits && !run.ooms.is_empty() {
         let last = run.ooms.last().map(out_of_memory).unwrap_or_default();
-        let errors = counted(run.ooms.len() as u64, "out-of-memory error");
         notes.push(format!(
-            "The script went on with less memory after {errors}, which it or a library caught, as for cuDNN's workspaces; \
-             the last: {last}"
+            "The script went on with less memory after {}, which it or a library caught, as for cuDNN's workspaces; the \
+             last: {last}",
+            errors(run)
         ));
     }
     if run.events_lost > 0 {
