@@ -128,6 +128,10 @@ fn ahead(study: &Study<'_>) -> Option<Finding> {
         found.extend(of_stack.into_values().filter(|rows| rows.len() as u64 >= LEAST_BATCHES).filter_map(|rows| {
             let died = rows.iter().map(|row| row.died).max().unwrap_or(0);
             let lived = steps.partition_point(|step| step.end < died) - index;
+            // What is there from the first step to the end may be a model.
+            if lived == steps.len() {
+                return None;
+            }
             let is_used = |steps: &usize| {
                 let of_step = rows.len() / steps.max(&1);
                 *steps as u64 >= LEAST_STEPS_HELD && of_step * steps == rows.len() && of_step <= MOST_OF_STEP

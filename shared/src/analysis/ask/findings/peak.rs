@@ -16,8 +16,10 @@ use crate::base::format;
 use crate::trace::{Action, FrameId, StackId};
 use hashbrown::HashSet;
 
-/// A tensor is large from 1/10 of the peak on, and from 64 MiB on, which is more than any workspace.
+/// A tensor is large from 1/10 of the peak on, or from 1/16 if the line itself makes it and not a layer that it calls; and
+/// from 64 MiB on, which is more than any workspace.
 const LARGE_SHARE: u64 = 10;
+const LARGE_SHARE_OF_OWN: u64 = 16;
 const LEAST_LARGE: u64 = 64 << 20;
 
 /// Categories beyond this number are small.
@@ -99,8 +101,12 @@ fn recomputed(study: &Study<'_>, moment: u32, peak_bytes: u64) -> Option<Cause> 
 /// Such tensors are of backward, whose threads have no Python frames, and a gradient is as large as what it belongs to.
 fn big_thing(study: &Study<'_>, moment: u32, peak_bytes: u64) -> Option<Cause> {
     let allocations = &study.timeline.allocations;
-    let least = LEAST_LARGE.max(peak_bytes / LARGE_SHARE);
-    let large = allocations.alive_at(moment).filter(|row| row.1 >= least);
+    let least = |share: u64| LEAST_LARGE.max(peak_bytes / share);
+    let is_large = |id: AllocationId, bytes: u64| {
+        bytes >= least(LARGE_SHARE)
+            || bytes >= least(LARGE_SHARE_OF_OWN) && innermost_is_own(study, row_of(study, id).1)
+    };
+    let large = allocations.alive_at(moment).filter(|row| is_large(row.0, row.1));
     let large: Vec<(u64, StackId, Phase)> = large
         .map(|(id, size_bytes)| (size_bytes, row_of(study, id).1, phase_of(study, id)))
         .filter(|row| !matches!(row.2, Phase::Setup | Phase::Optimizer) && !study.sites.of_stack(row.1).is_collected)
@@ -135,7 +141,9 @@ fn big_thing(study: &Study<'_>, moment: u32, peak_bytes: u64) -> Option<Cause> {
 const BIG_THING: &str = "Compute this in parts, such as some rows at a time, each under `torch.utils.checkpoint` if \
                          gradients go through it.\n\
                          Or use a function that never holds all of it, such as `torch.cdist` for distances or \
-                         `scaled_dot_product_attention` for attention.";
+                         `scaled_dot_product_attention` for attention.\n\
+                         If it copies what is kept, such as a data set to shuffle it, draw indices instead, and keep the \
+                         data in host memory.";
 
 const RECOMPUTED: &str = "Checkpoint smaller parts, such as each block in a call of its own.\n\
                           Or use a smaller micro-batch with gradient accumulation.\n\n\

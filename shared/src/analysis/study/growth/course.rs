@@ -192,7 +192,7 @@ impl Levels {
     pub(super) fn course(&self, births: &[u32]) -> Course {
         let is_steady = self.fallen.saturating_mul(MOST_FALLEN) <= self.risen();
         if self.steps > 2 && is_steady && self.rises_in_all() && !self.is_slowing() {
-            return Course::Grows;
+            return if self.is_full(births) { Course::Fills } else { Course::Grows };
         }
         if births == [0] && self.last.bytes == self.first.bytes {
             return Course::Settles;
@@ -208,6 +208,18 @@ impl Levels {
             return Course::Renewed;
         }
         if is_steady { self.course_of_rises() } else { self.course_of_ups_and_downs() }
+    }
+
+    /// Returns true if the level has stopped rising while entries are replaced, as in a pool of a fixed length: by others of
+    /// the group, or by those of another, so that the level falls.
+    fn is_full(&self, births: &[u32]) -> bool {
+        let Some(last) = self.last_rise() else { return false };
+        let quiet = (self.steps as u32 - 1).saturating_sub(last);
+        let longest = self.rises.windows(2).map(|pair| pair[1].0 - pair[0].0).max().unwrap_or(u32::MAX);
+        let falls = self.points.iter().filter(|point| point.0 > last).count() as u32;
+        let renewals = births.iter().filter(|step| **step > last).count() as u32;
+        // The last step may be cut short.
+        quiet > LEAST_QUIET.max(longest) && falls.max(renewals) + 1 >= quiet
     }
 
     /// Returns true if each part has a rise that is not small beside the others.

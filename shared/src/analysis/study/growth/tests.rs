@@ -130,6 +130,20 @@ fn what_a_full_cache_replaces_is_no_growth() {
 }
 
 #[test]
+fn a_pool_that_is_full_grows_no_more() {
+    // Of fourteen, one of which each later step replaces: in the same line, or in another.
+    let pool = |step: usize| {
+        let older = step.checked_sub(14).map_or_else(String::new, |older| format!("\nfree a.{older}"));
+        format!("alloc a.{step} 8 @f{older}")
+    };
+    check(18, pool, &["f: Fills, 0, 112"]);
+    let filled: Vec<u64> = (1..=14).map(|step| 10 * step).collect();
+    course(&[&filled[..], &[138, 136, 134, 132]].concat(), Course::Fills, Some(GrowthClass::Cache));
+    // What stays as it is may grow again.
+    course(&[&filled[..], &[140, 140, 140, 140]].concat(), Course::Grows, Some(GrowthClass::Leak));
+}
+
+#[test]
 fn what_rises_ever_more_seldom_fills() {
     let ends = [0, 8, 14, 18, 21, 21, 23, 23, 24, 24, 24, 24, 25];
     course(&ends, Course::Fills, Some(GrowthClass::Cache));

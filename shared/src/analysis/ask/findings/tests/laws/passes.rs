@@ -39,6 +39,25 @@ fn the_graphs_of_a_part_of_a_model_belong_to_the_line_that_calls_it() {
 }
 
 #[test]
+fn arithmetic_on_gradients_hides_no_graph() {
+    law((FindingCode::GraphsKept, 40), |shape, random| {
+        // Many small tensors of no module, as where the gradients of several losses are projected.
+        let sums = shape.layers.len() as u64 * (40 + random.below(40));
+        let training = |has_gradients: bool| {
+            let step = |step: u64| {
+                let kept = shape.call(&format!("{step}.k"), "act:40<train:11<main", has_gradients);
+                let last = format!("free a{}.{step}.k\n", shape.layers.len() - 1);
+                let sum = |sum| format!("alloc p{sum}.{step} 512 @project:73<train:20<main\nfree p{sum}.{step}\n");
+                let extra = kept + if has_gradients { "" } else { &last } + &(0..sums).map(sum).collect::<String>();
+                shape.step(step, &extra, "")
+            };
+            shape.training(step)
+        };
+        (training(true), training(false))
+    });
+}
+
+#[test]
 fn a_loop_before_training_keeps_the_graphs_of_all_its_rounds() {
     for (seed, shape, mut random) in shapes() {
         let rounds = 6 + random.below(12);
