@@ -5,7 +5,7 @@
 
 mod words;
 
-use crate::source::{LogPart, Source, finding};
+use crate::source::{LogPart, Source, finding, number_after};
 use shared::analysis::{Advice, AdviceStep, FindingCode};
 use shared::base::{Severity, size};
 use shared::report::{Finding, NO_DEVICE};
@@ -81,6 +81,7 @@ const CLUES: &[(Sign, Effect)] = {
         (Has(&["gpu_mem_limit"]), First(Gpu, words::ORT_LIMIT)),
         (Has(&["gpu_mem_limit"]), Replaces(words::WITHOUT_ORT_LIMIT)),
         (Is(was_full), First(Gpu, words::WAS_FULL)),
+        (Is(takes_little_at_start), First(Gpu, words::WAS_FULL)),
         (Has(&["retrying with tiled VAE"]), First(Gpu, words::TILED)),
         (Has(&["retrying with tiled VAE"]), Drops("Decode in tiles, since")),
         (Has(&["vae.decode("]), First(Gpu, words::DECODING)),
@@ -97,6 +98,12 @@ const CLUES: &[(Sign, Effect)] = {
         (Has(&["microsoft-standard-WSL"]), First(Host, words::WSL)),
         (Has(&["Docker Desktop"]), First(Host, words::DOCKER_DESKTOP)),
         (Has(&["deepspeed.launcher.launch"]), First(Host, words::EACH_RANK_LOADS)),
+        (Has(&["in DataLoader worker process"]), First(Host, words::IN_WORKER)),
+        (Has(&["fully_sharded_data_parallel", "Failed to clone() tensor"]), First(Gpu, words::FULL_STATE)),
+        (Has(&["agents/pyagent.py"]), First(Gpu, words::TRIALS)),
+        (Has(&["Trial ", "finished with value"]), First(Gpu, words::TRIALS)),
+        (Is(has_parallel), First(Gpu, words::PARALLEL)),
+        (Has(&["ollama"]), Replaces(words::OF_OLLAMA)),
         (Is(sets_expandable), Drops("expandable_segments:True")),
         (Has(&["cumem_allocator.cpp"]), Drops("expandable_segments:True")),
         (Has(&["CUDA_LAUNCH_BLOCKING=1"]), Drops("CUDA_LAUNCH_BLOCKING=1")),
@@ -112,6 +119,8 @@ const CLUES: &[(Sign, Effect)] = {
         (Has(&["没有其他"]), Drops("Look for other processes")),
         (Has(&["batch_size=1,"]), Replaces(words::WITHOUT_BATCH)),
         (Has(&["batch_size=1)"]), Replaces(words::WITHOUT_BATCH)),
+        (Has(&["Batch size per device = 1 "]), Replaces(words::WITHOUT_BATCH)),
+        (Has(&["float8_e4m3fn"]), Replaces(words::WITHOUT_FP8)),
         (Has(&["batch_size 1 "]), Replaces(words::WITHOUT_BATCH)),
         (Has(&["gradient_checkpointing=True"]), Replaces(words::WITHOUT_CHECKPOINTING)),
         (Has(&["gradient_checkpointing True"]), Replaces(words::WITHOUT_CHECKPOINTING)),
@@ -140,9 +149,14 @@ const CLUES: &[(Sign, Effect)] = {
             Tells(FindingCode::OutOfMemory, Severity::Error, words::PREFILL),
         ),
         (
-            Has(&["Created device /job:", " MB memory"]),
-            Tells(FindingCode::CardNearlyFull, Severity::Info, words::AT_START),
+            Has(&["Not enough memory to handle ", " prefill tokens"]),
+            Drops("Leave more room beside weights and KV cache"),
         ),
+        (
+            Has(&["Not enough memory, use lower resolution (max approx."]),
+            Tells(FindingCode::OutOfMemory, Severity::Error, words::RESOLUTION),
+        ),
+        (Is(takes_all_at_start), Tells(FindingCode::CardNearlyFull, Severity::Info, words::AT_START)),
         (Has(&["kill: (", "No such process"]), Tells(FindingCode::GpuShared, Severity::Warning, words::UNSEEN)),
         (Has(&["AutoBatch: Using batch-size"]), Harmless(words::OF_BATCH_FINDER)),
         (Has(&["Batch size ", " failed, trying batch size"]), Harmless(words::OF_BATCH_FINDER)),
@@ -215,6 +229,23 @@ fn is_moved(expression: &str) -> bool {
 fn was_full(line: &str) -> bool {
     let (total, free) = (size::after::<u64>(line, "totalMemory: "), size::after::<u64>(line, "freeMemory: "));
     total.zip(free).is_some_and(|(total, free)| free < total / 8)
+}
+
+/// Returns true if Ollama makes a context for several requests: `parallel=4 required="42.3 GiB"`.
+fn has_parallel(line: &str) -> bool {
+    line.contains("ollama") && number_after::<u32>(line, " parallel=").is_some_and(|requests| requests > 1)
+}
+
+/// Returns true if TensorFlow took memory of a GPU at its start: not the little that was left.
+fn takes_all_at_start(line: &str) -> bool {
+    const LITTLE_MB: u64 = 1024;
+    let device = line.split_once("Created ").filter(|(_, device)| device.contains("evice") && device.contains("/job:"));
+    device.and_then(|(_, device)| number_after::<u64>(device, " with ")).is_some_and(|mb| mb >= LITTLE_MB)
+}
+
+/// Returns true if TensorFlow found next to nothing of a GPU free at its start.
+fn takes_little_at_start(line: &str) -> bool {
+    line.contains("Created ") && line.contains("/job:") && line.contains(" MB memory") && !takes_all_at_start(line)
 }
 
 fn has_huge_pages(line: &str) -> bool {

@@ -91,6 +91,10 @@ impl Nearest {
                         "Add the engine's log from its start, with what it says of weights and KV cache, and the whole \
                          error."
                     }
+                    _ if ["grow", "leak", "increas"].iter().any(|word| line.contains(word)) => {
+                        "Whether tensors or PyTorch's cache grow is in what torch.cuda.memory_allocated() and \
+                         torch.cuda.memory_reserved() print after each epoch: open that, or a snapshot."
+                    }
                     (false, false) => {
                         "Add the lines around it: the whole error with its figures and its traceback, or what \
                          torch.cuda.memory_summary() prints at that moment."
@@ -106,6 +110,11 @@ impl Rank {
     fn of(line: &str) -> Self {
         // Most lines have none of these letters.
         if !["emory", "EMORY", "oom", "OOM", "RAM"].iter().any(|part| line.contains(part)) {
+            return Self::Nothing;
+        }
+        // Names of functions are in tracebacks of any error.
+        let code = line.trim_start();
+        if code.contains(" import ") || code.starts_with("import ") || code.starts_with("File \"") {
             return Self::Nothing;
         }
         let line = line.to_lowercase();

@@ -24,7 +24,7 @@ pub(super) const PIPELINE: &str = "Keep parts of the pipeline on the host until 
 pub(super) const SERVERS: &str = "Start fewer processes: each worker of Gunicorn (`-w`) has a model and a context of its own. Let one process with \
                        threads serve all: ``gunicorn -w 1 --threads 8``.";
 pub(super) const ORT_LIMIT: &str = "Raise `gpu_mem_limit`, which the text sets, or leave it out: the session takes no more than that, whatever is free.";
-pub(super) const WAS_FULL: &str = "Free the GPU first: little of it was free before the program began (`freeMemory`). ``nvidia-smi`` lists who has it, \
+pub(super) const WAS_FULL: &str = "Free the GPU first: little of it was free when the program began. ``nvidia-smi`` lists who has it, \
                         such as an earlier run or a notebook.";
 pub(super) const NUMBERS: &str = "Add up numbers: ``total_loss += loss.item()``. A sum or a list of losses keeps what each of them was computed \
                        from.";
@@ -52,8 +52,28 @@ pub(super) const HUGE_PAGES: &str = "Give back the huge pages that nothing uses:
                           program can have their memory.";
 pub(super) const WSL: &str = "Give WSL more memory: `memory=` below `[wsl2]` in `.wslconfig`, then ``wsl --shutdown``. Unless it is set, WSL has half \
                    of the machine's.";
-pub(super) const DOCKER_DESKTOP: &str =
-    "Give Docker Desktop's virtual machine more memory: Settings, Resources. Containers share what it has.";
+pub(super) const DOCKER_DESKTOP: &str = "Give Docker Desktop's virtual machine more memory: Settings, Resources, or with its WSL 2 backend `memory=` in `.wslconfig`.";
+pub(super) const IN_WORKER: &str = "Use fewer workers, a smaller batch or a smaller `prefetch_factor`: a worker of the data loader, of which each prepares \
+                         batches of its own, found no host memory for one.";
+pub(super) const FULL_STATE: &str = "Save in shards, or gather on the host: ``FullStateDictConfig(offload_to_cpu=True, rank0_only=True)``. It failed while \
+                          FSDP gathered all weights for a checkpoint.";
+pub(super) const TRIALS: &str = "Run each trial in a process of its own: what earlier trials have left in this one (models, optimizers, errors that were \
+                      caught) still has its memory. Or end each with ``del model, trainer``, ``gc.collect()`` and \
+                      ``torch.cuda.empty_cache()``.";
+pub(super) const PARALLEL: &str = "Let Ollama serve one request at a time, `OLLAMA_NUM_PARALLEL=1`: it makes the context, and with it the KV cache, as many \
+                        times as `parallel` says.";
+pub(super) const OF_OLLAMA: &[(&str, &str)] = &[(
+    "Spread the layers by `--tensor-split` if other GPUs have room.",
+    "Spread the layers over all GPUs: `OLLAMA_SCHED_SPREAD=1`.",
+)];
+pub(super) const WITHOUT_FP8: &[(&str, &str)] =
+    &[("in fewer bits: fp8 or GGUF", "in fewer bits: GGUF with 4 to 6 of them")];
+pub(super) const RESOLUTION: (&str, &str) = (
+    "The web UI's attention needs more memory for this picture than was free",
+    "Lower the resolution or the upscaling of *Hires. fix*, which the attention's memory grows with faster than the picture.\n\
+     Start it with `--opt-sdp-attention` or `--xformers`, which spare the matrix of all pairs.\n\n\
+     The line says how much it needs and how much was free.",
+);
 pub(super) const EACH_RANK_LOADS: &str = "Let the ranks share the loading: each of them reads the whole model into the host's memory. Under ZeRO-3, \
                                create `HfDeepSpeedConfig` before `from_pretrained`; also load in the checkpoint's type \
                                (`torch_dtype`), with `low_cpu_mem_usage=True`.";

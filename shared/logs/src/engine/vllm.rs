@@ -30,7 +30,8 @@ pub(super) fn loads(line: &str) -> bool {
 /// Workers of version 0 and of Ray differ by their process ids only: `(RayWorkerWrapper pid=17, ip=10.0.0.2) INFO …`.
 pub(super) fn name(line: &str) -> &str {
     let named = || {
-        let at = line.find(" pid=")?;
+        // The process within that of its engine: `(EngineCore_DP0 pid=1101) (Worker_PP0 pid=1140)`.
+        let at = line.rfind(" pid=")?;
         let start = line[..at].rfind('(')? + 1;
         let end = start + line[start..].find([',', ')'])?;
         let has_number = line[start..at].contains(|c: char| c.is_ascii_digit());

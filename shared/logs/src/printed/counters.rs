@@ -25,6 +25,7 @@
 
 use crate::source::leading_number;
 use shared::base::size;
+use std::collections::HashMap;
 
 /// Current and highest value of a counter, in bytes; `None` if the text does not have it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -246,6 +247,30 @@ fn line_of_tracemalloc(line: &str) -> Option<LineUse> {
         },
         code: String::new(),
     })
+}
+
+/// Keeps what the last list of tracemalloc says of each line, and how much it has grown since the first one.
+pub(super) fn last_of_lists(lines: &[LineUse]) -> Vec<LineUse> {
+    let mut last: Vec<LineUse> = Vec::new();
+    let mut places: HashMap<(&str, u64), (usize, u64)> = HashMap::new();
+    for line in lines {
+        match places.get(&(line.file.as_str(), line.line)) {
+            Some(&(place, first_bytes)) if line.code.is_empty() => {
+                // A difference says itself what was added.
+                let added_bytes = if line.added_bytes == line.bytes as i64 {
+                    line.bytes as i64 - first_bytes as i64
+                } else {
+                    line.added_bytes
+                };
+                last[place] = LineUse { added_bytes, ..line.clone() };
+            }
+            _ => {
+                places.insert((&line.file, line.line), (last.len(), line.bytes));
+                last.push(line.clone());
+            }
+        }
+    }
+    last
 }
 
 /// Reads a statistic as Python shows it: `… <Frame filename='a.py' lineno=12>,)> size=96 (+32) count=3 (+1)>`.

@@ -196,6 +196,9 @@ fn tensor_bytes(dimensions: &str, name: &str) -> Option<u64> {
 fn pool(oom: &mut FrameworkOom, before: &str, rest: &str) -> Option<()> {
     let is_tensorflow = before.contains("Allocator (") || rest.contains("See logs for memory state");
     let (_, operation) = rest.split_once("requested by op ").unwrap_or_default();
+    if before.contains("/xla/") {
+        oom.framework = Framework::Xla;
+    }
     oom.is_host = before.contains("(cpu") || before.contains("(mklcpu");
     oom.is_spared = rest.contains("not a failure");
     oom.gpu = number_after(before, "(GPU_");

@@ -106,6 +106,7 @@ impl FrameworkReader {
     /// ```text
     /// using device CUDA0 (NVIDIA GeForce RTX 3090) - 23867 MiB free
     /// load_tensors:        CUDA0 model buffer size =  7605.33 MiB
+    /// llama_kv_cache_init: CUDA0 KV buffer size = 16384.00 MiB
     /// msg="offload to cuda" layers.requested=99 layers.model=65 layers.offload=33 … memory.available="[11.4 GiB]"
     /// ```
     fn room_of_llama(&mut self, line: &str) {
@@ -118,8 +119,11 @@ impl FrameworkReader {
         {
             let bytes: u64 = size::leading(size).unwrap_or(0);
             self.free_bytes.entry(gpu).and_modify(|free| *free = free.saturating_sub(bytes));
-            let made = self.made_bytes.entry(gpu).or_default();
-            *made = made.saturating_add(bytes);
+            // Without the weights, the rest is little of what it has.
+            if before.contains(" model ") || self.made_bytes.contains_key(&gpu) {
+                let made = self.made_bytes.entry(gpu).or_default();
+                *made = made.saturating_add(bytes);
+            }
         } else if let Some(free) = size::after(line, "memory.available=\"[") {
             self.free_bytes.insert(0, free);
             let (wanted, fitting) = (number_after(line, "layers.requested="), number_after(line, "layers.offload="));

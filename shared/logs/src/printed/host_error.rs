@@ -15,6 +15,8 @@ pub struct HostError {
     pub asked_bytes: Option<u64>,
     /// Programs of Ray's list: the command, the first process, how many there are, and their memory in MB.
     pub programs: Vec<(String, u32, u32, u64)>,
+    /// True if the weights of a model were being loaded.
+    pub is_loading: bool,
 }
 
 /// What an error of memory is about; `report/host_error.rs` has a title for each.
@@ -41,6 +43,8 @@ pub enum HostErrorKind {
     Nccl,
     Rmm,
     Library,
+    /// cuDNN failed, and does not say why.
+    Cudnn,
     Start,
     TensorRt,
     Resources,
@@ -174,6 +178,10 @@ pub(super) const WORDS: &[(&[&str], HostErrorKind)] = {
         (&["NvMapMemAlloc", " error 12"], Library),
         (&["NVML_SUCCESS == r INTERNAL ASSERT FAILED"], Library),
         (&["Unable to find a valid cuDNN algorithm"], Library),
+        (&["CUDNN_STATUS_NOT_SUPPORTED"], Cudnn),
+        (&["CUDNN_STATUS_EXECUTION_FAILED"], Cudnn),
+        (&["CUDNN_STATUS_INTERNAL_ERROR"], Cudnn),
+        (&["CUDNN_STATUS_MAPPING_ERROR"], Cudnn),
         (&["CUDA-capable devices are busy or unavailable"], Busy),
         (&["NVRM: Xid (", "): 48,"], Hardware),
         (&["NVRM: Xid (", "): 63,"], Hardware),
@@ -219,7 +227,7 @@ impl HostError {
         let misplaced = || Some(number_after::<u64>(line, "%dGB. Buy new RAM!")? << 30);
         let asked_bytes = asked_bytes.iter().find_map(|words| size::after(line, words)).or_else(misplaced);
         let at = row.and_then(|(words, _)| words.iter().filter_map(|words| line.find(words)).min());
-        Some(Self { kind, text: excerpt(line, at.unwrap_or(0)), asked_bytes, programs: Vec::new() })
+        Some(Self { kind, text: excerpt(line, at.unwrap_or(0)), asked_bytes, programs: Vec::new(), is_loading: false })
     }
 
     /// Adds what a line below the error states of who had how much; returns true if it does.
@@ -294,12 +302,15 @@ impl HostError {
     }
 }
 
-/// Returns true for a line of `df` by which shared memory has room.
+/// Returns true for a line of `df` by which shared memory has room: not the 64 MiB that containers have by default.
 pub(super) fn has_shared_memory(line: &str) -> bool {
     const MUCH_USED: f64 = 90.0;
     let Some(before) = line.trim_end().strip_suffix("/dev/shm") else { return false };
-    let share = before.trim_end().strip_suffix('%').and_then(|before| before.split_ascii_whitespace().next_back());
-    share.and_then(|share| share.parse::<f64>().ok()).is_some_and(|share| share < MUCH_USED)
+    let Some(before) = before.trim_end().strip_suffix('%') else { return false };
+    let mut cells = before.split_ascii_whitespace().rev();
+    let is_free = cells.next().and_then(|share| share.parse::<f64>().ok()).is_some_and(|share| share < MUCH_USED);
+    // In MiB or smaller, with a letter only if asked for.
+    is_free && !cells.nth(2).is_some_and(|size| size.ends_with(['K', 'M']) || size == "65536")
 }
 
 /// Returns true for Python's error without a message, behind the prefix of a logger or not.
@@ -351,7 +362,7 @@ const CALLS: [(&str, Call); 7] = [
     ),
     ("cross_entropy log_softmax selective_log_softmax fixed_cross_entropy ForCausalLMLoss nll_loss", Call::Loss),
     ("bbox_overlaps", Call::Boxes),
-    ("_init_group", Call::State),
+    ("_init_group init_state get_state_buffer", Call::State),
 ];
 
 const PINNING: [&str; 3] = ["allocate_cpu_cache", "pin_memory", "_pin_memory_loop"];
@@ -368,11 +379,19 @@ impl TraceBack {
     pub(super) fn line(&mut self, line: &str) -> bool {
         if let Some((before, _)) = line.split_once("Traceback (most recent call last)") {
             self.frames.clear();
-            // Loggers put the error itself in front.
-            return !before.contains("emory");
+            // Loggers put the error itself in front, and a bar of progress ends in no line of its own.
+            return !before.contains("emory") && !before.contains("%|");
         }
-        let Some(frame) = frame(line) else {
-            if let Some((_, call)) = self.frames.last_mut().filter(|(_, call)| call.is_empty()) {
+        let Some(frame) = frame(line).or_else(|| frame_of_notebook(line)) else {
+            if let Some((number, code)) = marked(line)
+                && let Some((frame, call)) = self.frames.last_mut().filter(|(frame, _)| frame.line == UNKNOWN)
+            {
+                frame.line = number;
+                call.push_str(&code[..code.floor_char_boundary(LONGEST_CALL)]);
+                return true;
+            }
+            let is_open = |(frame, call): &&mut (SourceLine, String)| call.is_empty() && frame.line != UNKNOWN;
+            if let Some((_, call)) = self.frames.last_mut().filter(is_open) {
                 call.push_str(&line[..line.floor_char_boundary(LONGEST_CALL)]);
             }
             return false;
@@ -449,10 +468,40 @@ impl TraceBack {
     /// Takes the innermost frame of the user's own code, at the end of the traceback.
     pub(super) fn take_own(&mut self) -> Option<SourceLine> {
         let mut frames = std::mem::take(&mut self.frames);
+        frames.retain(|(frame, _)| frame.line != UNKNOWN);
         let innermost = frames.iter().rev().map(|(frame, _)| (frame.function.as_str(), frame.file.as_str()));
         let position = frame_rules::innermost_own_position(innermost)?;
         Some(frames.swap_remove(frames.len() - 1 - position).0)
     }
+}
+
+/// Line of a frame of a notebook until the marked line of its code comes.
+const UNKNOWN: u64 = 0;
+
+/// Reads `/lib/optimizer.py in step(self, closure)`, `File /lib/optimizer.py:12, in Adam.step(self)` and
+/// `Cell In[5], line 12, in train(model)`, as notebooks print frames.
+fn frame_of_notebook(line: &str) -> Option<SourceLine> {
+    const FILES: [&str; 5] = ["/", "File ", "Cell In", "Input In", "<ipython-input"];
+    if !FILES.iter().any(|words| line.starts_with(words)) {
+        return None;
+    }
+    let (place, function) = line.rsplit_once(", in ").or_else(|| line.split_once(" in ")).unwrap_or((line, ""));
+    let place = place.trim_end().strip_prefix("File ").unwrap_or(place);
+    let (file, number) = match place.rsplit_once(", line ").or_else(|| place.rsplit_once(':')) {
+        Some((file, number)) => (file, number.trim().parse().ok()?),
+        None => (place, UNKNOWN),
+    };
+    let is_file = file.ends_with(".py") || file.ends_with(".pyx") || !file.starts_with('/');
+    let function = function.split('(').next().unwrap_or_default();
+    let function = function.rsplit_once('.').map_or(function, |(_, function)| function).trim().to_owned();
+    (is_file && !file.contains('"')).then(|| SourceLine { file: file.to_owned(), function, line: number })
+}
+
+/// Reads the line of code that a notebook marks: `--> 294     self.init_state(group, p)`.
+fn marked(line: &str) -> Option<(u64, &str)> {
+    let rest = line.trim_start().strip_prefix('-')?.trim_start_matches('-').strip_prefix('>')?.trim_start();
+    let (number, code) = rest.split_once(' ')?;
+    Some((number.parse().ok()?, code.trim()))
 }
 
 /// Reads `File "train.py", line 12, in main`, behind whatever prefix.

@@ -12,6 +12,7 @@
 //! MLX         Iter 10: Train loss 2.3, It/sec 0.5, Peak mem 61.846 GB
 //! PEFT        GPU Total Peak Memory consumed during the train (max): 9404
 //! detectron2  eta: 1:02:03  iter: 19  total_loss: 2.1  max_mem: 4521M
+//! OpenMMLab   time: 0.428, data_time: 0.006, memory: 6817, loss: 5.7591
 //! ```
 
 use crate::source::number_after;
@@ -92,26 +93,36 @@ impl Progress {
             "max_mem: ",
             "Peak mem ",
             "llocated: ",
+            "eserved: ",
             "ed memory:",
             "emory consumed",
             "CPU Virtual Memory:",
             "llocated ",
             " alloc ",
+            " alloc=",
         ]
         .iter()
         .any(has)
         {
             return false;
         }
-        let mut text = line.replace('_', " ").replace("Memory:  used", "Memory: used").to_ascii_lowercase();
+        let text = line
+            .replace('_', " ")
+            .replace("alloc= ", "alloc ")
+            .replace("driver= ", "driver ")
+            .replace("Memory:  used", "Memory: used");
+        let mut text = text.to_ascii_lowercase();
         let is_gib = text.contains("(gb)") || text.contains("peak memory active");
-        let is_mib = text.contains("(mb)") || text.contains("total peak memory consumed");
+        let is_of_openmmlab = text.contains(" data time: ");
+        let is_mib = text.contains("(mb)") || text.contains("total peak memory consumed") || is_of_openmmlab;
         let unit = if is_mib { Some(1 << 20) } else { is_gib.then_some(1 << 30) };
         // `MA` and `CA` of DeepSpeed, and `memory` of torchtitan, are too short to stand for anything elsewhere.
         let short: &[(&str, Place)] = if text.contains("max ma ") {
             &[(" ma ", |progress| &mut progress.allocated), (" ca ", |progress| &mut progress.reserved)]
         } else if text.contains("nvidia-smi") {
             &[(" memory ", |progress| &mut progress.in_use)]
+        } else if is_of_openmmlab {
+            &[(" memory: ", |progress| &mut progress.peak_allocated)]
         } else if text.contains("gib(") {
             &[(" memory: ", |progress| &mut progress.peak_reserved)]
         } else {
@@ -158,10 +169,10 @@ const OF_HOST: &str = "cpu virtual memory: used ";
 type Place = fn(&mut Progress) -> &mut Series;
 
 /// Words that stand in sentences, too, so that their values need a unit.
-const BARE: [&str; 5] = ["allocated ", " alloc ", " peak ", " max ", " reserved "];
+const BARE: [&str; 6] = ["allocated ", " alloc ", " driver ", " peak ", " max ", " reserved "];
 
 /// Words before a value, in lower case and with blanks; the longer ones first.
-const KEYS: [(&str, Place); 33] = [
+const KEYS: [(&str, Place); 34] = [
     (OF_HOST, |progress| &mut progress.host),
     ("gpu total peak memory consumed during the train (max)", |progress| &mut progress.peak_allocated),
     ("gpu total peak memory consumed during the eval (max)", |progress| &mut progress.peak_allocated),
@@ -192,6 +203,8 @@ const KEYS: [(&str, Place); 33] = [
     ("allocated ", |progress| &mut progress.allocated),
     ("alloc mb ", |progress| &mut progress.allocated),
     (" alloc ", |progress| &mut progress.allocated),
+    // Of Metal: PyTorch's heaps.
+    (" driver ", |progress| &mut progress.reserved),
     (" peak ", |progress| &mut progress.peak_allocated),
     (" max ", |progress| &mut progress.peak_allocated),
     (" reserved ", |progress| &mut progress.reserved),
@@ -321,6 +334,9 @@ mod tests {
             ),
             (" eta: 1:02:03  iter: 19  total_loss: 2.1  lr: 0.1  max_mem: 4521M", [0, 4521, 0, 0]),
             ("GPU Total Peak Memory consumed during the train (max): 9404", [0, 9404, 0, 0]),
+            ("time: 0.428, data_time: 0.006, memory: 6817, loss_cls: 0.0868", [0, 6817, 0, 0]),
+            ("reserved: 16.5 GB", [0, 0, 16896, 0]),
+            ("Epoch 1 Batch 5: MPS alloc= 0.5 GB | MPS driver= 5.25 GB | RAM= 14.4/17.2 GB", [512, 0, 5376, 0]),
         ] {
             assert_eq!(last(text), expected, "{text}");
         }

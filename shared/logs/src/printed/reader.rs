@@ -80,6 +80,8 @@ pub struct PrintedReader {
     has_shared_memory: bool,
     names_torch: bool,
     names_other: bool,
+    says_windows: bool,
+    names_linux: bool,
 }
 
 impl LineReader for PrintedReader {
@@ -103,6 +105,8 @@ impl LineReader for PrintedReader {
                 self.printed.engine.get_or_insert(engine.1);
             }
             self.printed.is_windows |= line.contains(":\\") || line.contains("\\site-packages\\");
+            self.says_windows |= ["indows 10", "indows 11"].iter().any(|words| line.contains(words));
+            self.names_linux |= ["WSL", "/home/", "/usr/"].iter().any(|words| line.contains(words));
             if self.work == Work::Unknown {
                 self.work = Work::of_line(line);
             }
@@ -173,6 +177,7 @@ impl LineReader for PrintedReader {
         self.is_out_of_range |= line.contains("index out of range in self");
         let is_error = may_be_error && !(self.is_timed_out && line.contains("was sent SIGKILL!"));
         if let Some(mut error) = is_error.then(|| HostError::of(line, is_ignored)).flatten() {
+            error.is_loading = self.is_loading;
             let is_of_fork = std::mem::take(&mut self.is_of_fork) || self.trace_back.is_of_fork();
             error.kind = match error.kind {
                 HostErrorKind::HostMemory if is_of_fork => HostErrorKind::Fork,
@@ -212,11 +217,14 @@ impl LineReader for PrintedReader {
         if self.is_headed && self.printed.ooms.is_empty() {
             self.printed.ooms.push(Repeated { error: Oom::default(), place: self.trace_back.take_own(), count: 1 });
         }
+        self.printed.line_uses = counters::last_of_lists(&self.printed.line_uses);
+        self.printed.is_windows |= self.says_windows && !self.names_linux;
         self.printed.is_foreign = self.names_other && !self.names_torch;
         // The same failure, in the words of a person or of CUDA.
         let Printed { ooms, framework_ooms, host_errors, is_foreign, .. } = &mut self.printed;
-        let is_told =
-            |oom: &Repeated<FrameworkOom>| matches!(oom.error.framework, Framework::LlamaCpp | Framework::Xla);
+        let is_told = |oom: &Repeated<FrameworkOom>| {
+            matches!(oom.error.framework, Framework::LlamaCpp | Framework::Xla | Framework::TensorFlow)
+        };
         if framework_ooms.iter().any(is_told) {
             host_errors.retain(|one| one.error.kind != HostErrorKind::Library);
         }
@@ -231,6 +239,10 @@ impl LineReader for PrintedReader {
         if self.is_out_of_range {
             let of_cublas = |one: &&mut Repeated<HostError>| one.error.text.contains("CUBLAS_STATUS");
             host_errors.iter_mut().filter(of_cublas).for_each(|one| one.error.kind = HostErrorKind::Fault);
+        }
+        // The file of shared memory is the one too many.
+        if host_errors.iter().any(|one| one.error.kind == HostErrorKind::OpenFiles) {
+            host_errors.retain(|one| !one.error.text.contains("unable to open shared memory object"));
         }
         // After the first failure, Intel's driver has no room for its own calls either.
         if ooms.iter().any(|oom| oom.error.api == OomApi::Xpu) {
@@ -266,7 +278,7 @@ fn loads(line: &str) -> Option<bool> {
 }
 
 /// Parts of the words of every error: most lines have none of them, and are spared a search for all words.
-const PARTS: [&str; 36] = [
+const PARTS: [&str; 37] = [
     "total capac",
     "emory",
     "ssert",
@@ -293,6 +305,7 @@ const PARTS: [&str; 36] = [
     "ephemeral",
     "KilledWorker",
     "CUBLAS",
+    "CUDNN_STATUS",
     "posix_memalign",
     "ancdata",
     "MEMLIMIT",

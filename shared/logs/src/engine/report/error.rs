@@ -78,13 +78,15 @@ pub(super) fn stated(
                               What others hold counts for the share.";
                 return (0, title, shows, first + others);
             }
-            if weights.is_none() {
+            if weights.is_none() || share_permille.is_none() && name == "vLLM" {
                 let title = format!("Nothing{under} is left for the KV cache");
+                let taken = weights.map(|bytes| format!("The weights take {}. ", format::bytes(bytes.unsigned_abs())));
                 let shows = "Weights, activations and CUDA graphs come first, and what others hold on the GPU counts for the share.";
+                let shows = taken.unwrap_or_default() + shows;
                 let others = "If another engine runs on the GPU, give this one a share that has room for both: ``nvidia-smi`` lists \
                               what they hold.\n\
                               Or use a quantized model, more GPUs (`--tensor-parallel-size`, `--tp`), or a shorter context.";
-                return (0, title, shows.to_owned(), first + others);
+                return (0, title, shows, first + others);
             }
             let most = "Or use a quantized model, or more GPUs (`--tensor-parallel-size`, `--tp`).\nMake activations and graphs smaller: a shorter context, fewer tokens and \
                         requests at a time, no CUDA graphs.";

@@ -76,6 +76,8 @@ pub(super) fn advice(oom: &Oom, cause: OomCause, printed: &Printed) -> String {
          `float32`"
     };
     let (list, choose) = oom.api.tools();
+    // AMD's own tools are for Linux.
+    let list = if printed.is_windows && oom.api == OomApi::Hip { "Task Manager" } else { list };
     let missing = oom.asked_bytes.unwrap_or(0).saturating_sub(oom.free_bytes.unwrap_or(0));
     let record = match oom.api {
         OomApi::Cuda | OomApi::Hip => format!("\n{RECORD}"),
@@ -151,7 +153,7 @@ pub(super) fn advice(oom: &Oom, cause: OomCause, printed: &Printed) -> String {
             } else {
                 ("", " on Windows and WSL for the size of the page file;")
             };
-            let has_pieces = oom.unused_bytes() >= oom.asked_bytes;
+            let has_pieces = oom.unused_bytes() >= oom.asked_bytes.max(Some(MUCH_UNUSED));
             let combine = if has_pieces { format!("\n{combine}.") } else { String::new() };
             format!(
                 "{windows}Look at `{list}` for processes that came or went at that moment{slices} and for a limit of the \
@@ -159,6 +161,13 @@ pub(super) fn advice(oom: &Oom, cause: OomCause, printed: &Printed) -> String {
                  that is reserved for it.{combine}\n\n\
                  More memory was free than the request needs, so something else refused it."
             )
+        }
+        OomCause::Others | OomCause::Fragmentation | OomCause::Full
+            if oom.api == OomApi::Hip && oom.capacity_bytes.is_some_and(|bytes| bytes <= CARVE_OUT_BYTES) =>
+        {
+            "Give the GPU a larger share of the machine's memory, in the firmware (*UMA frame buffer size*) or by the \
+             driver's settings: it is a part of the processor, and its own share is small."
+                .to_owned()
         }
         OomCause::Fragmentation if engine.is_some() => format!(
             "{combine}.\nMake single requests smaller: `--max-num-batched-tokens` or `--chunked-prefill-size`, and \
@@ -188,11 +197,6 @@ pub(super) fn advice(oom: &Oom, cause: OomCause, printed: &Printed) -> String {
             pids(oom)
         ),
         OomCause::Ranks => OTHER_RANKS.to_owned(),
-        OomCause::Others if oom.api == OomApi::Hip && oom.capacity_bytes <= Some(CARVE_OUT_BYTES) => {
-            "Give the GPU a larger share of the machine's memory, in the firmware (*UMA frame buffer size*) or by the \
-             driver's settings: it is a part of the processor, and its own share is small."
-                .to_owned()
-        }
         OomCause::Others => {
             let held = oom.reserved_bytes.filter(|held| *held > oom.capacity_bytes.unwrap_or(u64::MAX) / 2);
             let how = if engine.is_some() {

@@ -63,7 +63,7 @@ pub(super) fn finding(repeated: &Repeated<HostError>) -> Finding {
         HostErrorKind::HostMemory if error.text.contains("OpenBLAS") => {
             "Let it use fewer threads, each of which has buffers of its own: `OPENBLAS_NUM_THREADS=4`, `OMP_NUM_THREADS=4`.\n"
         }
-        HostErrorKind::HostMemory if error.asked_bytes.is_some() => {
+        HostErrorKind::HostMemory if error.asked_bytes.is_some_and(|bytes| bytes >= LARGE_BYTES) => {
             "Look at the shape first, which may be wrong: one number too large, such as a coordinate, a length or a batch.\n"
         }
         HostErrorKind::SharedMemory if is_bus_error(error) => {
@@ -90,6 +90,11 @@ pub(super) fn finding(repeated: &Repeated<HostError>) -> Finding {
         HostErrorKind::Library if error.text.contains("cuDNN algorithm") => {
             "Take it for a full GPU first: cuDNN finds no algorithm if none has room for its workspace. Use a smaller batch or \
              image; a new installation changes nothing.\n"
+        }
+        HostErrorKind::Killed if error.is_loading => {
+            "Let the ranks share the loading, which it was killed in: each of them reads the whole model into the host's memory. Load \
+             in the checkpoint's type (`dtype`), with `low_cpu_mem_usage=True`, or in one rank alone (FSDP's \
+             `cpu_ram_efficient_loading`, `HfDeepSpeedConfig` under ZeRO-3).\n"
         }
         HostErrorKind::Killed if error.text.contains("systemd-oomd") => {
             "Look at ``journalctl -u systemd-oomd``: it ends whole groups of processes, such as a terminal with all in it, once \
@@ -146,6 +151,9 @@ fn limits(text: &str) -> Option<(u64, u64)> {
 /// Requests below 64 MiB are no mistake of the program.
 const LITTLE_BYTES: u64 = 64 << 20;
 
+/// More than one batch needs.
+const LARGE_BYTES: u64 = 2 << 30;
+
 const INDEX_OUT_OF_RANGE: &str = "See whether an index is out of range, which can be the reason as well: run with \
                                   ``CUDA_LAUNCH_BLOCKING=1``.\n";
 
@@ -156,7 +164,7 @@ fn code(kind: HostErrorKind) -> FindingCode {
         | RayKilled | DaskKilled | YarnKilled => FindingCode::HostProcessKilled,
         SharedMemory | BusError | OpenFiles => FindingCode::SharedMemoryFull,
         HostMemory | Fork | Mapping | PageFile | Pinned => FindingCode::HostOutOfMemory,
-        Nccl | Rmm | Library | Start => FindingCode::OutsidePytorch,
+        Nccl | Rmm | Library | Cudnn | Start => FindingCode::OutsidePytorch,
         TensorRt | Resources | OnChip | OnTpu | Dispatched | Skipped => FindingCode::OutOfMemory,
         Busy => FindingCode::GpuShared,
         Fault | Hardware => FindingCode::KernelFault,
@@ -322,6 +330,12 @@ fn statement(kind: HostErrorKind) -> (&'static str, &'static str) {
              model or context.\nWhere PyTorch fills the GPU, leave room: \
              ``torch.cuda.set_per_process_memory_fraction(0.9)``.\n\nThe context, cuBLAS, cuDNN, NCCL and engines with \
              pools of their own take memory outside PyTorch's allocator, when they are first used.",
+        ),
+        HostErrorKind::Cudnn => (
+            "cuDNN failed without saying why: often the GPU is full",
+            "Try a smaller batch or image first, and see how much is free then: ``nvidia-smi``. cuDNN says the same if it finds no \
+             room for its workspace.\nIf much is free, make its inputs contiguous (`.contiguous()`), and compare the versions of \
+             driver, CUDA and cuDNN: an old driver or a GPU that it does not know fails like this, too.",
         ),
         HostErrorKind::Start => (
             "The GPU had no room for this process to start on it",

@@ -99,7 +99,9 @@ fn findings(printed: &Printed) -> Vec<Finding> {
         findings.iter_mut().for_each(without_pytorch);
     }
     if printed.is_of_mps {
-        findings.iter_mut().for_each(|finding| finding.steps.retain(|step| !step.text.contains("torch.cuda")));
+        findings.iter_mut().for_each(|finding| {
+            finding.steps.retain(|step| !["torch.cuda", "PYTORCH_CUDA"].iter().any(|words| step.text.contains(words)))
+        });
     }
     findings
 }

@@ -4,6 +4,7 @@ mod beside;
 
 use super::*;
 use crate::log_report;
+use crate::printed::Call;
 use crate::reader::read_text as log;
 
 #[track_caller]
@@ -326,6 +327,15 @@ fn tables_of_memory_profiler_and_tracemalloc_name_the_largest_line() {
     let hourly = only("/srv/tracker.py:57: size=1311 MiB (+1204 MiB), count=448211 (+411960), average=3067 B\n");
     assert_eq!(hourly.title, "Line 57 of tracker.py adds the most host memory: 1.18 GiB in 411,960 blocks");
     assert_eq!(hourly.severity, Severity::Warning);
+    let lists: String = (1..4)
+        .map(|list| format!("shape_base.py:360: size={}.0 MiB, count={}, average=5 MiB\n", 37 * list, 8 * list))
+        .collect();
+    let found = log_report(&log(&lists));
+    assert_eq!(
+        found.diagnosis.findings[0].title,
+        "Line 360 of shape_base.py adds the most host memory: 74.0 MiB in 24 blocks"
+    );
+    assert_eq!(found.tables[0].rows.len(), 1, "each list names it again");
     let copied = "Filename: v.py\n\nLine #    Mem usage    Increment  Occurrences   Line Contents\n\
                   =====================================================\n\
                   \x20   11   6391.8 MiB   6238.9 MiB        1055           ok, f = cap.read()\n\
@@ -425,6 +435,25 @@ fn a_message_is_read_however_it_is_divided() {
     let found = &log(text).printed.framework_ooms[0].error;
     let gib = |gib: f64| Some((gib * f64::from(1 << 30)).round() as u64);
     assert_eq!((found.asked_bytes, found.capacity_bytes), (gib(32.1), gib(31.25)));
+}
+
+#[test]
+fn frames_of_notebooks_tell_what_failed_and_where() {
+    let error = "OutOfMemoryError: CUDA out of memory. Tried to allocate 1.00 GiB. GPU 0 has a total capacity of 14.74 GiB of which \
+                 682.12 MiB is free. Of the allocated memory 13.55 GiB is allocated by PyTorch.";
+    let older = "OutOfMemoryError                          Traceback (most recent call last)\n\
+                 /tmp/ipykernel_36/77.py in fit(model)\n      1 x = 2\n----> 2 opt.step()\n      3 print(x)\n\n\
+                 /v/site-packages/bitsandbytes/optim/optimizer.py in init_state(self, group, p)\n    293     if empty:\n\
+                 --> 294         return torch.zeros_like(p)\n";
+    let newer = "Cell In[3], line 2, in fit(model)\n      1 x = 2\n----> 2 opt.step()\n\
+                 File /v/site-packages/torch/optim/adam.py:178, in Adam._init_group(self, group)\n\
+                 --> 178         state[\"exp_avg\"] = torch.zeros_like(p)\n";
+    for (head, file) in [(older, "/tmp/ipykernel_36/77.py"), (newer, "Cell In[3]")] {
+        let [found] = log(&format!("{head}\n{error}\n")).printed.ooms.try_into().unwrap();
+        let place = found.place.expect("a line of the notebook's own");
+        assert_eq!((place.file.as_str(), place.line, place.function.as_str()), (file, 2, "fit"));
+        assert_eq!(found.error.call, Call::State, "{head}");
+    }
 }
 
 #[test]

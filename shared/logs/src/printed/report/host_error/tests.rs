@@ -42,6 +42,21 @@ fn errors_of_the_host_have_their_own_advice() {
     let titles: Vec<&str> = full.iter().map(|found| found.title.as_str()).collect();
     assert!(titles[0].contains("most often because /dev/shm has no room"), "{titles:?}");
     assert_eq!(titles[1], "/dev/shm is almost full: 93.0 GiB of 94.0 GiB are in use");
+    let small = told(&bus.replace(" 94G  336K   94G   1%", " 64M   57M  7.2M  89%"));
+    assert!(
+        small.contains("most often because /dev/shm has no room"),
+        "64 MiB is what containers have by default: {small}"
+    );
+    let files =
+        "RuntimeError: received 0 items of ancdata\nRuntimeError: unable to open shared memory object </torch_7_8>\n";
+    assert_eq!(log(files).printed.host_errors.len(), 1, "one limit");
+    assert!(
+        told("RuntimeError: cuDNN error: CUDNN_STATUS_NOT_SUPPORTED.").starts_with("cuDNN failed without saying why")
+    );
+    let loading = "Loading checkpoint shards:  14%|█ | 1/7\ntorchrun: failed (exitcode: -9) local_rank: 2 (pid: 7)\n";
+    let first = |text: &str| log_report(&log(text)).diagnosis.findings.swap_remove(0).steps.swap_remove(0).text;
+    assert!(first(loading).starts_with("Let the ranks share the loading"));
+    assert!(!first(&loading.replace(" 14%", "100%")).starts_with("Let the ranks share"));
     let guess = told("DataLoader worker (pid 7) is killed by signal: Bus error.");
     assert!(guess.starts_with("A process ended by a bus error, most often"), "{guess}");
     let slurm = told("slurmstepd: error: Job 9 exceeded memory limit (268713984 > 209715200), being killed");
