@@ -481,8 +481,9 @@ const UNKNOWN: u64 = 0;
 /// Reads `/lib/optimizer.py in step(self, closure)`, `File /lib/optimizer.py:12, in Adam.step(self)` and
 /// `Cell In[5], line 12, in train(model)`, as notebooks print frames.
 fn frame_of_notebook(line: &str) -> Option<SourceLine> {
-    const FILES: [&str; 5] = ["/", "File ", "Cell In", "Input In", "<ipython-input"];
-    if !FILES.iter().any(|words| line.starts_with(words)) {
+    const CELLS: [&str; 3] = ["Cell In", "Input In", "<ipython-input"];
+    let is_cell = CELLS.iter().any(|words| line.starts_with(words));
+    if !is_cell && !line.starts_with('/') && !line.starts_with("File ") {
         return None;
     }
     let (place, function) = line.rsplit_once(", in ").or_else(|| line.split_once(" in ")).unwrap_or((line, ""));
@@ -491,10 +492,11 @@ fn frame_of_notebook(line: &str) -> Option<SourceLine> {
         Some((file, number)) => (file, number.trim().parse().ok()?),
         None => (place, UNKNOWN),
     };
-    let is_file = file.ends_with(".py") || file.ends_with(".pyx") || !file.starts_with('/');
+    let is_file = is_cell || file.ends_with(".py") || file.ends_with(".pyx");
     let function = function.split('(').next().unwrap_or_default();
     let function = function.rsplit_once('.').map_or(function, |(_, function)| function).trim().to_owned();
-    (is_file && !file.contains('"')).then(|| SourceLine { file: file.to_owned(), function, line: number })
+    let is_frame = is_file && !file.contains('"') && !(function.is_empty() && number == UNKNOWN);
+    is_frame.then(|| SourceLine { file: file.to_owned(), function, line: number })
 }
 
 /// Reads the line of code that a notebook marks: `--> 294     self.init_state(group, p)`.
