@@ -134,16 +134,20 @@ fn big_thing(study: &Study<'_>, moment: u32, peak_bytes: u64) -> Option<Cause> {
     let backward = if of_backward > 0 { " and its backward" } else { "" };
     (bytes.saturating_mul(2) >= peak_bytes).then(|| {
         let (share, peak) = (format::percent(bytes, peak_bytes), format::bytes(peak_bytes));
-        Cause { title: format!("{share} of the peak of {peak} is {}{backward}", line.place()), line, advice: BIG_THING }
+        let is_of_step = of_backward > 0 || of_line.iter().any(|row| row.2 != Phase::Unknown);
+        let advice = if is_of_step { BIG_THING } else { BIG_COPY };
+        Cause { title: format!("{share} of the peak of {peak} is {}{backward}", line.place()), line, advice }
     })
 }
 
 const BIG_THING: &str = "Compute this in parts, such as some rows at a time, each under `torch.utils.checkpoint` if \
                          gradients go through it.\n\
                          Or use a function that never holds all of it, such as `torch.cdist` for distances or \
-                         `scaled_dot_product_attention` for attention.\n\
-                         If it copies what is kept, such as a data set to shuffle it, draw indices instead, and keep the \
-                         data in host memory.";
+                         `scaled_dot_product_attention` for attention.";
+
+const BIG_COPY: &str = "Compute this in parts, such as some rows at a time.\n\
+                        If it copies what is kept, such as a data set to shuffle it, draw indices instead, and keep the data \
+                        in host memory.";
 
 const RECOMPUTED: &str = "Checkpoint smaller parts, such as each block in a call of its own.\n\
                           Or use a smaller micro-batch with gradient accumulation.\n\n\
