@@ -302,15 +302,15 @@ impl HostError {
     }
 }
 
-/// Returns true for a line of `df` by which shared memory has room: not the 64 MiB that containers have by default.
-pub(super) fn has_shared_memory(line: &str) -> bool {
+/// Returns whether shared memory has room, for a line of `df` about it: the 64 MiB that containers have by default are none.
+pub(super) fn has_shared_memory(line: &str) -> Option<bool> {
     const MUCH_USED: f64 = 90.0;
-    let Some(before) = line.trim_end().strip_suffix("/dev/shm") else { return false };
-    let Some(before) = before.trim_end().strip_suffix('%') else { return false };
+    let before = line.trim_end().strip_suffix("/dev/shm")?.trim_end().strip_suffix('%')?;
     let mut cells = before.split_ascii_whitespace().rev();
-    let is_free = cells.next().and_then(|share| share.parse::<f64>().ok()).is_some_and(|share| share < MUCH_USED);
-    // In MiB or smaller, with a letter only if asked for.
-    is_free && !cells.nth(2).is_some_and(|size| size.ends_with(['K', 'M']) || size == "65536")
+    let share: f64 = cells.next()?.parse().ok()?;
+    // In KiB, unless a letter was asked for.
+    let is_small = cells.nth(2).is_some_and(|size| size.ends_with(['K', 'M']) || size == "65536");
+    Some(share < MUCH_USED && !is_small)
 }
 
 /// Returns true for Python's error without a message, behind the prefix of a logger or not.
@@ -496,7 +496,8 @@ fn frame_of_notebook(line: &str) -> Option<SourceLine> {
     let function = function.split('(').next().unwrap_or_default();
     let function = function.rsplit_once('.').map_or(function, |(_, function)| function).trim().to_owned();
     let is_frame = is_file && !file.contains('"') && !(function.is_empty() && number == UNKNOWN);
-    is_frame.then(|| SourceLine { file: file.to_owned(), function, line: number })
+    let file = file.trim_matches(['<', '>']).to_owned();
+    is_frame.then_some(SourceLine { file, function, line: number })
 }
 
 /// Reads the line of code that a notebook marks: `--> 294     self.init_state(group, p)`.

@@ -437,6 +437,8 @@ fn rank(before: &str) -> Option<u32> {
 
 /// Memory that a CUDA context and the libraries of one process take, 600 MiB: more than that has another reason.
 const CONTEXT_BYTES: u64 = 600 << 20;
+/// More than a table of all pairs of millions of rows.
+const ABSURD_BYTES: u64 = 1 << 46;
 /// Memory of others that explains a failure, if it is also as much as was missing.
 const MUCH_BYTES: u64 = 1 << 30;
 /// The same on a small GPU, as a fraction of it.
@@ -481,6 +483,9 @@ impl OomCause {
         // On a Mac, what the process holds tells without the request.
         let asked = oom.asked_bytes.or_else(|| oom.process_bytes.filter(|_| oom.api == OomApi::Mps).map(|_| 0));
         let Some(asked) = asked else { return if oom.is_absurd { Self::Absurd } else { Self::Unknown } };
+        if asked >= ABSURD_BYTES {
+            return Self::Absurd;
+        }
         let capacity = oom.capacity_bytes.unwrap_or(u64::MAX);
         if asked > capacity {
             return Self::TooLarge;

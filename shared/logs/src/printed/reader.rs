@@ -95,7 +95,7 @@ impl LineReader for PrintedReader {
             self.names_other |= OTHERS.split(' ').any(|name| line.contains(name));
         }
         if self.lines <= LINES_OF_NAMES {
-            self.has_shared_memory |= has_shared_memory(line);
+            self.has_shared_memory = has_shared_memory(line).unwrap_or(self.has_shared_memory);
             self.printed.is_of_comfy_ui |= OF_COMFY_UI.iter().any(|words| line.contains(words));
             self.printed.is_of_mps |= line.contains("MPS ") || line.contains("torch.mps");
             if let Some(engine) = [("LLM(model=", "vLLM"), ("text_generation_launcher", "TGI")]

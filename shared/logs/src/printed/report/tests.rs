@@ -448,12 +448,22 @@ fn frames_of_notebooks_tell_what_failed_and_where() {
     let newer = "Cell In[3], line 2, in fit(model)\n      1 x = 2\n----> 2 opt.step()\n\
                  File /v/site-packages/torch/optim/adam.py:178, in Adam._init_group(self, group)\n\
                  --> 178         state[\"exp_avg\"] = torch.zeros_like(p)\n";
-    for (head, file) in [(older, "/tmp/ipykernel_36/77.py"), (newer, "Cell In[3]")] {
+    let oldest = older.replace("/tmp/ipykernel_36/77.py", "<ipython-input-3-9f>");
+    for (head, file) in
+        [(older, "/tmp/ipykernel_36/77.py"), (newer, "Cell In[3]"), (oldest.as_str(), "ipython-input-3-9f")]
+    {
         let [found] = log(&format!("{head}\n{error}\n")).printed.ooms.try_into().unwrap();
         let place = found.place.expect("a line of the notebook's own");
         assert_eq!((place.file.as_str(), place.line, place.function.as_str()), (file, 2, "fit"));
         assert_eq!(found.error.call, Call::State, "{head}");
     }
+}
+
+#[test]
+fn a_size_beyond_all_memory_is_a_mistake() {
+    let huge = "CUDA out of memory. Tried to allocate 152638.00 GiB (GPU 0; 23.69 GiB total capacity; 1.10 GiB already allocated)";
+    assert_eq!(OomCause::of(&oom(huge)), OomCause::Absurd);
+    assert_eq!(OomCause::of(&oom(&huge.replace("152638", "3726"))), OomCause::TooLarge);
 }
 
 #[test]

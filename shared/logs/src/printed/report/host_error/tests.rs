@@ -42,6 +42,8 @@ fn errors_of_the_host_have_their_own_advice() {
     let titles: Vec<&str> = full.iter().map(|found| found.title.as_str()).collect();
     assert!(titles[0].contains("most often because /dev/shm has no room"), "{titles:?}");
     assert_eq!(titles[1], "/dev/shm is almost full: 93.0 GiB of 94.0 GiB are in use");
+    let filled = format!("{bus}tmpfs            24G   23G   1G  96% /dev/shm\n");
+    assert!(told(&filled).contains("most often because /dev/shm has no room"), "it has filled since");
     let small = told(&bus.replace(" 94G  336K   94G   1%", " 64M   57M  7.2M  89%"));
     assert!(
         small.contains("most often because /dev/shm has no room"),
