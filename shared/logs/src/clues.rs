@@ -236,16 +236,20 @@ fn has_parallel(line: &str) -> bool {
     line.contains("ollama") && number_after::<u32>(line, " parallel=").is_some_and(|requests| requests > 1)
 }
 
-/// Returns true if TensorFlow took memory of a GPU at its start: not the little that was left.
-fn takes_all_at_start(line: &str) -> bool {
-    const LITTLE_MB: u64 = 1024;
-    let device = line.split_once("Created ").filter(|(_, device)| device.contains("evice") && device.contains("/job:"));
-    device.and_then(|(_, device)| number_after::<u64>(device, " with ")).is_some_and(|mb| mb >= LITTLE_MB)
+/// Returns the megabytes of a GPU that TensorFlow took at its start: all that was free, and next to nothing beside others.
+fn taken_at_start(line: &str) -> Option<u64> {
+    let (_, device) = line.split_once("Created ").filter(|(_, device)| device.contains("/job:"))?;
+    number_after(device, " with ")
 }
 
-/// Returns true if TensorFlow found next to nothing of a GPU free at its start.
+const LITTLE_MB: u64 = 1024;
+
+fn takes_all_at_start(line: &str) -> bool {
+    taken_at_start(line).is_some_and(|mb| mb >= LITTLE_MB)
+}
+
 fn takes_little_at_start(line: &str) -> bool {
-    line.contains("Created ") && line.contains("/job:") && line.contains(" MB memory") && !takes_all_at_start(line)
+    taken_at_start(line).is_some_and(|mb| mb < LITTLE_MB)
 }
 
 fn has_huge_pages(line: &str) -> bool {

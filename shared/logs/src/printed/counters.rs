@@ -258,7 +258,7 @@ pub(super) fn last_of_lists(lines: &[LineUse]) -> Vec<LineUse> {
             Some(&(place, first_bytes)) if line.code.is_empty() => {
                 // A difference says itself what was added.
                 let added_bytes = if line.added_bytes == line.bytes as i64 {
-                    line.bytes as i64 - first_bytes as i64
+                    (line.bytes as i64).saturating_sub(first_bytes as i64)
                 } else {
                     line.added_bytes
                 };

@@ -49,20 +49,22 @@ impl Phases {
         let is_anchored = is_told(Phase::Forward) && (is_told(Phase::Backward) || is_told(Phase::Optimizer));
         let least_told = if is_anchored { LEAST_ANCHORED } else { LEAST_TOLD };
         // Arithmetic on gradients may make most of the allocations, and little of the memory.
-        let (mut told_bytes, mut framed_bytes) = (0_u64, 0_u64);
-        for &event in allocs.iter().filter(|&&event| stacks.at(event).has_frames()) {
-            let bytes = device.events.sizes_bytes().at(event);
-            framed_bytes = framed_bytes.saturating_add(bytes);
-            told_bytes = told_bytes.saturating_add(if of_alloc(event) == Phase::Unknown { 0 } else { bytes });
-        }
-        let is_told_by_bytes = is_anchored && told_bytes as f64 > LEAST_TOLD * framed_bytes as f64;
+        let is_told_by_bytes = || {
+            let (mut told_bytes, mut all_bytes) = (0_u64, 0_u64);
+            for &event in allocs.iter().filter(|&&event| stacks.at(event).has_frames()) {
+                let bytes = device.events.sizes_bytes().at(event);
+                all_bytes = all_bytes.saturating_add(bytes);
+                told_bytes = told_bytes.saturating_add(if of_alloc(event) == Phase::Unknown { 0 } else { bytes });
+            }
+            told_bytes as f64 > LEAST_TOLD * all_bytes as f64
+        };
         // The threads of backward have no Python frames, however many allocations they make.
         let framed = allocs.iter().filter(|&&event| stacks.at(event).has_frames()).count();
         // Nodes of backward alone do not identify the other phases.
         let is_pass = |phase: Phase| matches!(phase, Phase::Forward | Phase::Evaluation);
         let is_forward_told = allocs.iter().any(|&event| is_pass(of_alloc(event)))
             || allocs.iter().all(|&event| matches!(of_alloc(event), Phase::Setup | Phase::Unknown));
-        let is_enough = is_told_by_bytes || is_more(told, least_told, framed.max(allocs.len() / 2));
+        let is_enough = is_more(told, least_told, framed.max(allocs.len() / 2)) || is_anchored && is_told_by_bytes();
         let (runs, of_stacks, basis) = if is_forward_told && is_enough {
             (frames::runs(&allocs, device, &of_stacks), of_stacks, PhaseBasis::Functions)
         } else {
